@@ -1,4 +1,4 @@
-// Runs verify with the inputs of the action (INPUT_* variables), writes the outputs, and exits as verify does.
+// Runs verify with the inputs of the action (INPUT_* variables), writes the outputs and exits like verify.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

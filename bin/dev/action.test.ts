@@ -1,4 +1,4 @@
-/** `action.yml`, `action/` and docs/ci.md. */
+/** Tests of `action.yml`, `action/` and docs/ci.md. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { root } from './paths.ts';
 const text = readFileSync(join(root, 'action.yml'), 'utf8');
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
 const action = parse(text) as Record<'inputs' | 'outputs', object>;
-const nobody = 'http://127.0.0.1:9';
+const unused = 'http://127.0.0.1:9';
 const swapped = { behaviour: faults['date-day-and-month-swapped']!.change(reference) };
 const variable = (name: string) => `INPUT_${name.toUpperCase().replaceAll('-', '_')}`;
 
@@ -29,7 +29,7 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
-/** A copy of the action with another program in the place of ours. */
+/** Copies the action and replaces its program. */
 function checkoutWith(program: string, t: TestContext): string {
   const checkout = folderFor(t);
   cpSync(join(root, 'action'), join(checkout, 'action'), { recursive: true });
@@ -58,12 +58,12 @@ async function run(
   return { results: [...outputs.values()].join(), printed, complaint };
 }
 
-test('action.yml fits the schema of actions, and the schema can refuse it', () => {
+test('action.yml is valid by the schema of actions, and the schema finds errors', () => {
   assert.deepEqual(validateAction(text).errors, []);
   assert.notDeepEqual(validateAction(text.replace('shell: bash', 'shel: bash')).errors, []);
 });
 
-test('inputs reach scripts as variables only; docs/ci.md lists all inputs, outputs and the version', () => {
+test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs and the version', () => {
   for (const [, script = ''] of text.matchAll(/ run: (.*\n(?: {8}.*\n)*)/g))
     assert.ok(!script.includes('${{'));
   const names = Object.keys(action.inputs);
@@ -77,33 +77,33 @@ test('inputs reach scripts as variables only; docs/ci.md lists all inputs, outpu
   assert.deepEqual(versions, [version, version]);
 });
 
-test('the program gets every input as one argument, whatever characters it holds', async (t) => {
+test('the program gets every input as one argument, with any characters', async (t) => {
   const folder = folderFor(t);
   const checkout = checkoutWith('process.stdout.write(JSON.stringify(process.argv.slice(2, -1)));', t);
   const value = `$(touch pwned) \`touch pwned\` "'; touch pwned; #\n::error::forged\n--update-baseline`;
   const names = ['fixture', 'partner', 'cases', 'max-duration', 'baseline', 'state-url'];
   const inputs = Object.fromEntries(names.map((name) => [name, value]));
-  const rest = { url: nobody, strict: 'false', suites: 'a,\nb', args: '--seed=7\n', reports: 'junit=o/x=y' };
+  const rest = { url: unused, strict: 'false', suites: 'a,\nb', args: '--seed=7\n', reports: 'junit=o/x=y' };
   const { printed, results } = await run(folder, { ...inputs, ...rest }, checkout);
   const flags = ['strict=false', 'suite=a', 'suite=b', 'report=console', 'report=junit=o/x=y', 'seed=7'];
   const expected = [...names.map((name) => `${name}=${value}`), ...flags].map((flag) => `--${flag}`);
-  assert.deepEqual(JSON.parse(printed), ['verify', nobody, ...expected]);
+  assert.deepEqual(JSON.parse(printed), ['verify', unused, ...expected]);
   assert.equal(results, ',2,,,,', 'without a record it does not pass');
   assert.deepEqual(readdirSync(folder).toSorted(), ['o', 'output']);
 });
 
-test('an input that could be taken for something else is wrong usage', async (t) => {
+test('an ambiguous or wrong input is wrong usage', async (t) => {
   const folder = folderFor(t);
   const wrong = ['url=', 'url=--strict', 'strict=yes', 'reports=html', 'args=--', 'args=--header\nx: y'];
   for (const input of wrong) {
     const [name = '', value = ''] = input.split('=');
-    const { results, complaint } = await run(folder, { url: nobody, [name]: value });
+    const { results, complaint } = await run(folder, { url: unused, [name]: value });
     assert.equal(results, ',2,,,,', input);
     assert.match(complaint, new RegExp(`^ib-conformance: ${name}: needs `));
   }
 });
 
-test('a conformant server passes, another one fails with 1 and an annotation', async (t) => {
+test('a conformant server passes, a nonconformant one fails with 1 and an annotation', async (t) => {
   const folder = folderFor(t);
   const small = {
     suites: 'valid',
@@ -120,30 +120,30 @@ test('a conformant server passes, another one fails with 1 and an annotation', a
   const failed = await run(folder, { ...small, url: bad.url });
   assert.match(failed.results, new RegExp(`^nonconformant,1,\\d+,1,0,${files}$`));
   assert.equal(failed.printed.match(/^::error .*valid\/user-status\/date-joined/gm)?.length, 1);
-  // Nothing listens there, and the reports of the runs before are no output.
-  assert.equal((await run(folder, { ...small, url: nobody })).results, ',4,,,,');
+  // Nothing listens there. Reports of earlier runs are not in the outputs.
+  assert.equal((await run(folder, { ...small, url: unused })).results, ',4,,,,');
 });
 
-test('a program that cannot start, or writes half a record, gives no verdict', async (t) => {
+test('a program that cannot start or writes half a record gives no verdict', async (t) => {
   const half = `import { writeFileSync } from 'node:fs'; writeFileSync(process.argv.at(-1).slice(14), '{"verd');`;
   for (const program of ['import "nothing";', half])
-    assert.equal((await run(folderFor(t), { url: nobody }, checkoutWith(program, t))).results, ',70,,,,');
+    assert.equal((await run(folderFor(t), { url: unused }, checkoutWith(program, t))).results, ',70,,,,');
 });
 
-test('a cancelled step passes the signal on and ends as verify does', async (t) => {
+test('a cancelled step forwards the signal and exits like verify', async (t) => {
   const program = `process.on('SIGINT', () => process.exit(130)); setInterval(() => {}, 1e6); console.log('on');`;
-  const { results } = await run(folderFor(t), { url: nobody }, checkoutWith(program, t), 'SIGINT');
+  const { results } = await run(folderFor(t), { url: unused }, checkoutWith(program, t), 'SIGINT');
   assert.equal(results, ',130,,,,');
 });
 
-test('the lines of docs/ci.md for other CI servers name flags that exist, and refuse an empty URL', async (t) => {
+test('the commands of docs/ci.md for other CI servers use existing flags and refuse an empty URL', async (t) => {
   const folder = folderFor(t);
   cpSync(builtInFixture, join(folder, 'fixture.json'));
   const lines = page.match(/npx --yes ib.*/g) ?? [];
   assert.equal(lines.length, 2);
   const npx = `npx() { shift 2; "${process.execPath}" "${packagedProgram}" "$@" --plan; }`;
   for (const line of lines)
-    for (const IB_URL of [nobody, '']) {
+    for (const IB_URL of [unused, '']) {
       const child = spawn('bash', ['-ec', `${npx}\n${line}`], { cwd: folder, env: { IB_URL } });
       assert.equal((await ended(child)).code, IB_URL === '' ? 2 : 0);
     }

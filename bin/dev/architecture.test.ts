@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { root } from './paths.ts';
 
-/** Which of our folders each folder may import. */
+/** Folders and files of this repository that each folder may import. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   schemas: ['schemas'],
   mock: ['mock', 'schemas', 'package.json'],
@@ -14,14 +14,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   bin: ['bin', 'mock', 'suites', 'reports', 'schemas', 'package.json'],
 };
 
-/** Packages that only one file imports. */
-const onlyIn: Readonly<Record<string, string>> = {
+/** Packages that only one file may import. */
+const onlyImporter: Readonly<Record<string, string>> = {
   polka: 'mock/listener.ts',
   undici: 'suites/engine/client.ts',
   yargs: 'bin/command-line.ts',
 };
 
-/** Source files directly in one folder. */
+/** Maximum of source files directly in one folder. */
 const MAX_FILES = 25;
 
 const files = Object.keys(mayImport).flatMap((folder) =>
@@ -32,7 +32,7 @@ const files = Object.keys(mayImport).flatMap((folder) =>
 const isTest = (file: string) => /\.(?:page-)?test\.tsx?$/.test(file);
 const isDevelopment = (file: string) => isTest(file) || /^bin\/dev\/|\/(?:testing|tests)\//.test(file);
 
-/** What a file imports, types included: packages by name, our own files by their path. */
+/** Returns the imports of a file, including types: packages by name, files of this repository by path. */
 function importsOf(file: string): readonly string[] {
   const specifiers = readFileSync(join(root, file), 'utf8').matchAll(
     /(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^']+)'/g,
@@ -45,7 +45,7 @@ function importsOf(file: string): readonly string[] {
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 const pairs = [...imports].flatMap(([file, names]) => names.map((name) => [file, name] as const));
 
-test('each folder imports only what it may', () => {
+test('each folder imports only allowed folders', () => {
   assert.ok(pairs.length > 500);
   const topLevel = (path: string) => path.split('/')[0]!;
   const isOurs = (name: string) => existsSync(join(root, name));
@@ -55,8 +55,8 @@ test('each folder imports only what it may', () => {
   );
 });
 
-test('polka, undici and yargs are imported by the files that wrap them', () => {
-  for (const [name, file] of Object.entries(onlyIn))
+test('polka, undici and yargs are each imported by one file', () => {
+  for (const [name, file] of Object.entries(onlyImporter))
     assert.deepEqual(
       pairs
         .filter(([, imported]) => imported === name || imported.startsWith(`${name}/`))
@@ -65,14 +65,14 @@ test('polka, undici and yargs are imported by the files that wrap them', () => {
     );
 });
 
-test('nothing that ships imports tools of development or of tests', () => {
+test('shipped files do not import development or test code', () => {
   assert.deepEqual(
     pairs.filter(([file, name]) => !isDevelopment(file) && isDevelopment(name)),
     [],
   );
 });
 
-test('no hook of a test file is called for other files, which share its process', () => {
+test('test files have no global hooks, because they share a process', () => {
   const hook = /^(?:before|after)Each\(/m;
   assert.deepEqual(
     files.filter((file) => file.endsWith('.test.ts') && hook.test(readFileSync(join(root, file), 'utf8'))),

@@ -1,4 +1,4 @@
-/** The Dockerfile, docs/container.md and examples/compose. No container engine is needed. */
+/** Tests of the Dockerfile, docs/container.md and examples/compose. They need no container engine. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,12 +26,12 @@ interface Service {
 
 const help = async (...command: readonly string[]) => (await runCli([...command, '--help', '--all'])).output;
 
-test('the linter finds nothing in the Dockerfile, and can find something', () => {
+test('the linter finds nothing in the Dockerfile, and finds errors elsewhere', () => {
   assert.deepEqual(validate(dockerfile), []);
   assert.notDeepEqual(validate(dockerfile.replace('WORKDIR /work', 'WORKDIR')), []);
 });
 
-test('the image runs without root, listens on the default port and carries the version of the package', async () => {
+test('the image runs without root, with the default port and the version of the package', async () => {
   assert.match(dockerfile, /^USER 1000:1000$/m);
   assert.match(dockerfile, /^EXPOSE 4010$/m);
   assert.match(await help('mock'), /--port .*\[default: 4010\]/);
@@ -39,13 +39,13 @@ test('the image runs without root, listens on the default port and carries the v
 });
 
 test('the compose example follows the Compose Specification', () => {
-  // Ajv does not know the specification's dialect by the name that it gives itself.
+  // Ajv does not know the `$schema` and `id` of the specification.
   const schema = JSON.parse(JSON.stringify(specification), (name, value: unknown) =>
     (name === 'id' || name === '$schema') && typeof value === 'string' ? undefined : value,
   ) as object;
-  const isCompose = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
-  assert.ok(isCompose(compose), JSON.stringify(isCompose.errors));
-  assert.ok(!isCompose({ services: { mock: { readonly: true } } }));
+  const isValidCompose = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
+  assert.ok(isValidCompose(compose), JSON.stringify(isValidCompose.errors));
+  assert.ok(!isValidCompose({ services: { mock: { readonly: true } } }));
 });
 
 test('the compose example mounts files that exist and polls a deposit of its fixture', async () => {
@@ -65,7 +65,7 @@ const commands = [
   ...onPage.map(([, words]) => words!.split(/\s+/)),
 ];
 
-test('every command and flag that the Dockerfile, the compose example and the page name exists', async () => {
+test('the Dockerfile, the compose example and the page use existing commands and flags', async () => {
   assert.ok(commands.length >= 7);
   const whole = await help();
   for (const [command = '', ...words] of commands) {

@@ -1,4 +1,4 @@
-/** Writes the types and validators that are derived from the JSON Schemas (`npm run generate`). */
+/** Writes types and validators for the JSON Schemas (`npm run generate`). */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import { compile } from 'json-schema-to-typescript';
 import { format, resolveConfig } from 'prettier';
 
-/** The suites judge the fields of the results one by one. */
+/** The suites check these fields themselves. */
 const withoutValidator = ['membership-result', 'executed-deposit-result'];
 const withValidator = ['error-body', 'fixture', 'run-record', 'transcript', 'baseline', 'checkup', 'sweep'];
 const names = [...withoutValidator, ...withValidator];
@@ -29,7 +29,7 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(path, file.endsWith('.cjs') ? notice + text : await format(notice + text, options));
 }
 
-/** RFC 3339. One expression, because ajv-formats takes several steps. */
+/** RFC 3339 as one expression. The format of ajv-formats needs several steps. */
 const dateTime = new RegExp(
   [
     String.raw`^(?:\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
@@ -42,7 +42,7 @@ const dateTime = new RegExp(
   'i',
 );
 
-/** `verbose` puts the broken schema into the errors, so that messages can quote its description. */
+/** Generates a validator. `verbose` adds the schema to errors, because messages quote its description. */
 function validatorCode(schema: NamedSchema): string {
   const ajv = new Ajv2020({
     allErrors: true,

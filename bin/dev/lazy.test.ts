@@ -6,7 +6,7 @@ import { root } from './paths.ts';
 
 const staticImport = /^(?:import|export)\s(?!type\b)[^;]*?from\s+'([^']+)'/gm;
 
-/** Files and packages that a file loads before it runs. */
+/** Returns the files and packages that a file loads at its start. */
 function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
@@ -16,16 +16,16 @@ function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
   return seen;
 }
 
-/** What each start must not wait for, by the file that starts. */
-const spared: Readonly<Record<string, readonly string[]>> = {
+/** Packages and files that an entry must not load at its start. */
+const mustNotLoad: Readonly<Record<string, readonly string[]>> = {
   'bin/main.ts': ['yargs', 'fast-check', 'undici', 'jsonc-parser', 'polka', '.cjs'],
   'bin/command-line.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', '.cjs'],
   'bin/commands/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs', '.cjs'],
-  // It has the validator of fixtures: `createMock` refuses a wrong one at once.
+  // It loads the validator of fixtures, because `createMock` checks the fixture synchronously.
   'bin/api/index.ts': ['fast-check', 'undici', 'yargs', 'run-record.cjs'],
 };
 
-for (const [file, packages] of Object.entries(spared))
+for (const [file, packages] of Object.entries(mustNotLoad))
   test(`${file} starts without ${packages.join(', ')}`, () => {
     const loaded = [...loadedBy(join(root, file))];
     assert.ok(loaded.length > 5);
@@ -35,7 +35,7 @@ for (const [file, packages] of Object.entries(spared))
     );
   });
 
-test('the options of a run load the client and the engine, but no mock', () => {
+test('the options of a run load the client and the engine, but not the mock', () => {
   const loaded = [...loadedBy(join(root, 'bin/run-options.ts'))];
   assert.ok(loaded.includes('undici') && loaded.includes('fast-check'));
   assert.deepEqual(

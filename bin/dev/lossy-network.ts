@@ -1,9 +1,9 @@
 /**
  * Verifies the mock through a network with latency and loss, in real time:
- * `npm run lossy-network -- --runs 30`. Each run takes about 3 minutes and mostly waits; more than a few at once
- * for each core are slow, and end incomplete.
+ * `npm run lossy-network -- --runs 30`. Each run takes about 3 minutes and mostly waits. Too many parallel runs per
+ * core are slow and end incomplete.
  *
- * Exits with 1 if a run is nonconformant, or if too few are conformant.
+ * Exits with 1 if a run is nonconformant or too few are conformant.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
@@ -14,15 +14,15 @@ import { run } from '../../suites/index.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { runOptions } from '../run-options.ts';
 
-/** Share of the requests that are lost, and share of the runs that have to be conformant. */
-const networks = [
+/** Rate of lost requests, and minimum rate of conformant runs. */
+const lossRates = [
   [0.005, 28 / 30],
   [0.01, 28 / 30],
   [0.05, 20 / 30],
 ] as const;
 
-/** What a run takes, about. */
-const SECONDS_EACH = 180;
+/** Approximate duration of a run. */
+const SECONDS_PER_RUN = 180;
 
 const { values } = parseArgs({
   options: {
@@ -38,8 +38,8 @@ const [runs, atOnce, latencyMs] = [values.runs, values.atOnce, values.latency].m
 ];
 const fixture = await loadFixture(undefined, {});
 
-/** A proxy that delays what passes, and resets a connection instead of passing on a request or an answer. */
-function proxyTo(port: number, loss: number): Server {
+/** Creates a proxy that delays data, and resets connections instead of forwarding a request or response. */
+function lossyProxy(port: number, loss: number): Server {
   return createServer((client) => {
     const server = connect(port, '127.0.0.1');
     for (const [from, to] of [
@@ -60,10 +60,10 @@ function proxyTo(port: number, loss: number): Server {
   });
 }
 
-/** Verdict of a run, and the required rows that neither passed nor were excluded. */
+/** Runs verify. Returns the verdict and the requirements that neither passed nor were excluded. */
 async function verify(loss: number) {
   await using mock = await startMock({ fixture, admin: false });
-  const proxy = proxyTo(mock.port, loss).listen(0, '127.0.0.1');
+  const proxy = lossyProxy(mock.port, loss).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const { port } = proxy.address() as AddressInfo;
   const record = await run({ ...runOptions({ fixture }), target: new URL(`http://127.0.0.1:${port}`) });
@@ -75,12 +75,12 @@ async function verify(loss: number) {
   return { verdict: record.verdict, open, seconds: record.durationMs / 1000 };
 }
 
-for (const [loss, share] of networks) {
+for (const [loss, share] of lossRates) {
   const records: Awaited<ReturnType<typeof verify>>[] = [];
   let begun = 0;
   const work = async (_: unknown, nth: number) => {
-    // Bursts of all runs at once would take more time than they may.
-    await sleep((nth * SECONDS_EACH * 1000) / atOnce);
+    // Spread the starts: simultaneous bursts of all runs would take too long.
+    await sleep((nth * SECONDS_PER_RUN * 1000) / atOnce);
     while (begun++ < runs) records.push(await verify(loss));
   };
   await Promise.all(Array.from({ length: atOnce }).map(work));

@@ -1,4 +1,4 @@
-/** Lets Stryker make mistakes in random lines, and prints those that no test of their folder notices (`npm run mutate`). */
+/** Mutates random lines with Stryker and prints mutants that survive the tests of their folder (`npm run mutate`). */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -21,31 +21,31 @@ const files = execFileSync('git', ['ls-files', ...folders], { encoding: 'utf8' }
   );
 const rangesOf = (file: string) =>
   Array.from(readFileSync(file, 'utf8').split('\n'), (_, at) => `${file}:${at + 1}-${at + 1}`);
-/** The self-test takes minutes, and tests other folders. The other one fails where Stryker's code slows the mock down. */
+/** The self-test takes minutes and tests other folders. The other test fails because Stryker slows the mock down. */
 const excluded = new Set(['bin/self-test.test.ts', 'mock/raw-sockets.test.ts']);
 const isTest = (file: string) => file.endsWith('.test.ts') && !excluded.has(file);
 const isSource = (file: string) => !file.endsWith('test.ts') && new RegExp(values.files).test(file);
 const ranges = files.filter(isSource).flatMap(rangesOf);
 const random = randomOf(Number(values.seed));
-const drawn = Array.from(
+const selected = Array.from(
   { length: Number(values.lines) },
   () => ranges[Math.floor(random() * ranges.length)]!,
 );
 
 for (const folder of folders) {
-  const mutate = drawn.filter((range) => range.startsWith(`${folder}/`));
+  const mutate = selected.filter((range) => range.startsWith(`${folder}/`));
   const testFiles = files.filter((file) => file.startsWith(`${folder}/`) && isTest(file));
   if (mutate.length === 0) continue;
   await new Stryker({
     mutate,
     plugins: ['@stryker-mutator/tap-runner'],
     testRunner: 'tap',
-    // Tests that run beside others may fail by their speed.
+    // Parallel tests may fail because they are slow.
     concurrency: 1,
     tap: { testFiles, nodeArgs: ['--import', 'tsx', '--test-reporter=tap'] },
     reporters: ['clear-text'],
     clearTextReporter: { reportTests: false },
-    // It would be rewritten with the API of an older TypeScript.
+    // Stryker would rewrite it with the API of an older TypeScript.
     tsconfigFile: 'none',
     disableTypeChecks: false,
     dryRunTimeoutMinutes: 60,

@@ -11,17 +11,17 @@ const { engines } = JSON.parse(read('package.json')) as { readonly engines: { re
 const isAccepted = (...version: readonly string[]) =>
   spawnSync(process.execPath, [join(root, 'action/node-version.mjs'), ...version]).status === 0;
 
-test('the action accepts the versions that engines names, and later ones of the same lines', () => {
+test('the action accepts the versions in engines, and later ones of the same lines', () => {
   assert.ok(isAccepted(), 'this Node');
-  const firsts = [...engines.node.matchAll(/\d+\.\d+\.\d+/g)].map(([version]) => version);
-  assert.equal(firsts.length, 4);
-  for (const version of [...firsts, process.versions.node, '22.12.1', '22.13.0', '27.0.0'])
+  const lowest = [...engines.node.matchAll(/\d+\.\d+\.\d+/g)].map(([version]) => version);
+  assert.equal(lowest.length, 4);
+  for (const version of [...lowest, process.versions.node, '22.12.1', '22.13.0', '27.0.0'])
     assert.ok(isAccepted(version), version);
   for (const version of ['18.20.8', '20.19.9', '21.7.3', '22.11.1', '23.11.1', '25.9.0'])
     assert.ok(!isAccepted(version), version);
 });
 
-test('wherever a version of Node is chosen for a user, engines accepts it', () => {
+test('engines accepts the Node versions of the Dockerfile, the action and docs/ci.md', () => {
   const chosen = {
     Dockerfile: /^ARG NODE_VERSION=(\d+)$/m,
     'action.yml': /^ +node-version: '(\d+)'$/m,
@@ -33,7 +33,7 @@ test('wherever a version of Node is chosen for a user, engines accepts it', () =
   }
 });
 
-test('the docs name the versions that engines names', () => {
+test('the docs name the versions in engines', () => {
   const firsts = [...engines.node.matchAll(/\d+\.\d+/g)].map(([version]) => version.replace('.0', ''));
   const words = `Node ${firsts.slice(0, -1).join(', ')} or ${firsts.at(-1)}, or newer`;
   for (const page of ['README.md', 'docs/verify.md', 'docs/ci.md'])

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder, with a slash at its end. */
+/** The root folder of the repository, with a trailing slash. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The build goes here: made before packing, removed afterwards, never read from a checkout. */
-export const output = `${root}dist/`;
+/** Folder of the build, which exists only while npm packs. */
+export const distFolder = `${root}dist/`;

@@ -1,4 +1,4 @@
-/** Runs all tests (`npm test`). Many files share a process: starting one and loading the sources takes up to a second. */
+/** Runs all tests (`npm test`). Test files share processes, because each start takes up to a second. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './paths.ts';
 
-/** In how many processes the tests of a folder run. The slowest come first. */
+/** Number of processes by folder, the slowest first. */
 const processes: Readonly<Record<string, number>> = { bin: 5, reports: 1, suites: 1, mock: 1, schemas: 1 };
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-tests-'));
@@ -17,13 +17,13 @@ const entries = Object.entries(processes).flatMap(([name, count]) => {
   assert.ok(files.length >= count, `${name} has too few tests`);
   return Array.from({ length: count }, (_, index) => {
     const entry = join(folder, `${name}-${index + 1}.mjs`);
-    const dealt = files.filter((__, at) => at % count === index);
-    writeFileSync(entry, dealt.map((file) => `import ${JSON.stringify(join(root, name, file))};\n`).join(''));
+    const share = files.filter((__, at) => at % count === index);
+    writeFileSync(entry, share.map((file) => `import ${JSON.stringify(join(root, name, file))};\n`).join(''));
     return entry;
   });
 });
 
-// A test that waits for what never comes must not stop CI. It bounds a whole process as well.
+// Ends tests that hang. The timeout applies to a whole process too.
 const flags = [
   '--test-reporter=spec',
   '--test-timeout=1200000',

@@ -2,7 +2,7 @@
 
     python3 state_hook.py 8090
 
-Keep it out of the service itself: whoever can call it can revoke keys.
+Keep it out of the service: everyone who can call it can revoke keys.
 libpq's variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE) choose the database.
 """
 

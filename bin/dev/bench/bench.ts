@@ -1,4 +1,4 @@
-/** Measures the installed package beside other servers (`npm run bench`). It needs Linux, a quiet machine and half an hour. */
+/** Measures the installed package and other servers (`npm run bench`). Needs Linux, an idle machine and half an hour. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,29 +10,29 @@ import { parseArgs, promisify } from 'node:util';
 import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture, FixtureLimits, RunRecord } from '../../../schemas/generated/types.ts';
 import { install } from '../package/install.ts';
-import { bareHttp, barePolka, load, others, ours, start } from './servers.ts';
+import { bareHttp, barePolka, load, others, thisPackage, start } from './servers.ts';
 
-/** What one measurement came to: figures by the heads of their columns. */
+/** Figures of one measurement, by column. */
 type Sample = Readonly<Record<string, number>>;
-/** The rows of a table, and what measures each of them once. The first row is the yardstick. */
+/** By row: a function that measures once. The first row is the reference. */
 type Rows = Readonly<Record<string, () => Promise<Sample>>>;
 
 const { folder, command } = await install();
-const servers = [bareHttp, ours(command), ...others];
+const servers = [bareHttp, thisPackage(command), ...others];
 const run = promisify(execFile);
 
-/** The seconds that a command takes, from the start of its process to its exit. */
+/** Runs a command and returns the seconds from the start of its process to its exit. */
 async function timed(argv: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<number> {
   const begin = performance.now();
   const env = { ...process.env, CI: '', ...environment };
   await run(command, [...argv], { cwd: folder, env }).catch((error: unknown) => {
-    // A run with few lookups is incomplete.
+    // A run with few lookups exits as incomplete.
     if ((error as { readonly code?: unknown }).code !== 3) throw error;
   });
   return (performance.now() - begin) / 1000;
 }
 
-/** Writes a fixture, and returns its file. */
+/** Writes a fixture and returns its file. */
 function fixtureFile(name: string, content: Fixture): string {
   const file = join(folder, `${name}.json`);
   writeFileSync(file, JSON.stringify(content));
@@ -41,8 +41,8 @@ function fixtureFile(name: string, content: Fixture): string {
 const { limits: _, ...withoutLimits } = builtIn as Fixture;
 const unlimited = fixtureFile('no-limits', withoutLimits);
 
-/** The command line that verifies a running mock without limits. */
-const verifyOf = ({ origin }: { readonly origin: string }) => [
+/** Returns the arguments to verify a running mock without limits. */
+const verifyCommand = ({ origin }: { readonly origin: string }) => [
   'verify',
   origin,
   '--fixture',
@@ -51,8 +51,8 @@ const verifyOf = ({ origin }: { readonly origin: string }) => [
   '1',
 ];
 
-/** The seconds from the start of `npx ib-conformance verify` to its first request. */
-async function toFirstRequest(): Promise<Sample> {
+/** Measures the time from the start of `npx ib-conformance verify` to its first request. */
+async function timeToFirstRequest(): Promise<Sample> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -68,21 +68,21 @@ async function toFirstRequest(): Promise<Sample> {
   return { seconds };
 }
 
-/** The run of one key against the mock with these limits. */
+/** Verifies a mock with these limits and one key. */
 async function limitedRun(limits: FixtureLimits, isStated: boolean, more: Limited = {}): Promise<Sample> {
   const apiKeys = withoutLimits.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key');
   const oneKey = { ...withoutLimits, apiKeys };
   const served = fixtureFile('served', { ...oneKey, limits });
   const known = isStated ? served : fixtureFile('known', oneKey);
   const record = join(folder, 'run.json');
-  await using running = await start(ours(command, '--fixture', served, ...(more.mock ?? [])), folder);
+  await using running = await start(thisPackage(command, '--fixture', served, ...(more.mock ?? [])), folder);
   const argv = ['verify', running.origin, '--fixture', known, '--seed', '1', '--report', `json=${record}`];
   const seconds = await timed([...argv, ...(more.verify ?? [])]);
   const { requests, strength = 0, requirements } = JSON.parse(readFileSync(record, 'utf8')) as RunRecord;
   const open = requirements.filter(({ outcome }) => outcome === 'inconclusive').length;
   return { seconds, requests, strength, 'requirements not judged': open };
 }
-/** More flags of the commands. */
+/** Additional flags of the commands. */
 interface Limited {
   readonly mock?: readonly string[];
   readonly verify?: readonly string[];
@@ -99,13 +99,13 @@ const mock = await startMock({ port: 0 });
 process.stdout.write(String((performance.now() - begin) / 1000));
 await mock.close();`;
 
-/** Suites that wait for nothing. */
+/** Suites without waits. */
 const SUITES = ['valid', 'invalid-uuid', 'foreign-ib', 'auth'].flatMap((name) => ['--suite', name]);
 
-/** Until then a server is still being compiled. */
+/** Warm-up, because code is compiled at first. */
 const WARM_UP = { duration: 3 };
 const SOAK_REQUESTS = 1_000_000;
-/** Growth that is no leak: garbage that is collected sooner or later. */
+/** Maximum growth by uncollected garbage. More is a leak. */
 const MAX_GROWTH_MB = 50;
 
 const rowsBy = <Item>(
@@ -140,10 +140,10 @@ const parts: Readonly<Record<string, Rows>> = {
       return { seconds: Number((await run(process.execPath, argv, { cwd: folder })).stdout) };
     },
     '`--help`': async () => ({ seconds: await timed(['--help']) }),
-    '`npx ib-conformance verify`, to its first request': toFirstRequest,
+    '`npx ib-conformance verify`, to its first request': timeToFirstRequest,
     '`verify` of a URL, 1,000 requests': async () => {
-      await using running = await start(ours(command, '--limits', 'off'), folder);
-      return { seconds: await timed([...verifyOf(running), '--max-requests', '1000']) };
+      await using running = await start(thisPackage(command, '--limits', 'off'), folder);
+      return { seconds: await timed([...verifyCommand(running), '--max-requests', '1000']) };
     },
     '`verify` of the built-in mock': async () => ({ seconds: await timed(['verify', '--seed', '1']) }),
   },
@@ -152,11 +152,11 @@ const parts: Readonly<Record<string, Rows>> = {
     (cases) => `${thousands(cases)} cases`,
     async (cases) => {
       const [record, peak] = [join(folder, 'run.json'), join(folder, 'peak')];
-      await using running = await start(ours(command, '--limits', 'off'), folder);
+      await using running = await start(thisPackage(command, '--limits', 'off'), folder);
       const bare = await load(running, WARM_UP);
       const flags = ['--cases', String(cases), '--no-canary', ...SUITES, '--report', `json=${record}`];
       const watch = new URL('../../testing/peak-memory.mjs', import.meta.url).href;
-      const seconds = await timed([...verifyOf(running), ...flags], {
+      const seconds = await timed([...verifyCommand(running), ...flags], {
         NODE_OPTIONS: `--import ${watch}`,
         PEAK_FILE: peak,
       });
@@ -186,14 +186,14 @@ const parts: Readonly<Record<string, Rows>> = {
       const { users = [], apiKeys = [] } = JSON.parse(readFileSync(file, 'utf8')) as Fixture;
       const path = `/api/ib/user-status?user_id=${users[0]!.user_id}`;
       const { key } = apiKeys.find(({ partner, state }) => partner !== null && state === 'active')!;
-      const server = ours(command, '--limits', 'off', '--fixture', file);
+      const server = thisPackage(command, '--limits', 'off', '--fixture', file);
       await using running = await start(server, folder, { path, key });
       return { 'seconds to the first 200': running.seconds, ...running.usage() };
     },
   ),
   soak: {
     'ib-conformance': async () => {
-      await using running = await start(ours(command, '--limits', 'off'), folder);
+      await using running = await start(thisPackage(command, '--limits', 'off'), folder);
       await load(running, { amount: SOAK_REQUESTS / 10 });
       const early = running.usage()['memory, MB'];
       await load(running, { amount: (SOAK_REQUESTS / 10) * 9 });
@@ -204,8 +204,8 @@ const parts: Readonly<Record<string, Rows>> = {
   },
 };
 
-/** Measures each row once a round; every second round goes backwards, so that no row gains from its place. */
-async function tableOf(name: string, rounds: number): Promise<string> {
+/** Measures each row once per round. Every second round is in reverse order, so that no row benefits from its place. */
+async function measureTable(name: string, rounds: number): Promise<string> {
   const before = loadavg()[0]!;
   const rows = Object.entries(parts[name]!);
   const samples = new Map(rows.map(([row]) => [row, [] as Sample[]]));
@@ -232,11 +232,11 @@ async function tableOf(name: string, rounds: number): Promise<string> {
   ];
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}`;
   return `${lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}
-Medians of ${rounds} rounds, in brackets the least and the most. ${machine}; ${new Date().toISOString().slice(0, 10)}, load average ${before.toFixed(1)} to ${loadavg()[0]!.toFixed(1)}.
+Medians of ${rounds} rounds, in brackets minimum and maximum. ${machine}; ${new Date().toISOString().slice(0, 10)}, load average ${before.toFixed(1)} to ${loadavg()[0]!.toFixed(1)}.
 `;
 }
 
-/** Three digits: more would be noise. */
+/** Formats with three significant digits: more would be noise. */
 const digits = (figure: number) => figure.toLocaleString('en', { maximumSignificantDigits: 3 });
 
 const { values } = parseArgs({
@@ -245,7 +245,7 @@ const { values } = parseArgs({
 try {
   for (const name of values.part ?? Object.keys(parts).filter((part) => !['limits', 'soak'].includes(part))) {
     if (!Object.hasOwn(parts, name)) throw new Error(`--part is one of ${Object.keys(parts).join(', ')}`);
-    process.stdout.write(`## ${name}\n\n${await tableOf(name, Number(values.rounds))}\n`);
+    process.stdout.write(`## ${name}\n\n${await measureTable(name, Number(values.rounds))}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

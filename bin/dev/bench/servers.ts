@@ -7,28 +7,28 @@ import autocannon from 'autocannon';
 import manifest from '../../../package.json' with { type: 'json' };
 import { root } from '../paths.ts';
 
-/** A lookup that every server answers with 200; the key is the built-in fixture's. */
+/** A lookup that every server answers with 200, with a key of the built-in fixture. */
 const member = {
   path: '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111',
   key: 'northwind-key',
 };
 
-/** A server to measure: each serves the lookup as well as it can, quietly, on loopback. */
+/** A server to measure. It answers the lookup on loopback, without logs. */
 export interface Server {
   readonly name: string;
-  /** The package that npm installs; missing for what needs none. */
+  /** Package to install by npm, if it needs one. */
   readonly install?: string;
-  /** Its command line; a program without a slash is in the `node_modules/.bin` of what was installed. */
+  /** Returns the command line. A program without a slash is in the `node_modules/.bin` of the installed package. */
   readonly argv: (port: string) => readonly string[];
 }
 
-const bare = (name: string, script: string): Server => ({
+const nodeScript = (name: string, script: string): Server => ({
   name,
   argv: (port) => [process.execPath, '-e', script, port],
 });
 const openApi = join(root, 'schemas/openapi.json');
 
-export const bareHttp = bare(
+export const bareHttp = nodeScript(
   'bare node:http',
   `const body = Buffer.from('{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
 const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store', 'Content-Length', String(body.length)];
@@ -36,7 +36,7 @@ require('node:http').createServer((_, response) => response.writeHead(200, heade
 );
 
 export const barePolka: Server = {
-  ...bare(
+  ...nodeScript(
     'bare polka',
     `const body = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
 require('polka')().get('/api/ib/user-status', (_, response) => response.end(body)).listen(Number(process.argv[1]), '127.0.0.1');`,
@@ -44,8 +44,8 @@ require('polka')().get('/api/ib/user-status', (_, response) => response.end(body
   install: `polka@${manifest.devDependencies.polka}`,
 };
 
-/** @param command the installed command of this package */
-export const ours = (command: string, ...flags: readonly string[]): Server => ({
+/** Returns the mock of this package; `command` is the installed program. */
+export const thisPackage = (command: string, ...flags: readonly string[]): Server => ({
   name: 'ib-conformance',
   argv: (port) => [command, 'mock', '--port', port, '--log', 'silent', ...flags],
 });
@@ -70,18 +70,18 @@ const TIMEOUT_MS = 60_000;
 /**
  * Starts a server and waits for its first 200.
  *
- * @param folder where packages are installed
- * @param lookup that it answers with 200
- * @throws Error if it exits, or gives no 200 in a minute
+ * @param folder where to install packages
+ * @param lookup a request that gets 200
+ * @throws Error if it exits or does not answer 200 within a minute
  */
 export async function start({ name, install, argv }: Server, folder: string, lookup = member) {
-  const home = install === undefined ? folder : installed(install, folder);
+  const home = install === undefined ? folder : installOnce(install, folder);
   const port = String((lastPort += 1));
   const [program = '', ...rest] = argv(port);
   const command = program.includes('/') ? program : join(home, 'node_modules/.bin', program);
   const origin = `http://127.0.0.1:${port}`;
   const begin = performance.now();
-  // A group of its own: a shim may start another process, and all have to end.
+  // A separate process group: the program may start other processes, which have to end too.
   const child = spawn(command, rest, { cwd: home, stdio: 'ignore', detached: true });
   const exited = once(child, 'exit');
   const end = async () => {
@@ -98,7 +98,7 @@ export async function start({ name, install, argv }: Server, folder: string, loo
   return {
     origin,
     seconds: (performance.now() - begin) / 1000,
-    usage: () => usageOf(child.pid!),
+    usage: () => processUsage(child.pid!),
     [Symbol.asyncDispose]: end,
   };
 }
@@ -110,8 +110,8 @@ async function isUp(url: string, key: string): Promise<boolean> {
   return response?.status === 200;
 }
 
-/** The folder that a package is installed in, which happens once. */
-function installed(name: string, folder: string): string {
+/** Installs a package on first use and returns its folder. */
+function installOnce(name: string, folder: string): string {
   const home = join(folder, name.replace(/\W/g, ''));
   if (mkdirSync(home, { recursive: true }) !== undefined) {
     writeFileSync(join(home, 'package.json'), '{ "private": true }\n');
@@ -120,11 +120,11 @@ function installed(name: string, folder: string): string {
   return home;
 }
 
-/** What Linux says of a process: resident memory in MB (2^20 bytes), and processor time. */
-function usageOf(pid: number) {
+/** Reads the resident memory (MB, 2^20 bytes) and the processor time (s) of a process from Linux. */
+function processUsage(pid: number) {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // After the name in brackets: the 12th and the 13th field are user and system time in hundredths of a second.
+  // Fields 12 and 13 after the name in brackets: user and system time, in hundredths of a second.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     'memory, MB': Number(kilobytes) / 1024,
@@ -135,7 +135,7 @@ function usageOf(pid: number) {
 const CONNECTIONS = 32;
 
 /**
- * Sends a lookup through 32 connections, for some seconds or a number of requests.
+ * Sends a lookup repeatedly on 32 connections, for some seconds or a number of requests.
  *
  * @throws Error if an answer is not 200
  */

@@ -6,7 +6,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 
-/** A partner's client in Java's HttpClient. Arguments: URL, key, name of its world. What it prints is in check-clients.ts. */
+/** A partner's client with Java's HttpClient. Arguments: URL, key, world. check-clients.ts has the expected output. */
 class JavaClient {
     static final String USER = "/api/ib/user-status?user_id=";
     static final String DEPOSIT = "/api/ib/deposit-check?reference_id=";
@@ -19,7 +19,7 @@ class JavaClient {
         return client.send(request.build(), BodyHandlers.ofString());
     }
 
-    /** In the place of a sleep: the mock's clock is moved on. */
+    /** Moves the mock's clock forward, instead of a sleep. */
     static void waitFor(String seconds) throws Exception {
         var request = HttpRequest.newBuilder(URI.create(url + "/__admin/clock/advance?world=" + world))
             .header("Content-Type", "application/json")

@@ -1,6 +1,6 @@
 /**
- * Clients that are not ours, against the mock as a process (`npm run test:clients`): valid, invalid, limited and
- * polling lookups, each client in its own world. A client whose tool is missing fails, or is
+ * Runs third-party HTTP clients against the mock as a process (`npm run test:clients`): valid, invalid, limited and
+ * polling lookups, each client in its own world. If the tool of a client is missing, its test fails, or is
  * skipped with `ALLOW_SKIPS=1`.
  */
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ const clients = [
 
 const NOT_A_MEMBER = '{"is_under_ib":false,"date_joined":null}';
 
-/** The clock of each world starts here. Clients advance it by 3 s of Retry-After and by 3 polls. */
+/** Start of the clock of each world. Clients advance it by 3 s for Retry-After and by 1 s for each of 3 polls. */
 const NOON = Date.UTC(2026, 0, 1, 12);
 
 const expected = `\
@@ -37,7 +37,7 @@ limited no more: 200 ${NOT_A_MEMBER}
 polling 404 404 404 200 {"status":"EXECUTED","amountInUsd":75.25,"executedAt":${NOON + 6000}}
 `;
 
-const expectedOfGenerated = `\
+const expectedOfOpenapiFetch = `\
 200 true 2024-02-29T23:59:59.999Z
 200 false null
 400 Invalid user_id format
@@ -53,7 +53,7 @@ const expectedOfGenerated = `\
 const run = promisify(execFile);
 const exists = ([tool, ...args]: readonly [string, ...string[]]) => spawnSync(tool, args).status === 0;
 
-describe('clients that are not ours', () => {
+describe('third-party clients', () => {
   const flags = ['mock', '--port', '0', '--clock', 'frozen', '--log', 'silent'];
   const mock = spawn(process.execPath, [join(root, 'bin/ib-conformance.mjs'), ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -84,13 +84,13 @@ describe('clients that are not ours', () => {
       assert.ok(!rules.some(({ outcome }) => outcome === 'broken'), JSON.stringify(rules));
     });
 
-  test('openapi-fetch, with types made from the OpenAPI document', async (t) => {
+  test('openapi-fetch, with types generated from the OpenAPI document', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'ib-conformance-client-'));
     t.after(() => rm(folder, { recursive: true }));
     const inFolder = (command: string, ...argv: readonly string[]) => run(command, argv, { cwd: folder });
     const tool = (name: string) => join(folder, 'node_modules/.bin', name);
     await cp(here('openapi-fetch.ts'), join(folder, 'client.mts'));
-    // In a folder of its own, because the generator needs another version of TypeScript.
+    // In a separate folder, because the generator needs another version of TypeScript.
     const packages = 'openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3 @types/node@20';
     const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
     await inFolder('npm', ...install, ...packages.split(' '));
@@ -100,6 +100,6 @@ describe('clients that are not ours', () => {
       '--strict --target es2022 --module nodenext --types node --rewriteRelativeImportExtensions';
     await inFolder(tool('tsc'), ...options.split(' '), 'client.mts');
     const { stdout, stderr } = await inFolder(process.execPath, 'client.mjs', url);
-    assert.deepEqual([stdout, stderr], [expectedOfGenerated, '']);
+    assert.deepEqual([stdout, stderr], [expectedOfOpenapiFetch, '']);
   });
 });

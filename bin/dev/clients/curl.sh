@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A partner's client in curl. Arguments: URL, key, name of its world. What it prints is in check-clients.ts.
+# A partner's client with curl. Arguments: URL, key, world. check-clients.ts has the expected output.
 set -euo pipefail
 url=$1 key=$2 world=$3
 answer=$(mktemp -d)
 trap 'rm -r "$answer"' EXIT
 
-# Asks for a path, with a key; sets status, body and retry_after.
+# Requests a path with a key; sets status, body and retry_after.
 ask() {
   status=$(curl --silent --show-error --header "Authorization: Bearer ${2:-$key}" \
     --dump-header "$answer/headers" --output "$answer/body" --write-out '%{http_code}' "$url$1")
@@ -13,7 +13,7 @@ ask() {
   retry_after=$(tr -d '\r' <"$answer/headers" | sed -n 's/^retry-after: *//Ip')
 }
 
-# In the place of a sleep: the mock's clock is moved on.
+# Moves the mock's clock forward, instead of a sleep.
 wait_for() {
   curl --silent --show-error --fail --output /dev/null --header 'Content-Type: application/json' \
     --data "{\"seconds\": $1}" "$url/__admin/clock/advance?world=$world"

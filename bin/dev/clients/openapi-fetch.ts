@@ -1,6 +1,6 @@
 /**
- * A client in openapi-fetch, with types made from the OpenAPI document. Argument: URL. `check-clients.ts` compiles it
- * in a folder of its own. If the types promise less than these declarations, or something else, it does not compile.
+ * A client with openapi-fetch and types generated from the OpenAPI document. Argument: URL. `check-clients.ts`
+ * compiles it in a separate folder. It compiles only if the generated types fit these declarations.
  */
 import createClient from 'openapi-fetch';
 import type { paths } from './interface.ts';
@@ -33,7 +33,7 @@ async function deposit(key: string, reference_id: string): Promise<void> {
   console.log(response.status, message ?? `${status} ${executed}`);
 }
 
-/** What the compiler has to refuse. It would accept it if the client were `any`. */
+/** The compiler must refuse these calls. It would accept them if the client were `any`. */
 export function refused(): void {
   // @ts-expect-error -- the parameter is user_id
   void clientOf('').GET('/api/ib/user-status', { params: { query: { userId: '' } } });

@@ -1,4 +1,4 @@
-"""A partner's client in Python's urllib. Arguments: URL, key, name of its world. What it prints is in check-clients.ts."""
+"""A partner's client with Python's urllib. Arguments: URL, key, world. check-clients.ts has the expected output."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ def ask(path, with_key=key):
 
 
 def wait_for(seconds):
-    """In the place of a sleep: the mock's clock is moved on."""
+    """Moves the mock's clock forward, instead of a sleep."""
     body = json.dumps({"seconds": seconds}).encode()
     request = Request(
         f"{url}/__admin/clock/advance?world={world}", data=body, headers={"Content-Type": "application/json"}

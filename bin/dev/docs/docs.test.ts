@@ -11,7 +11,7 @@ import { tablesOf } from '../../fixture/export.ts';
 import { builtInFixture } from '../../fixture-file.ts';
 import { states } from '../../sweep-states.ts';
 import { root } from '../paths.ts';
-import { partsOf, slugOf } from './markdown.ts';
+import { parsePage, slugOf } from './markdown.ts';
 import { pages } from './pages.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -27,29 +27,29 @@ const files = [
   ...reference.map((name) => `docs/reference/${name}`),
 ];
 
-/** The rows of a page's tables; white space around cells is the formatter's. */
-const rowsOf = (file: string) =>
+/** Returns the lines of a page, without white space around table cells. */
+const linesOf = (file: string) =>
   read(file)
     .split('\n')
     .map((line) => line.replace(/\s*\|\s*/g, '|').trim());
 
 test('the docs list every exit code', () => {
   for (const [code, meaning] of Object.values(exitCodes))
-    assert.ok(rowsOf('docs/verify.md').includes(`|${code}|${meaning}|`), meaning);
+    assert.ok(linesOf('docs/verify.md').includes(`|${code}|${meaning}|`), meaning);
 });
 
-test('the docs list every format of a report', () => {
-  const page = rowsOf('docs/reports.md').join('\n');
+test('the docs list every report format', () => {
+  const page = linesOf('docs/reports.md').join('\n');
   for (const name of runFormats) assert.ok(page.includes(`\n|\`${name}\`|`), name);
 });
 
 test('the docs list every state of a sweep', () => {
-  const page = rowsOf('docs/sweep.md').join('\n');
+  const page = linesOf('docs/sweep.md').join('\n');
   for (const [id, { kind }] of states) assert.match(page, new RegExp(`\\|[^|]*\`${id}\`[^|]*\\|${kind}\\|`));
 });
 
-test('the docs say what mends each reason', () => {
-  const page = rowsOf('docs/read-a-report.md');
+test('the docs have the fix for each reason', () => {
+  const page = linesOf('docs/read-a-report.md');
   for (const [reason, remedy] of Object.entries(fixes))
     assert.ok(
       page.some((row) => row.startsWith(`|\`${reason}\`|`) && row.endsWith(`|${remedy}|`)),
@@ -57,7 +57,7 @@ test('the docs say what mends each reason', () => {
     );
 });
 
-test('the docs list every key of the built-in fixture, an id of each state, and how many there are', () => {
+test('the docs list the keys of the built-in fixture, an id of each state, and the counts', () => {
   const {
     apiKeys = [],
     users = [],
@@ -65,7 +65,7 @@ test('the docs list every key of the built-in fixture, an id of each state, and 
   } = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;
   const page = read('docs/mock-data.md');
   const owners = new Map(users.map(({ user_id, partner }) => [user_id, partner]));
-  // Foreign deposits are answered alike, whatever their state.
+  // All foreign deposits get the same answer, so their state does not matter.
   const stateOf = (deposit: NonNullable<Fixture['deposits']>[number]) => {
     const owner = owners.get(deposit.user_id) ?? 'no IB';
     const { becomes = {} } = deposit.state === 'pending' ? deposit : {};
@@ -81,7 +81,7 @@ test('the docs list every key of the built-in fixture, an id of each state, and 
   assert.ok(page.includes(`${users.length} users and ${deposits.length} deposits`));
 });
 
-test('the guide on data names the tables and columns that there are, where nothing becomes of a deposit', () => {
+test('the guide on data lists the tables and columns, without those of transitions', () => {
   const rows = [...read('docs/provide-data.md').matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)];
   assert.deepEqual(
     rows
@@ -94,25 +94,25 @@ test('the guide on data names the tables and columns that there are, where nothi
   );
 });
 
-test('every block of the README and of the docs is run', () => {
+test('every code block of the README and of the docs is checked', () => {
   for (const file of files.filter((name) => name === 'README.md' || name.startsWith('docs/')))
-    assert.equal(pages[file]?.length ?? 0, partsOf(read(file)).blocks.length, file);
+    assert.equal(pages[file]?.length ?? 0, parsePage(read(file)).blocks.length, file);
 });
 
-test('the README leads to every guide, at most by another page', () => {
+test('the README links to every guide, directly or by one other page', () => {
   const linked = (file: string) =>
-    partsOf(read(file)).links.map((link) => join(dirname(file), link.split('#')[0]!));
+    parsePage(read(file)).links.map((link) => join(dirname(file), link.split('#')[0]!));
   const near = linked('README.md').filter((file) => files.includes(file));
-  const led = new Set([...near, ...near.flatMap(linked)]);
-  for (const name of guides) assert.ok(led.has(`docs/${name}`), name);
+  const reachable = new Set([...near, ...near.flatMap(linked)]);
+  for (const name of guides) assert.ok(reachable.has(`docs/${name}`), name);
 });
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-test('pages have at most 200 lines, and sentences 30 words, 20 on average', () => {
+test('pages have at most 200 lines, sentences at most 30 words and 20 on average', () => {
   for (const file of files.filter((name) => !/CHANGELOG|reference/.test(name))) {
     assert.ok(read(file).split('\n').length <= 201, `${file} is too long`);
-    // Code is one word; in upper case it may begin a sentence.
+    // Code counts as one word. In upper case it may start a sentence.
     const paragraphs = markdownNodes(read(file).replace(/`[^`\n]+`/g, 'CODE')).filter(
       ({ type }) => type === 'paragraph',
     );
@@ -128,10 +128,10 @@ test('pages have at most 200 lines, and sentences 30 words, 20 on average', () =
   }
 });
 
-test('every link in the docs leads somewhere', () => {
-  const anchors = new Map(files.map((file) => [file, new Set(partsOf(read(file)).headings.map(slugOf))]));
+test('links in the docs have existing targets', () => {
+  const anchors = new Map(files.map((file) => [file, new Set(parsePage(read(file)).headings.map(slugOf))]));
   for (const file of files)
-    for (const link of partsOf(read(file)).links.filter((one) => !/^https?:/.test(one))) {
+    for (const link of parsePage(read(file)).links.filter((one) => !/^https?:/.test(one))) {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? file : normalize(join(dirname(file), path));
       assert.ok(existsSync(join(root, target)), `${file}: ${link}`);
@@ -139,18 +139,18 @@ test('every link in the docs leads somewhere', () => {
     }
 });
 
-test('every file of this repository that CONTRIBUTING and the docs name exists', () => {
+test('CONTRIBUTING and the docs name existing files', () => {
   const ours = /[`"]((?:\.ci|action|bin|docs|examples|mock|reports|schemas|suites)\/[\w./-]*)(?:`|<br>)/g;
   for (const file of files.filter((name) => name !== 'CHANGELOG.md'))
     for (const [, path] of read(file).matchAll(ours))
       assert.ok(existsSync(join(root, path!)), `${file}: ${path}`);
 });
 
-test('CONTRIBUTING gives the reason of every dependency, and of nothing else', () => {
+test('CONTRIBUTING has a reason for each dependency and no others', () => {
   const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Readonly<
     Partial<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
   >;
-  assert.equal(dependencies, undefined, 'the package depends on nothing when it is installed');
+  assert.equal(dependencies, undefined, 'the package has no runtime dependencies');
   const [, part = ''] = /^## Dependencies$(.*?)^## /ms.exec(read('CONTRIBUTING.md')) ?? [];
   const reasons = [...part.matchAll(/^\| (.*?) +\| (.*?) +\|$/gm)].slice(1);
   const named = reasons.flatMap(([, names = '', why = '']) => (why === '' ? [] : names.split(', ')));
@@ -160,7 +160,7 @@ test('CONTRIBUTING gives the reason of every dependency, and of nothing else', (
   );
 });
 
-test('anchors are those of GitHub', () => {
+test('anchors are the same as on GitHub', () => {
   assert.equal(slugOf('valid/user-status/date-joined'), 'validuser-statusdate-joined');
   assert.equal(slugOf('1. Say what is true of your server'), '1-say-what-is-true-of-your-server');
   assert.equal(slugOf('[valid](requirements/valid.md)'), 'valid');

@@ -2,16 +2,16 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 
 /** A fenced code block of a page. */
 export interface Block {
-  /** The heading above it without its hashes, or an empty text. */
+  /** The heading above it without `#`, or an empty string. */
   readonly heading: string;
-  /** The language after the fence, such as `sh`, or an empty text. */
+  /** The language of the fence, such as `sh`, or an empty string. */
   readonly language: string;
   /** Ends with a line feed. */
   readonly text: string;
 }
 
-/** What a page holds, each in its order. Blocks and links in lists and quotes count as well. */
-export function partsOf(markdown: string) {
+/** Returns code blocks, headings and links of a page in order, including those in lists and quotes. */
+export function parsePage(markdown: string) {
   const [blocks, headings, links]: [Block[], string[], string[]] = [[], [], []];
   const visit = (node: Node): void => {
     if (node.type === 'heading')
@@ -29,7 +29,7 @@ export function partsOf(markdown: string) {
 
 type Node = ReturnType<typeof fromMarkdown> | ReturnType<typeof fromMarkdown>['children'][number];
 
-/** The anchor that GitHub makes of a heading. */
+/** Returns the anchor of a heading on GitHub. */
 export function slugOf(heading: string): string {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

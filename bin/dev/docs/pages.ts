@@ -1,45 +1,45 @@
 import {
-  answerOfLast,
+  lastJson,
   commands,
-  elsewhere,
+  checkedBy,
   excerptOf,
   outputOf,
-  outputOfLast,
-  program,
+  lastOutput,
+  file,
   runByCi,
   SHORT,
 } from './runners.ts';
 import type { Runner } from './runners.ts';
 
-const ci = elsewhere('bin/dev/action.test.ts', 'docs/ci.md');
-const image = elsewhere('bin/dev/container.test.ts', 'docs/container.md');
-const examples = elsewhere('bin/dev/examples/check.ts', 'docs/provide-data.md');
+const ci = checkedBy('bin/dev/action.test.ts', 'docs/ci.md');
+const image = checkedBy('bin/dev/container.test.ts', 'docs/container.md');
+const examples = checkedBy('bin/dev/examples/check-examples.ts', 'docs/provide-data.md');
 
-/** The server at this port, in every page, swaps day and month. */
-const found = 'npx ib-conformance verify http://127.0.0.1:4998';
-const example = outputOf(`${found} --fixture schemas/built-in.fixture.json --suite valid --seed 7`);
+/** In every page, the server at this port swaps day and month. */
+const verify = 'npx ib-conformance verify http://127.0.0.1:4998';
+const example = outputOf(`${verify} --fixture schemas/built-in.fixture.json --suite valid --seed 7`);
 
-const typescript = (name: string) => program(name, `node --import "$TSX" ${name}`);
-const tests = (name: string) => program(name, `node --import "$TSX" --test ${name}`);
-const vitest = (name: string) => program(name, `npx vitest run ${name}`, 'npx vitest --version');
-/** The tests pass with a mock of their own, and twice with one that goes on running. */
-const thrice = (command: string) =>
+const typescript = (name: string) => file(name, `node --import "$TSX" ${name}`);
+const tests = (name: string) => file(name, `node --import "$TSX" --test ${name}`);
+const vitest = (name: string) => file(name, `npx vitest run ${name}`, 'npx vitest --version');
+/** Runs tests once with their own mock, and twice with a running one. */
+const withAndWithoutUrl = (command: string) =>
   `${command} && export IB_MOCK_URL=http://127.0.0.1:4010 && ${command} && ${command}`;
 const pytest = (name: string) =>
-  program(name, thrice(`python3 -m pytest -q ${name}`), 'python3 -m pytest --version');
-const hook = program(
+  file(name, withAndWithoutUrl(`python3 -m pytest -q ${name}`), 'python3 -m pytest --version');
+const hook = file(
   'state.json',
   'curl -sSf -H "Content-Type: application/json" -d @state.json http://localhost:8090',
 );
 const junit = (name: string) =>
-  program(
+  file(
     `${name}.java`,
-    `javac -cp '/usr/share/java/*' -d classes ${name}.java && ${thrice(`java -cp 'classes:/usr/share/java/*' org.junit.platform.console.ConsoleLauncher --select-class ${name} --fail-if-no-tests`)}`,
+    `javac -cp '/usr/share/java/*' -d classes ${name}.java && ${withAndWithoutUrl(`java -cp 'classes:/usr/share/java/*' org.junit.platform.console.ConsoleLauncher --select-class ${name} --fail-if-no-tests`)}`,
     'javac -version && test -e /usr/share/java/junit-platform-console.jar',
   );
 
-/** Runs a sweep with a few of its states. */
-const sweeps =
+/** Runs a sweep with only a few states. */
+const runSweep =
   (code = 0): Runner =>
   (text, reader, t) => {
     const few =
@@ -48,40 +48,40 @@ const sweeps =
     return commands(code)(line, reader, t);
   };
 
-/** The pages whose first block is the fixture of the server that they speak of; for others it is the built-in one. */
+/** Pages whose first block is the fixture of their server. Others use the built-in fixture. */
 export const withOwnFixture: readonly string[] = ['docs/verify.md'];
 
-/** Every page with blocks, and for each block what runs it. */
+/** By page: a runner for each code block. */
 export const pages: Readonly<Record<string, readonly Runner[]>> = {
-  // What the first run cannot judge makes it incomplete.
+  // The first run is incomplete.
   'README.md': [commands(), commands(), commands(0, 0, 3), runByCi],
   'docs/type-less.md': [
     commands(),
     commands(),
-    program('given.json', 'GATEWAY_TOKEN=t npx ib-conformance verify --plan --config given.json'),
-    elsewhere('bin/commands/completion.test.ts', 'completion bash'),
+    file('given.json', 'GATEWAY_TOKEN=t npx ib-conformance verify --plan --config given.json'),
+    checkedBy('bin/commands/completion.test.ts', 'completion bash'),
   ],
   'docs/verify.md': [
-    program('fixture.json'),
+    file('fixture.json'),
     commands(),
     commands(),
     commands(),
-    // Its command is that of the block on verifying.
+    // Runs only the command `npx`.
     (text, reader, t) => commands()(/npx .*\n/.exec(text)![0], reader, t),
   ],
   'docs/known-failures.md': [
-    program('known.json', `${found} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
+    file('known.json', `${verify} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
   ],
   'docs/verify-in-tests.md': [tests('conformance.test.ts'), typescript('verify.ts')],
-  'docs/how-it-works.md': [elsewhere('bin/dev/docs/docs.test.ts', '<br>')],
+  'docs/how-it-works.md': [checkedBy('bin/dev/docs/docs.test.ts', '<br>')],
   'docs/strength.md': [
-    elsewhere('reports/strength.test.ts', 'levels missing from the fixture'),
-    elsewhere('reports/console.golden.txt', 'fails when'),
+    checkedBy('reports/strength.test.ts', 'levels missing from the fixture'),
+    checkedBy('reports/console.golden.txt', 'fails when'),
   ],
   'docs/read-a-report.md': [example],
   'docs/reports.md': [
     async (text, reader, t) => {
-      // The page speaks of the records of earlier runs.
+      // The page uses records of earlier runs.
       await reader.run(`npx ib-conformance verify --report json=run.json --report ndjson=run.ndjson${SHORT}`);
       await reader.run('cp run.json main.json && cp run.json branch.json');
       await commands()(text, reader, t);
@@ -89,35 +89,35 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(),
   ],
   'docs/provide-data.md': [...Array<Runner>(7).fill(examples), commands()],
-  'docs/rate-limits.md': [program('limits.json', 'npx ib-conformance fixture check limits.json'), commands()],
+  'docs/rate-limits.md': [file('limits.json', 'npx ib-conformance fixture check limits.json'), commands()],
   'docs/state-hook.md': [commands(), hook, hook, commands()],
   'docs/ci.md': [ci, ci, ci],
   'docs/mock.md': [commands(), commands(), commands()],
-  'docs/admin-api.md': [commands(), answerOfLast, commands()],
+  'docs/admin-api.md': [commands(), lastJson, commands()],
   'docs/container.md': [image, image, image],
   'docs/mock-in-tests.md': [
     tests('node.test.ts'),
     vitest('clock.test.ts'),
     vitest('fetch.test.ts'),
-    elsewhere('bin/dev/package/check.ts', 'CommonJS can require every entry'),
-    elsewhere('mock/in-process.test.ts', 'answers like a mock on a port'),
+    checkedBy('bin/dev/package/check-package.ts', 'CommonJS can require every entry'),
+    checkedBy('mock/in-process.test.ts', 'answers like a mock on a port'),
     typescript('controls.ts'),
   ],
-  'docs/mock-beside-tests.md': [program('conftest.py'), pytest('test_deposits.py'), junit('DepositsTest')],
+  'docs/mock-beside-tests.md': [file('conftest.py'), pytest('test_deposits.py'), junit('DepositsTest')],
   'docs/sweep.md': [
-    elsewhere('bin/sweep.test.ts', "'sweep'"),
-    program('client.py'),
-    program('test_client.py'),
-    sweeps(1),
-    outputOfLast,
+    checkedBy('bin/sweep.test.ts', "'sweep'"),
+    file('client.py'),
+    file('test_client.py'),
+    runSweep(1),
+    lastOutput,
     async (text, reader, t) => {
       reader.write('line', `        ${text}`);
       await reader.run("sed -i -e '/assertEqual/{r line' -e 'd}' test_client.py");
-      await sweeps()('npx ib-conformance sweep -- python3 -m unittest', reader, t);
+      await runSweep()('npx ib-conformance sweep -- python3 -m unittest', reader, t);
     },
-    program('client.ts'),
-    program('client.test.ts'),
-    sweeps(),
+    file('client.ts'),
+    file('client.test.ts'),
+    runSweep(),
   ],
   'docs/write-a-requirement.md': [
     excerptOf('suites/foreign-ib.ts'),

@@ -14,28 +14,25 @@ import { begun, ended } from '../../testing/child-process.ts';
 import { builtInFixture } from '../../fixture-file.ts';
 import { root } from '../paths.ts';
 
-/** The built-in fixture with limits whose windows take no time to wait for. */
+/** The built-in fixture with short windows, which need little waiting. */
 const shortFixture = readFileSync(builtInFixture, 'utf8').replaceAll(
   '"windowSeconds": 3',
   '"windowSeconds": 1',
 );
 
-/** A reader of a page, in a folder where the package is installed, with the servers that the page speaks of. */
+/** Runs commands of a page, in a folder with the installed package, with the servers of the page. */
 export type Reader = Awaited<ReturnType<typeof startReader>>;
 
-/**
- * @param nodeModules where the package is installed
- * @param fixtureText the fixture of the server under test
- */
+/** Starts the servers of a page; `fixtureText` is the fixture of the server under test. */
 export async function startReader(nodeModules: string, fixtureText = shortFixture) {
   const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-docs-'));
   const write = (file: string, content: string, mode = 0o644) =>
     writeFileSync(join(folder, file), content, { mode });
   const env = {
     ...process.env,
-    // The pages speak of the machine of a developer: there `verify` needs no URL.
+    // As on a developer's machine, where `verify` needs no URL.
     CI: '',
-    // npx itself takes half a second; it would find the same programs.
+    // Replaces npx, which needs half a second to find the same programs.
     PATH: [folder, join(nodeModules, '.bin'), process.env['PATH']].join(':'),
     GITHUB_ACTIONS: '',
     NODE_TEST_CONTEXT: undefined,
@@ -58,46 +55,49 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
     startMock({ fixture, behaviour: swapped }),
   ]);
   const [server, mock, faulty] = mocks;
-  /** Text of the pages, and what it stands for here. */
-  const places = new Map([
+  /** Text of the pages and its replacement. */
+  const replacements = new Map([
     ['http://localhost:8080/gateway', server.url],
     ['http://localhost:8080', server.url],
     ['http://localhost:8090', `${server.adminUrl}/state`],
     ['http://127.0.0.1:4010', mock.url],
     ['http://127.0.0.1:4998', faulty.url],
-    // A thousand shows what a million shows; some requirements show what all show.
+    // Smaller and faster examples.
     ['1000000', '1000'],
     ['conformance({', "conformance({ suite: ['valid'], cases: 100,"],
   ]);
-  // In one pass: the port of a server that runs here, 40103, begins like one of the pages, 4010.
-  const written = new RegExp([...places.keys()].map((text) => text.replace(/[.({]/g, '\\$&')).join('|'), 'g');
-  const placed = (line: string) => line.replace(written, (text) => places.get(text)!);
+  // One pass: a local port such as 40103 starts like 4010, which is replaced too.
+  const pattern = new RegExp(
+    [...replacements.keys()].map((text) => text.replace(/[.({]/g, '\\$&')).join('|'),
+    'g',
+  );
+  const withLocalUrls = (line: string) => line.replace(pattern, (text) => replacements.get(text)!);
   const children: ChildProcess[] = [];
-  // A group of its own, so that what bash starts ends with it.
+  // A separate process group, so that children of bash can be killed.
   const options = { cwd: folder, env, detached: true };
   const start = (line: string) => spawn('bash', ['-euo', 'pipefail', '-c', line], options);
   let last = '';
 
   return {
-    /** A text with the URLs of the servers that run here. */
-    placed,
+    /** Replaces the URLs in a text with those of the running servers. */
+    withLocalUrls,
     write,
     last: () => last,
-    works: (line: string) => spawnSync('bash', ['-c', line], { ...options, stdio: 'ignore' }).status === 0,
-    /** Runs a command line, checks its exit code, and returns what it prints. */
+    succeeds: (line: string) => spawnSync('bash', ['-c', line], { ...options, stdio: 'ignore' }).status === 0,
+    /** Runs a command line, checks its exit code and returns its output. */
     async run(line: string, expectedCode = 0): Promise<string> {
-      const child = start(placed(line));
+      const child = start(withLocalUrls(line));
       child.stdin.end();
       const { code, printed, complaint } = await ended(child);
       assert.equal(code, expectedCode, `${line}\n${printed}${complaint}`);
       last = printed;
       return printed;
     },
-    /** Starts a mock on a free port instead of the page's, and keeps it until the end. */
+    /** Starts a mock on a free port instead of the page's. It runs until `end`. */
     async serve(line: string) {
       const child = start(`${line.replace(/--port \d+/, '')} --port 0`);
       children.push(child);
-      places.set('http://127.0.0.1:4010', (await begun(child)).line.replace('listening on ', ''));
+      replacements.set('http://127.0.0.1:4010', (await begun(child)).line.replace('listening on ', ''));
     },
     async end() {
       for (const child of children) {

@@ -1,6 +1,6 @@
 import java.util.HashMap;
 
-/** Whether the limiter of Server looks and counts under its lock alone. */
+/** Checks that the limiter of Server uses its data only under its lock. */
 final class LimiterCheck {
   static final class Watched extends HashMap<String, Object> {
     private final transient Object lock;

@@ -1,4 +1,4 @@
-"""Whether the limiter of the server in the folder that is given looks and counts under its lock alone."""
+"""Checks that the limiter of the server in the given folder uses its data only under its lock."""
 
 import sys
 

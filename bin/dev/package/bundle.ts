@@ -1,9 +1,9 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
-import { output, root } from '../paths.ts';
+import { distFolder, root } from '../paths.ts';
 
-/** Files that the bundle reads at run time, by their place in its folder. */
+/** Files that the bundle reads at run time, by their path in its folder. */
 const assets: Readonly<Record<string, string>> = {
   'generated/page.html': 'mock/page/generated/page.html',
 };
@@ -12,16 +12,16 @@ const CREATE_REQUIRE =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 const FILE_URL = "const __fileUrl=require('node:url').pathToFileURL(__filename).href;";
 
-/** The entries of the API. */
+/** The entry points of the API. */
 const api = { index: 'bin/api/index.ts', mock: 'mock/index.ts', 'node-test': 'bin/api/node-test.ts' };
 
-/** How the formats differ. Commands are imported when they are called, so each is a chunk of its own. */
+/** Options by module format. Commands are imported dynamically, so each has its own chunk. */
 const formats = {
   esm: {
     entryPoints: { ...api, main: 'bin/main.ts', 'self-test-worker': 'bin/self-test.ts' },
     outExtension: { '.js': '.mjs' },
     splitting: true,
-    // CommonJS packages load Node's own modules with `require`.
+    // CommonJS packages load Node's modules with `require`.
     banner: { js: CREATE_REQUIRE },
   },
   cjs: {
@@ -35,11 +35,11 @@ const formats = {
 } as const satisfies Record<string, BuildOptions>;
 
 /**
- * Bundles the command line and the entries of the API.
+ * Bundles the command line and the entry points of the API.
  *
- * @param folder to fill, with a slash at its end, beside `schemas/` and `package.json`
+ * @param folder output folder with a trailing slash, next to `schemas/` and `package.json`
  */
-export async function bundle(format: keyof typeof formats, folder = output): Promise<Metafile> {
+export async function bundle(format: keyof typeof formats, folder = distFolder): Promise<Metafile> {
   const { metafile } = await build({
     ...formats[format],
     absWorkingDir: root,
@@ -49,7 +49,7 @@ export async function bundle(format: keyof typeof formats, folder = output): Pro
     platform: 'node',
     target: 'node20.20',
     mainFields: ['module', 'main'],
-    // Names stay readable, so that the stack of a bug is useful.
+    // No minified names, so that stack traces are readable.
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
@@ -62,7 +62,7 @@ export async function bundle(format: keyof typeof formats, folder = output): Pro
 }
 
 /**
- * Fails if the bundle reads a file that the package lacks. All chunks are directly in `dist/`, so a source finds
+ * Fails if the bundle reads a file that the package lacks. All chunks are directly in `dist/`, so a source file finds
  * `new URL('../schemas/…', import.meta.url)` only if it is directly in a folder such as `bin/`.
  */
 function assertFilesExist(chunks: readonly string[]): void {

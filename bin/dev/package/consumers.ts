@@ -1,4 +1,4 @@
-/** What users write, in strict TypeScript: every entry, and a suite as the docs show it. */
+/** A user's test in strict TypeScript: every entry point, and a suite as in the docs. */
 export const consumer = `
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -42,7 +42,7 @@ test('the other exports', async () => {
 });
 `;
 
-/** The same in short, in CommonJS. The code of the engine, the page and the fixture is found there, too. */
+/** A user's CommonJS script. It also needs the engine, the page and the built-in fixture. */
 export const commonJsConsumer = `
 const { loadFixture, verify } = require('ib-conformance');
 const { createMock, startMock } = require('ib-conformance/mock');

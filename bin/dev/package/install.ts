@@ -8,8 +8,8 @@ import { root } from '../paths.ts';
 const run = promisify(execFile);
 
 /**
- * Packs this checkout as npm would publish it, and installs the tarball into an empty folder, without a registry.
- * If `PACKAGE_TARBALL` names a tarball, that one is installed: `.ci/run` packs once for all its checks.
+ * Packs this checkout like `npm publish` and installs the tarball into an empty folder, without a registry.
+ * Installs the tarball `PACKAGE_TARBALL` if it is set: `.ci/run` packs once for all its checks.
  */
 export async function install() {
   const folder = await mkdtemp(join(tmpdir(), 'ib-conformance-package-'));

@@ -1,4 +1,4 @@
-/** Tries the packed and installed package as users would (`npm run test:package`). */
+/** Tests the packed and installed package (`npm run test:package`). */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,10 +30,10 @@ async function write(name: string, text: string): Promise<string> {
 
 after(() => rm(folder, { recursive: true }));
 
-/** What is in the package does not depend on the version of Node: `.ci/run` looks at it once. */
+/** The content of the package does not depend on the version of Node, so `.ci/run` tests it once. */
 if (process.env['ONLY_RUN'] !== '1')
   describe('the package', { concurrency: 2 }, () => {
-    test('contains the bundle, its declarations and the schemas, and depends on nothing', async () => {
+    test('contains the bundle, declarations and schemas, and has no dependencies', async () => {
       const { stdout } = await run('tar', ['-tzf', tarball]);
       const expected = [
         /^package\/(?:LICENSE|(?:README|CHANGELOG|CONTRIBUTING)\.md|package\.json|bin\/ib-conformance\.mjs)$/,
@@ -56,7 +56,7 @@ if (process.env['ONLY_RUN'] !== '1')
       );
     });
 
-    test('contains every page that its pages lead to, and every file but sources', async () => {
+    test('contains every page and file that its pages link to, except sources', async () => {
       const all = await readdir(installed, { recursive: true });
       const pages = all.filter((file) => file.endsWith('.md'));
       assert.ok(pages.includes('README.md') && pages.length > 20);
@@ -64,16 +64,16 @@ if (process.env['ONLY_RUN'] !== '1')
         const links = (await readFile(join(installed, page), 'utf8')).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g);
         for (const [, link] of links) {
           const file = join(dirname(page), link!);
-          assert.ok(all.includes(file) || /^(?:mock|suites)\//.test(file), `${page} leads to ${file}`);
+          assert.ok(all.includes(file) || /^(?:mock|suites)\//.test(file), `${page} links to ${file}`);
         }
       }
     });
 
-    test('passes on the licences of what it contains', async () => {
+    test('contains the licences of third-party code', async () => {
       const text = await readFile(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
       for (const name of ['fast-check', 'polka', 'undici', 'yargs', 'preact'])
         assert.match(text, new RegExp(`^${name} \\d`, 'm'));
-      // The code of these is within undici.
+      // undici contains the code of these.
       for (const name of ['llhttp', 'fetch-blob', 'undici-fetch', 'formdata-polyfill', 'ws'])
         assert.match(text, new RegExp(`^${name} \\(MIT\\)\n[^-]*^Copyright`, 'm'));
     });
@@ -89,7 +89,7 @@ if (process.env['ONLY_RUN'] !== '1')
 
 describe('the installed package', { concurrency: 4 }, () => {
   for (const argv of [['--help'], ['verify', '--help'], ['--version'], ['requirements']])
-    test(`${argv.join(' ')} prints what the sources print`, async () => {
+    test(`${argv.join(' ')} prints the same as the sources`, async () => {
       assert.equal((await cli(...argv)).stdout, (await runCli(argv)).output);
     });
 
@@ -100,7 +100,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     );
   });
 
-  test('mock prints its URL, answers, serves its page, and ends on SIGTERM', async () => {
+  test('mock prints its URL, answers, serves its page and exits on SIGTERM', async () => {
     const mock = spawn(command, ['mock', '--port', '0'], inFolder);
     const { line } = await begun(mock);
     const url = line.replace('listening on ', '');
@@ -124,7 +124,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     const argv = ['verify', url, '--only', only, '--no-canary', '--rate', '20', '--cases', '100'];
     const verify = spawn(join(updated, 'node_modules/.bin/ib-conformance'), argv, { cwd: updated });
     const ending = ended(verify);
-    // The plan is printed before the first request: by then a run has loaded all that it needs.
+    // When the plan is printed, the run has loaded all modules.
     await once(verify.stderr, 'data');
     await rm(join(updated, 'node_modules/ib-conformance/dist'), { recursive: true });
     const { code, printed } = await ending;
@@ -144,7 +144,7 @@ describe('the installed package', { concurrency: 4 }, () => {
   test("self-test's worker computes its share of the kill matrix", async () => {
     const file = join(installed, 'schemas/built-in.fixture.json');
     const fixture = JSON.parse(await readFile(file, 'utf8')) as Fixture;
-    // A share of one fault: npm test runs all of them.
+    // Only one fault; npm test runs all of them.
     const workerData: Share = { fixture, seed: 1, from: 0, step: 1_000_000, combined: 0 };
     const worker = new Worker(join(installed, 'dist/self-test-worker.mjs'), { workerData });
     const [{ kills }] = (await once(worker, 'message')) as [{ readonly kills: readonly FaultRun[] }];
@@ -152,7 +152,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     assert.deepEqual(kills[0]!.failed, kills[0]!.expected);
   });
 
-  test('CommonJS can require every entry', async () => {
+  test('CommonJS can require every entry point', async () => {
     await write('consumer.cjs', commonJsConsumer);
     assert.equal(
       (await run(process.execPath, ['consumer.cjs'], inFolder)).stdout,
@@ -160,7 +160,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     );
   });
 
-  test('every entry works as its types say', async () => {
+  test('every entry point works as typed', async () => {
     const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false };
     const language = { target: 'es2023', lib: ['es2023'], module: 'nodenext', resolveJsonModule: true };
     const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
@@ -170,7 +170,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     await tool('tsc', '--project', '.').catch((error: { readonly stdout: string }) =>
       assert.fail(error.stdout),
     );
-    // The outer test runner marks its children in the environment; this runner is not one of them.
+    // The inner test runner must not run as a child of the outer one.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const argv = ['--test', '--test-reporter', 'tap', 'consumer.test.js'];
     const { stdout } = await run(process.execPath, argv, { cwd: folder, env });

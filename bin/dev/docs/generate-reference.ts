@@ -1,4 +1,4 @@
-/** Writes the pages of the reference, `docs/reference` (`npm run generate`). */
+/** Writes the pages in `docs/reference` (`npm run generate`). */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -56,7 +56,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return rows.length === 0 ? '' : lines.join('\n');
 }
 
-/** The parts on a requirement: its clause, its reading and what has been seen to break it. */
+/** Returns the text about a requirement: level, clause, reading and the faults that it catches. */
 function requirementParts({ id, level, title, clause, reading }: Requirement): readonly string[] {
   const broken = Object.entries(faults).filter(([, { fails }]) => fails.includes(id));
   return [

@@ -1,6 +1,6 @@
 /**
- * Runs the commands of `docs/provide-data.md` against a PostgreSQL of its own (`npm run test:examples`): the servers in
- * `examples/` are conformant, and a run finds each mistake that is put into them.
+ * Runs the commands of `docs/provide-data.md` with a temporary PostgreSQL (`npm run test:examples`). The servers in
+ * `examples/` must be conformant, and `verify` must find each mistake that is put into them.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -15,14 +15,14 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../../../schemas/generated/types.ts';
 import { begun, ended } from '../../testing/child-process.ts';
 import { packagedProgram } from '../../testing/packaged.ts';
-import { partsOf } from '../docs/markdown.ts';
+import { parsePage } from '../docs/markdown.ts';
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 
-/** Mistakes that are put into an example, and what must fail. Only the placeholder of a query differs between languages. */
+/** Mistakes to put into an example, and the requirements that must fail. The placeholder depends on the language. */
 const mistakes = (placeholder: string) => [
   {
-    what: 'a dot after the message of 404',
+    what: 'the message of 404 ends in a dot',
     from: '"Deposit not found"',
     to: '"Deposit not found."',
     fails: ['foreign-ib/deposit-check/unknown', 'pending/deposit-check/pending'],
@@ -34,14 +34,14 @@ const mistakes = (placeholder: string) => [
     fails: ['foreign-ib/deposit-check/other-ib'],
   },
 ];
-/** Only in one server, as the run waits for windows to end. A limit near the stated one, and one above it, need a fast machine to be seen. */
+/** Only in one server, because the run waits for windows. A limit near or above the stated one needs a fast machine. */
 const tightLimiter = {
   what: 'fewer requests pass than stated',
   from: 'Limiter(60, 3)',
   to: 'Limiter(10, 3)',
   fails: ['rate-limit/user-status/failed-lookups'],
 };
-/** The command under the heading starts the server. `checksLimiter` prints `ok` if its limiter looks and counts in one step, which no run can be sure to see. */
+/** `checksLimiter` prints `ok` if the limiter checks and counts in one step, which `verify` cannot show reliably. */
 const exampleServers = [
   {
     heading: 'Python',
@@ -59,13 +59,13 @@ const exampleServers = [
 ];
 
 const guide = readFileSync(join(root, 'docs/provide-data.md'), 'utf8');
-// `test:docs` runs the block that needs no database.
-const blocks = partsOf(guide).blocks.filter(({ heading }) => heading !== 'Large fixtures');
+// `test:docs` runs the block without a database.
+const blocks = parsePage(guide).blocks.filter(({ heading }) => heading !== 'Large fixtures');
 const command = (heading: string) =>
   blocks.find((block) => block.heading === heading)?.text ?? assert.fail(`no commands under "${heading}"`);
 const [doctor = '', verify = ''] = command('Verify').trim().split('\n');
 
-test('the check runs every command of the guide', () => {
+test('this file runs every command of the guide', () => {
   const run = ['Make the data', 'Fill a database', 'Start a state hook', 'Verify', 'Begin anew'];
   assert.deepEqual(
     blocks.map(({ heading }) => heading).toSorted(),
@@ -75,7 +75,7 @@ test('the check runs every command of the guide', () => {
 });
 
 const works = (program: string, ...argv: readonly string[]) => spawnSync(program, argv).status === 0;
-/** Debian's Python has the driver; another one that is first in the path may lack it. */
+/** Debian's Python has the driver; another one in the path may lack it. */
 const PYTHON = '/usr/bin/python3';
 const needed: Readonly<Record<string, boolean>> = {
   postgresql: works('pg_virtualenv', 'true'),
@@ -125,15 +125,15 @@ function checkExamples() {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  /** Runs commands as they stand in the guide, checks their exit code and returns what they print. */
+  /** Runs commands of the guide, checks their exit code and returns their output. */
   async function shell(script: string, expectedCode = 0, cwd = folder): Promise<string> {
     const { code, printed, complaint } = await ended(bash(script, cwd));
     assert.equal(code, expectedCode, `${script}\n${printed}${complaint}`);
     return printed;
   }
 
-  /** A folder with the examples, and a copy of the database with a state hook: runs that change data go side by side. */
   let copies = 0;
+  /** Starts a server and a state hook with a copy of the database, so that tests can run in parallel. */
   async function startCase(t: TestContext, server: string, change?: (cwd: string) => void) {
     const database = `copy${(copies += 1)}`;
     const cwd = join(folder, database);
@@ -149,7 +149,7 @@ function checkExamples() {
       t.after(stop);
       const { line, complaint } = await begun(child);
       const url = line.replace('listening on ', '');
-      // Only this machine reaches it: all its other addresses are closed.
+      // Only this machine can reach it: it listens on no other address.
       await assert.rejects(fetch(url.replace('127.0.0.1', '127.0.0.2')), /fetch failed/);
       return { url, stop, complaint };
     };
@@ -169,15 +169,15 @@ function checkExamples() {
     requirements.filter(({ outcome }) => outcomes.includes(outcome)).map(({ id }) => id);
 
   for (const { heading, file, checksLimiter, breaks } of exampleServers)
-    // Most of the time is spent on waiting for windows of the limiters to end.
+    // Most of the time is waiting for windows of the limiters.
     describe(`the server in ${heading}`, { concurrency: 2 }, () => {
-      test('is conformant, with nothing left out', async (t) => {
+      test('is conformant, with all requirements verified', async (t) => {
         const { url, run, record, stop, complaint } = await startCase(t, heading);
         await run(doctor, 0);
         const printed = await run(`${verify} --report console --report json=run.json`, 0);
         await assertOneAnswer(url);
         await stop();
-        // Neither a key nor anything else.
+        // It logs nothing, above all no key.
         assert.equal(await complaint, '');
         assert.deepEqual(idsOf(record(), 'failed', 'inconclusive', 'excluded', 'broken'), []);
         const { required, recommended } = record().counts;
@@ -187,7 +187,7 @@ function checkExamples() {
       });
 
       for (const { what, from, to, fails } of breaks)
-        test(`is found out where ${what}`, async (t) => {
+        test(`is nonconformant if ${what}`, async (t) => {
           const { run, record } = await startCase(t, heading, (cwd) => {
             const whole = readFileSync(join(root, file), 'utf8');
             assert.equal(whole.split(from).length, 2, `${file} has ${from} once`);
@@ -198,18 +198,18 @@ function checkExamples() {
           assert.deepEqual(idsOf(record(), 'failed'), fails);
         });
 
-      test('looks and counts in one step', async () => {
+      test('its limiter checks and counts in one step', async () => {
         assert.equal((await shell(checksLimiter)).trim(), 'ok');
       });
     });
 
-  test('the database is removed, and filled anew', async () => {
+  test('the database can be removed and filled again', async () => {
     const again = command('Fill a database') + command('Begin anew') + command('Fill a database');
     await shell(again.replaceAll('testdb', 'other'));
   });
 }
 
-/** There is one answer to a GET whose body has no stated length: the body is no request of its own. */
+/** Checks that a GET with a body of unknown length gets one response: the body is not another request. */
 async function assertOneAnswer(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
