@@ -184,9 +184,9 @@ describe('a problem of the config file is reported with its place', () => {
     '{"mock": {"admin-token": "s3cret"}}': '/mock/admin-token: cannot be in a config file',
     '{"verify": {"cases": "20"}}': '/verify/cases: needs a number, without quotes',
     '{"verify": {"strict": "true"}}': '/verify/strict: needs true or false',
-    '{"verify": {"suite": "auth"}}': '/verify/suite: needs a list of texts',
-    '{"verify": {"suite": [""]}}': '/verify/suite: needs a list of texts',
-    '{"verify": {"partner": "\\u001b[31m"}}': '/verify/partner: needs a text without control characters',
+    '{"verify": {"suite": "auth"}}': '/verify/suite: needs a list of strings',
+    '{"verify": {"suite": [""]}}': '/verify/suite: needs a list of strings',
+    '{"verify": {"partner": "\\u001b[31m"}}': '/verify/partner: needs a string without control characters',
     '{"mock": {"limits": "perhaps"}}': '/mock/limits: needs on or off',
   };
   for (const [text, message] of Object.entries(bad))

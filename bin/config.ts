@@ -120,11 +120,11 @@ const isText = (value: unknown) => typeof value === 'string' && new RegExp(TEXT_
 function problemOf(value: unknown, { array, type, choices, isNumber, configurable }: Flag) {
   const unless = (isRight: boolean, needed: string) => (isRight ? undefined : `needs ${needed}`);
   if (configurable !== undefined) return 'cannot be in a config file';
-  if (array === true) return unless(Array.isArray(value) && value.every(isText), 'a list of texts');
+  if (array === true) return unless(Array.isArray(value) && value.every(isText), 'a list of strings');
   if (type === 'boolean') return unless(typeof value === 'boolean', 'true or false');
   if (choices !== undefined) return unless(choices.includes(value as string), choices.join(' or '));
   if (isNumber === true) return unless(typeof value === 'number', 'a number, without quotes');
-  return unless(isText(value), 'a text without control characters');
+  return unless(isText(value), 'a string without control characters');
 }
 
 const fileIn = { file: /^.+/s, 'format=file': /(?<=^[^=]*=).+/s } as const;

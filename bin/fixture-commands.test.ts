@@ -102,7 +102,7 @@ const refusals: readonly (readonly [line: string, says: RegExp])[] = [
   ['generate --output /dev/full', /the fixture cannot be written: the disk is full/],
   [`export ${at('keyed.json')} --format sql`, /needs the environment variable IB_KEY/],
   [`export ${at('f.json')} --format csv`, /needs --output with a folder/],
-  [`export ${at('f.json')} --format csv --output ${at('f.json')}`, /there is a file of that name/],
+  [`export ${at('f.json')} --format csv --output ${at('f.json')}`, /it is a file, not a folder/],
   [`export ${at('f.json')} --format xml`, /xml/],
   [`export ${at('f.json')} --format sql --output ${folder}`, /the export cannot be written: it is a folder/],
 ];

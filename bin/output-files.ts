@@ -138,7 +138,7 @@ export function writeProblem(file: string, what: string, error: unknown): unknow
 const messages: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
-  EEXIST: 'there is a file of that name',
+  EEXIST: 'it is a file, not a folder',
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
   ENXIO: 'the pipe has no reader',

@@ -167,7 +167,7 @@ function combinedLine(runs: readonly CombinedRun[], conditions: 1 | 2): string {
   const caught = some.filter(({ isCaught }) => isCaught).length;
   const exact = some.filter(({ isExact }) => isExact).length;
   const what = conditions === 1 ? 'a place and one condition' : 'a place and two conditions';
-  return `${caught} of ${some.length} generated faults with ${what} caught; for ${exact}, where names exactly the conditions`;
+  return `${caught} of ${some.length} generated faults with ${what} caught; ${exact} of them with exactly these conditions in the result`;
 }
 
 function renderMatrix(
@@ -186,7 +186,7 @@ function renderMatrix(
   const caught = faultRows.filter(({ failed }) => failed.length > 0).length;
   const variantCount = kills.length - faultRows.length;
   return [
-    `  ${'requirement'.padEnd(46)} kills  alone  such as`,
+    `  ${'requirement'.padEnd(46)} kills  alone  examples`,
     ...rows,
     '',
     `${caught} of ${faultRows.length} faults caught; ${variantCount} variants; ${ids.length} requirements`,

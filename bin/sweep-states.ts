@@ -59,9 +59,9 @@ const inverted = editPayload(({ is_under_ib }) =>
 const OTHER_TEXT = 'Another text, by ib-conformance sweep';
 const otherText = editPayload((payload) => ('error' in payload ? { error: OTHER_TEXT } : payload))();
 
-const wait = 'after a 429 wait, longer each time or as long as Retry-After says, and ask again';
-const read = 'read fields by their names, and ignore header fields that you do not know';
-const retry = 'ask again after a short wait: both operations only read';
+const wait = 'after a 429, wait as long as Retry-After says, or longer each time, and retry';
+const read = 'read fields by their names, and ignore unknown header fields';
+const retry = 'retry after a short wait: both endpoints only read';
 const members = 'assert who is under the IB and who is not';
 
 /** `what` and `change` come from the fault, variant or kind of chaos with the same id, unless they are set. */
@@ -86,16 +86,16 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
   advice: {
     '503': [retry],
     reset: [retry],
-    timeout: [`stop waiting after some time, and ${retry}`],
+    timeout: [`set a timeout, and ${retry}`],
     'slow:2s': ['wait longer than two seconds for an answer'],
     truncate: [retry],
   },
   notice: {
     'amount-in-cents': ['assert the amount of an EXECUTED deposit'],
     'time-in-seconds': ['assert the time of an EXECUTED deposit'],
-    'membership-inverted': [members, 'Members are strangers, and strangers are members.', inverted],
+    'membership-inverted': [members, 'Members become non-members, and vice versa.', inverted],
     'foreign-user-is-member': [members],
-    'pending-as-executed': ['assert that a pending deposit is not taken for EXECUTED'],
+    'pending-as-executed': ['assert that a pending deposit does not count as EXECUTED'],
     'executed-not-found': ['assert that an EXECUTED deposit is found'],
     'other-error-text': [
       'assert the text of an error that your client shows',
@@ -111,7 +111,7 @@ export const states: ReadonlyMap<string, State> = new Map(
   (Object.keys(rows) as State['kind'][]).flatMap((kind) =>
     Object.entries(rows[kind]).map(([id, [advice, what, change, shows]]) => {
       const known = faults[id] ?? variants[id];
-      const does = what ?? known?.what ?? `The first request meets the failure ${id}.`;
+      const does = what ?? known?.what ?? `The first request gets the failure ${id}.`;
       return [id, { kind, advice, what: does, change: change ?? known?.change, shows }] as const;
     }),
   ),

@@ -125,7 +125,7 @@ test('every format is written, and none contains a key', async () => {
   assert.equal(code, 0);
   assert.match(
     output,
-    /✓ security-headers +green.*✗ reset +red.*→ ask.*\nready: .*, 1 passed, 1 not reached, in/s,
+    /✓ security-headers +green.*✗ reset +red.*→ retry.*\nready: .*, 1 passed, 1 not reached, in/s,
   );
   assert.match(stderr, /^unchanged: <key northwind\/active> <key northwind\/active>$/m);
   const files = [junit, markdown, new URL('../reports/junit.xsd', import.meta.url)];

@@ -71,7 +71,7 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
   const named = (wanted: string) => env.flatMap(([name, what]) => (what === wanted ? [name] : [])).join(', ');
   if (first?.requests === 0)
     throw wrongUsage(
-      `the tests pass, but no request reached the mock. The client has to read the base URL from ${named('url')} and the key from ${named('key')}; --env renames them. Is a URL written into its code?`,
+      `the tests pass, but no request reached the mock. The client has to read the base URL from ${named('url')} and the key from ${named('key')}; --env renames these variables. Its code must not contain another URL.`,
     );
   const waiting = ids.values();
   const work = async () => {

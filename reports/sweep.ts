@@ -54,10 +54,10 @@ const renderConsole: Render<Sweep> = (sweep, options) => {
     ...(state.outcome === 'failed' && { fix: state.advice }),
   }));
   const rules = sweep.broken.map(({ rule, title, advice, states: ids }) => ({
-    area: 'what the client did, by the scorecard',
+    area: 'behaviour of the client, from the scorecard',
     subject: rule,
     outcome: 'problem' as const,
-    words: `not kept: ${title} (${ids.join(', ')})`,
+    words: `broken: ${title} (${ids.join(', ')})`,
     fix: advice,
   }));
   const about = hanging(`${printable(sweep.command, MAX_TEXT)}, ib-conformance ${sweep.version}`, width);
@@ -80,7 +80,7 @@ const renderMarkdown: Render<Sweep> = (sweep) => {
   const head = ['', 'state', 'kind', 'run', 'what the mock did'];
   const table = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   const items = sweep.broken.map(({ rule, advice, states }) => {
-    return `- **not kept** ${code(rule, MAX_TEXT)} (${states.join(', ')}): ${prose(advice, MAX_TEXT)}`;
+    return `- **broken** ${code(rule, MAX_TEXT)} (${states.join(', ')}): ${prose(advice, MAX_TEXT)}`;
   });
   const title = [`## ${headline(sweep)}`, '', `Run: ${code(sweep.command, MAX_TEXT)}`, ''];
   return `${[...title, ...table, ...(items.length === 0 ? [] : ['', ...items])].join('\n')}\n`;
@@ -92,7 +92,7 @@ const renderJunit: Render<Sweep> = ({ command, version, verdict, startedAt, stat
   const caseOf = (state: SweptState) => {
     const { id: name, kind, outcome, what, advice } = state;
     const shown = outcome === 'failed' && kind !== 'advice' ? 'failure' : 'skipped';
-    const message = `${runWords(state)}: ${what} To do: ${advice}`;
+    const message = `${runWords(state)}: ${what} Fix: ${advice}`;
     return {
       name,
       kind: outcome === 'passed' ? undefined : shown,

@@ -103,7 +103,7 @@ export function missingNotes({ member, executed }: Answers, data: ServerData): r
   ];
   return missing.length === 0
     ? []
-    : [`The fixture will lack ${missing.join(' and ')}: the server did not return their data.`];
+    : [`The fixture will not contain ${missing.join(' and ')}: the server did not return this data.`];
 }
 
 /** Fields that come from the server. Only the owner of the data knows the correct values. */

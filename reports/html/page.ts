@@ -113,8 +113,7 @@ function rerun({ rerun: line, seed, canary }: RunRecord): Markup | undefined {
   if (line === undefined && canary === undefined) return undefined;
   const caught = canary?.map((fault, at) => html`${at === 0 ? '' : ' and '}<code>${fault}</code>`);
   const trust = html`<p class="quiet">
-    Before the run the suites passed the mock, and caught it with the faults ${caught}: they can pass, and
-    they can fail.
+    Self-check before the run: the mock passed, and the faults ${caught} were found.
   </p>`;
   return html`${line === undefined ? undefined : command('With the same inputs', `${line} --seed ${seed}`)}
   ${canary && trust}`;
