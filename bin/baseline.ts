@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { readBaseline, type BaselineEntry, type ReadBaseline } from '../schemas/records.ts';
+import { readBaseline, type BaselineEntry, type BaselineFile } from '../schemas/records.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
 import { readText } from './fixture-file.ts';
 import { prepareFile } from './output-files.ts';
@@ -51,7 +51,7 @@ export async function openBaseline(flags: {
   };
 }
 
-async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> {
+async function load(file: string, mayBeMissing: boolean): Promise<BaselineFile> {
   if (mayBeMissing && !existsSync(file)) return { file, known: [] };
   const missing = 'there is no such file; --update-baseline writes one with the current failures';
   return readBaseline(await readText(file, `--baseline ${file}`, { ENOENT: missing }), file);
@@ -65,7 +65,7 @@ async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> 
  */
 export function applyBaseline(
   record: RunRecord,
-  { file, known }: ReadBaseline,
+  { file, known }: BaselineFile,
   ids: readonly string[],
 ): RunRecord {
   const rows = new Map(record.requirements.map((row) => [row.id, row]));
@@ -125,7 +125,7 @@ function whyNotJudged(row: RequirementResult | undefined): string {
  *
  * @param strict whether a failed recommended requirement fails the run
  */
-export function updateBaseline({ requirements }: RunRecord, { known }: ReadBaseline, strict: boolean) {
+export function updateBaseline({ requirements }: RunRecord, { known }: BaselineFile, strict: boolean) {
   const passing = new Set(requirements.filter(({ outcome }) => outcome === 'passed').map(({ id }) => id));
   const kept = new Map<string, KnownFailure>();
   for (const { id, reason = '' } of known)

@@ -70,7 +70,7 @@ function placeOf(instancePath: string, offset: number): string {
 }
 
 /** Allowed values of the discriminator fields. */
-const tags = {
+const discriminators = {
   state: ['EXECUTED', 'pending', 'failed'],
   outcome: ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken'],
 } as const;
@@ -87,24 +87,24 @@ function describe(error: ErrorObject, place: string): string {
     case 'required':
       return `${place} lacks ${quoted(params['missingProperty'])}`;
     case 'discriminator': {
-      const tag = params['tag'] as keyof typeof tags;
-      return `${place}.${tag} is not one of ${quoted(...tags[tag])}`;
+      const tag = params['tag'] as keyof typeof discriminators;
+      return `${place}.${tag} is not one of ${quoted(...discriminators[tag])}`;
     }
     case 'enum':
-      return `${place} is not one of ${quoted(...(params['allowedValues'] as unknown[]))}${shown(error)}`;
+      return `${place} is not one of ${quoted(...(params['allowedValues'] as unknown[]))}${shownValue(error)}`;
     case 'const':
-      return `${place} is not ${quoted(params['allowedValue'])}${shown(error)}`;
+      return `${place} is not ${quoted(params['allowedValue'])}${shownValue(error)}`;
     default: {
       // The descriptions of scalars complete the sentence "… is not".
       const words = error.parentSchema?.['description'] as string | undefined;
       const isNoun = words !== undefined && /^an? /.test(words);
-      return `${place} ${isNoun ? `is not ${words}` : error.message}${shown(error)}`;
+      return `${place} ${isNoun ? `is not ${words}` : error.message}${shownValue(error)}`;
     }
   }
 }
 
 /** Shows the invalid value, except for keys. */
-function shown({ instancePath, data }: ErrorObject): string {
+function shownValue({ instancePath, data }: ErrorObject): string {
   if (instancePath.endsWith('/key')) return '';
   const text = JSON.stringify(data) ?? 'undefined';
   return `: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`;

@@ -21,9 +21,9 @@ export function readRecord(text: string, where: string, version: string): RunRec
       `${where}: is a transcript, not a run record; \`ib-conformance judge\` makes a record from it`,
     );
   const found = parseJson(text, where, 'usage');
-  refuseOtherFormats(found, where, version);
+  rejectOtherFormats(found, where, version);
   const problems = collectProblems(where, 'usage');
-  if (validateRecord(found)) problems.add([...repeatedIds(found), ...wrongVerdict(found)]);
+  if (validateRecord(found)) problems.add([...duplicateIds(found), ...wrongVerdict(found)]);
   else {
     problems.add(schemaProblems(validateRecord.errors, 'the record'));
     problems.add(otherVersion(found, version));
@@ -32,7 +32,7 @@ export function readRecord(text: string, where: string, version: string): RunRec
   return found as RunRecord;
 }
 
-function refuseOtherFormats(found: unknown, where: string, version: string): void {
+function rejectOtherFormats(found: unknown, where: string, version: string): void {
   const format = (found as { readonly format?: unknown } | null)?.format;
   if (format === FORMAT) return;
   const other = /^ib-conformance\/run\/\d{1,9}$/.exec(String(format));
@@ -60,7 +60,7 @@ function wrongVerdict({ verdict, requirements }: RunRecord): readonly string[] {
 }
 
 /** Rejects duplicate ids, because reports and comparisons identify requirements by id. */
-function repeatedIds({ requirements }: RunRecord): readonly string[] {
+function duplicateIds({ requirements }: RunRecord): readonly string[] {
   const first = new Map<string, number>();
   return requirements.flatMap(({ id }, at) => {
     const before = first.get(id);
@@ -75,7 +75,7 @@ export interface BaselineEntry extends KnownFailure {
 }
 
 /** A baseline file. */
-export interface ReadBaseline {
+export interface BaselineFile {
   readonly file: string;
   readonly schema?: string;
   /** In the order of the file, including repetitions. */
@@ -88,7 +88,7 @@ export interface ReadBaseline {
  * @param file name of the file in messages
  * @throws Problem with code `usage`, a line for each problem with its place in the file
  */
-export function readBaseline(text: string, file: string): ReadBaseline {
+export function readBaseline(text: string, file: string): BaselineFile {
   const value = parseJson(text, file, 'usage');
   const problems = collectProblems(file, 'usage');
   if (!validateBaseline(value)) problems.add(schemaProblems(validateBaseline.errors, 'the baseline'));

@@ -2,12 +2,12 @@ import {
   compacted,
   fold,
   GRAM,
-  layersOf,
+  decodeLayers,
   MIN_PART,
   MIN_PIECE,
   MIN_VARIETY,
   secretForms,
-  spelled,
+  withBlanks,
 } from './secret-forms.ts';
 import type { Secret, SecretForm } from './secret-forms.ts';
 
@@ -56,10 +56,10 @@ export function redactorOf(secrets: readonly Secret[]): Redact {
   const once = (text: string): string => {
     index ??= indexOf(secretForms(secrets));
     const found: Piece[] = [];
-    for (const layer of layersOf(text))
+    for (const layer of decodeLayers(text))
       for (const piece of piecesIn(layer.text, index))
         found.push({ ...piece, start: layer.from(piece.start), end: layer.from(piece.end) });
-    return found.length === 0 ? text : replaced(text, tellingOf(unprotected(text, found, names)));
+    return found.length === 0 ? text : replacePieces(text, revealingPieces(withoutNames(text, found, names)));
   };
   return (text) => {
     const clean = once(text);
@@ -131,7 +131,7 @@ function* commonPieces(
       const isLoose = places !== undefined || form.isCompact;
       const isWhole =
         last - first === form.folded.length &&
-        (!isLoose || (last >= MIN_LOOSE && spelled(fold(text.slice(start, end))) !== form.spelled));
+        (!isLoose || (last >= MIN_LOOSE && withBlanks(fold(text.slice(start, end))) !== form.withBlanks));
       yield { form, first, last, start, end, isLoose, isWhole };
     }
   }
@@ -141,7 +141,7 @@ const isWordAt = (text: string, start: number, end: number, form: SecretForm) =>
   text.slice(start, end) === form.text && !/[a-z0-9]/i.test((text[start - 1] ?? '') + (text[end] ?? ''));
 
 /** Drops pieces inside a name and parts of UUIDs, which only look like a secret. */
-function unprotected(text: string, pieces: readonly Piece[], names: ReadonlySet<string>): readonly Piece[] {
+function withoutNames(text: string, pieces: readonly Piece[], names: ReadonlySet<string>): readonly Piece[] {
   /** The end of the name or UUID that contains a character. */
   const [nameEnds, uuidEnds] = [new Uint32Array(text.length), new Uint32Array(text.length)];
   for (const { 0: name, index } of text.matchAll(NAME))
@@ -154,40 +154,40 @@ function unprotected(text: string, pieces: readonly Piece[], names: ReadonlySet<
 }
 
 /** Returns the pieces that reveal a secret, alone or together. */
-function tellingOf(pieces: readonly Piece[]): readonly Piece[] {
+function revealingPieces(pieces: readonly Piece[]): readonly Piece[] {
   const inOrder = pieces.toSorted((a, b) => a.start - b.start || b.end - a.end);
-  const together = [...new Set(pieces.map(({ form }) => form.secret))].flatMap((secret) => {
-    const drawn = inOrder.filter((piece) => piece.form.secret === secret && holdsDrawn(piece));
+  const combined = [...new Set(pieces.map(({ form }) => form.secret))].flatMap((secret) => {
+    const random = inOrder.filter((piece) => piece.form.secret === secret && hasRandom(piece));
     const places = new Set<number>();
     let behind = 0;
-    for (const piece of drawn)
+    for (const piece of random)
       // A part of a repetitive secret is in several places.
       if (piece.start >= behind) {
         behind = piece.end;
-        for (const at of drawnPlaces(piece)) places.add(at);
+        for (const at of randomPlaces(piece)) places.add(at);
       }
     const total = secret.isRandom.filter(Boolean).length;
     const enough = Math.max(Math.min(MIN_PART, Math.max(MIN_PIECE, total / 2)), total / 4);
-    return places.size >= enough && isVaried([...places].map((at) => secret.folded[at])) ? drawn : [];
+    return places.size >= enough && isVaried([...places].map((at) => secret.folded[at])) ? random : [];
   });
-  return [...pieces.filter(tellsAlone), ...together];
+  return [...pieces.filter(revealsAlone), ...combined];
 }
 
-const drawnPlaces = ({ form: { places, secret }, first, last }: Piece) =>
+const randomPlaces = ({ form: { places, secret }, first, last }: Piece) =>
   places.slice(first, last).filter((at) => secret.isRandom[at]);
 
-const holdsDrawn = (piece: Piece) =>
-  new Set(drawnPlaces(piece)).size >= GRAM && /[a-z]/.test(piece.form.folded.slice(piece.first, piece.last));
+const hasRandom = (piece: Piece) =>
+  new Set(randomPlaces(piece)).size >= GRAM && /[a-z]/.test(piece.form.folded.slice(piece.first, piece.last));
 
-function tellsAlone({ form, first, last, isLoose, isWhole }: Piece): boolean {
+function revealsAlone({ form, first, last, isLoose, isWhole }: Piece): boolean {
   const { secret, folded, places } = form;
   if (isWhole) return true;
-  const told = [...new Set(places.slice(first, last))];
-  const telling = told.filter((at) => (isLoose ? secret.isRandom : secret.isSecret)[at]);
+  const revealed = [...new Set(places.slice(first, last))];
+  const secretPlaces = revealed.filter((at) => (isLoose ? secret.isRandom : secret.isSecret)[at]);
   return (
     !secret.isWholeOnly &&
-    told.length >= MIN_PART &&
-    2 * telling.length >= secret.isSecret.filter(Boolean).length &&
+    revealed.length >= MIN_PART &&
+    2 * secretPlaces.length >= secret.isSecret.filter(Boolean).length &&
     isVaried(folded.slice(first, last))
   );
 }
@@ -198,7 +198,7 @@ const MIN_LOOSE = 12;
 const isVaried = (characters: Iterable<unknown>) => new Set(characters).size >= MIN_VARIETY;
 
 /** Replaces pieces with names. Overlapping pieces get the name of the longer one. */
-function replaced(text: string, pieces: readonly Piece[]): string {
+function replacePieces(text: string, pieces: readonly Piece[]): string {
   let [clean, name, end, longest] = ['', '', 0, 0];
   for (const piece of pieces.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const length = piece.end - piece.start;

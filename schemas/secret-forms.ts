@@ -35,7 +35,7 @@ export interface SecretForm {
   /** Whether it has no separators, to match text with other separators. */
   readonly isCompact: boolean;
   /** Its letters and digits, with blanks for separators. */
-  readonly spelled: string;
+  readonly withBlanks: string;
 }
 
 /** Shorter secrets occur in ordinary sentences, so they cannot be hidden. */
@@ -118,10 +118,10 @@ function formsOf({ value, name, owner }: Secret, shared: number): readonly Secre
       : Math.max(GRAM, Math.floor((MIN_PIECE * text.length) / value.length)),
     isWord: false,
     isCompact: false,
-    spelled: spelled(fold(text)),
+    withBlanks: withBlanks(fold(text)),
   });
   // A secret that contains %20 loses it when the escapes around it are decoded.
-  const [plain, ...decoded] = layersOf(value).map(({ text, from }) => formOf(text, from));
+  const [plain, ...decoded] = decodeLayers(value).map(({ text, from }) => formOf(text, from));
   const bytes = Buffer.from(value);
   const encoded = [
     bytes.toString('hex'),
@@ -152,11 +152,11 @@ export function compacted(folded: string): { readonly text: string; readonly pla
   const places: number[] = [];
   const isKept = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
   for (let at = 0; at < folded.length; at++) if (isKept(folded.charCodeAt(at))) places.push(at);
-  return { text: spelled(folded).replaceAll(' ', ''), places };
+  return { text: withBlanks(folded).replaceAll(' ', ''), places };
 }
 
 /** Replaces separators in a folded text with blanks. */
-export const spelled = (folded: string) => folded.replaceAll(/[^a-z0-9]+/g, ' ').trim();
+export const withBlanks = (folded: string) => folded.replaceAll(/[^a-z0-9]+/g, ' ').trim();
 
 /** Whether letters look like a word: few of them, and pronounceable. */
 const isWordLike = (text: string) =>
@@ -182,7 +182,7 @@ const TOKEN =
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** Returns a text, and the text after each layer of its escapes is decoded. */
-export function layersOf(text: string): readonly Layer[] {
+export function decodeLayers(text: string): readonly Layer[] {
   let last: Layer = { text, from: (at) => at };
   const layers = [last];
   while (layers.length <= MAX_LAYERS && /[%\\&]/.test(last.text)) {
