@@ -19,7 +19,7 @@ import { describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { builtInFixture } from './fixture-file.ts';
 import { parseReports } from './report-files.ts';
-import { ended } from './testing/child-process.ts';
+import { waitForExit } from './testing/child-process.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
 
@@ -142,9 +142,9 @@ describe('as a process', () => {
       const hang = () => undefined;
       const url = await serve(t, () => child.kill(signal), hang);
       const child = start(t, url, ...fixture, '--no-canary', '--report', `json=${join(folder, 'x')}`);
-      const { code, complaint } = await ended(child);
-      assert.equal(code, 130, complaint);
-      assert.ok(complaint.includes(`ib-conformance: interrupted by ${signal}; writing the reports;`));
+      const { code, stderr } = await waitForExit(child);
+      assert.equal(code, 130, stderr);
+      assert.ok(stderr.includes(`ib-conformance: interrupted by ${signal}; writing the reports;`));
       const record = recordIn(join(folder, 'x'));
       assert.equal(record.interrupted, true);
       assert.ok(record.notes.includes(`Interrupted by ${signal}.`));
@@ -179,9 +179,9 @@ describe('as a process', () => {
     const url = await serve(t, () => undefined);
     const line = `"$0" ${packagedProgram} verify ${url} ${always.join(' ')} > /dev/full`;
     const child = spawn('bash', ['-c', line, process.execPath], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const { code, complaint } = await ended(child);
+    const { code, stderr } = await waitForExit(child);
     assert.equal(code, 2);
-    assert.match(complaint, /verdict: nonconformant/);
-    assert.match(complaint, /standard output cannot be written: the disk is full/);
+    assert.match(stderr, /verdict: nonconformant/);
+    assert.match(stderr, /standard output cannot be written: the disk is full/);
   });
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ended } from '../testing/child-process.ts';
+import { waitForExit } from '../testing/child-process.ts';
 
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
@@ -34,13 +34,13 @@ test('conformance() registers a test for each requirement: it passes, is skipped
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const argv = ['--import', 'tsx', '--test', '--test-reporter', 'tap', file];
   const child = spawn(process.execPath, argv, { cwd: join(import.meta.dirname, '../..'), env });
-  const { code, printed } = await ended(child);
-  assert.equal(code, 1, printed);
-  const [good = '', bad = ''] = printed.split('# Subtest: IB conformance, seed 1');
+  const { code, stdout } = await waitForExit(child);
+  assert.equal(code, 1, stdout);
+  const [good = '', bad = ''] = stdout.split('# Subtest: IB conformance, seed 1');
   assert.match(good, /ok \d+ - valid\/user-status\/member: /);
   assert.match(good, /valid\/user-status\/shape: .* # SKIP skipped/);
   assert.match(good, /^ok \d+ - IB conformance, seed 0$/m);
-  const failed = [...printed.matchAll(/not ok \d+ - (valid\S+): /g)].map(([, id]) => id);
+  const failed = [...stdout.matchAll(/not ok \d+ - (valid\S+): /g)].map(([, id]) => id);
   assert.deepEqual(failed, ['valid/deposit-check/amount']);
   assert.match(bad, /expected "amountInUsd": 250\.5/);
 });

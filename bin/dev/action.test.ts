@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
-import { ended } from '../testing/child-process.ts';
+import { waitForExit } from '../testing/child-process.ts';
 import { packagedFolder, packagedProgram } from '../testing/packaged.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { version } from '../version.ts';
@@ -50,12 +50,12 @@ async function run(
   const options = { cwd: folder, env: { ...env, ...Object.fromEntries(given) } };
   const child = spawn(process.execPath, [join(checkout, 'action/run.mjs')], options);
   if (signal !== undefined) child.stdout.once('readable', () => child.kill(signal));
-  const { code, printed, complaint } = await ended(child);
+  const { code, stdout, stderr } = await waitForExit(child);
   const lines = readFileSync(join(folder, 'output'), 'utf8').matchAll(/^([\w-]+)<<(.+)\n([^]*?)\n?^\2$/gm);
   const outputs = new Map([...lines].map(([, name, , value]) => [name, value]));
   assert.deepEqual([...outputs.keys()], Object.keys(action.outputs));
   assert.equal(outputs.get('exit-code'), String(code));
-  return { results: [...outputs.values()].join(), printed, complaint };
+  return { results: [...outputs.values()].join(), stdout, stderr };
 }
 
 test('action.yml is valid by the schema of actions, and the schema finds errors', () => {
@@ -84,10 +84,10 @@ test('the program gets every input as one argument, with any characters', async 
   const names = ['fixture', 'partner', 'cases', 'max-duration', 'baseline', 'state-url'];
   const inputs = Object.fromEntries(names.map((name) => [name, value]));
   const rest = { url: unused, strict: 'false', suites: 'a,\nb', args: '--seed=7\n', reports: 'junit=o/x=y' };
-  const { printed, results } = await run(folder, { ...inputs, ...rest }, checkout);
+  const { stdout, results } = await run(folder, { ...inputs, ...rest }, checkout);
   const flags = ['strict=false', 'suite=a', 'suite=b', 'report=console', 'report=junit=o/x=y', 'seed=7'];
   const expected = [...names.map((name) => `${name}=${value}`), ...flags].map((flag) => `--${flag}`);
-  assert.deepEqual(JSON.parse(printed), ['verify', unused, ...expected]);
+  assert.deepEqual(JSON.parse(stdout), ['verify', unused, ...expected]);
   assert.equal(results, ',2,,,,', 'without a record it does not pass');
   assert.deepEqual(readdirSync(folder).toSorted(), ['o', 'output']);
 });
@@ -97,9 +97,9 @@ test('an ambiguous or wrong input is wrong usage', async (t) => {
   const wrong = ['url=', 'url=--strict', 'strict=yes', 'reports=html', 'args=--', 'args=--header\nx: y'];
   for (const input of wrong) {
     const [name = '', value = ''] = input.split('=');
-    const { results, complaint } = await run(folder, { url: unused, [name]: value });
+    const { results, stderr } = await run(folder, { url: unused, [name]: value });
     assert.equal(results, ',2,,,,', input);
-    assert.match(complaint, new RegExp(`^ib-conformance: ${name}: needs `));
+    assert.match(stderr, new RegExp(`^ib-conformance: ${name}: needs `));
   }
 });
 
@@ -119,7 +119,7 @@ test('a conformant server passes, a nonconformant one fails with 1 and an annota
   await using bad = await startMock(swapped);
   const failed = await run(folder, { ...small, url: bad.url });
   assert.match(failed.results, new RegExp(`^nonconformant,1,\\d+,1,0,${files}$`));
-  assert.equal(failed.printed.match(/^::error .*valid\/user-status\/date-joined/gm)?.length, 1);
+  assert.equal(failed.stdout.match(/^::error .*valid\/user-status\/date-joined/gm)?.length, 1);
   // Nothing listens there. Reports of earlier runs are not in the outputs.
   assert.equal((await run(folder, { ...small, url: unused })).results, ',4,,,,');
 });
@@ -145,6 +145,6 @@ test('the commands of docs/ci.md for other CI servers use existing flags and ref
   for (const line of lines)
     for (const IB_URL of [unused, '']) {
       const child = spawn('bash', ['-ec', `${npx}\n${line}`], { cwd: folder, env: { IB_URL } });
-      assert.equal((await ended(child)).code, IB_URL === '' ? 2 : 0);
+      assert.equal((await waitForExit(child)).code, IB_URL === '' ? 2 : 0);
     }
 });

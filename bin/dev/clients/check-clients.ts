@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { begun } from '../../testing/child-process.ts';
+import { waitForLine } from '../../testing/child-process.ts';
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 
@@ -60,7 +60,7 @@ describe('third-party clients', () => {
   });
   let url = '';
   before(async () => {
-    url = (await begun(mock)).line.replace('listening on ', '');
+    url = (await waitForLine(mock)).line.replace('listening on ', '');
   });
   after(() => mock.kill());
 

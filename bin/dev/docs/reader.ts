@@ -10,7 +10,7 @@ import { faults } from '../../../mock/faults.ts';
 import { startMock } from '../../../mock/server.ts';
 import { expandKeys } from '../../../schemas/fixture-keys.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
-import { begun, ended } from '../../testing/child-process.ts';
+import { waitForExit, waitForLine } from '../../testing/child-process.ts';
 import { builtInFixture } from '../../fixture-file.ts';
 import { root } from '../paths.ts';
 
@@ -88,16 +88,16 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
     async run(line: string, expectedCode = 0): Promise<string> {
       const child = start(withLocalUrls(line));
       child.stdin.end();
-      const { code, printed, complaint } = await ended(child);
-      assert.equal(code, expectedCode, `${line}\n${printed}${complaint}`);
-      last = printed;
-      return printed;
+      const { code, stdout, stderr } = await waitForExit(child);
+      assert.equal(code, expectedCode, `${line}\n${stdout}${stderr}`);
+      last = stdout;
+      return stdout;
     },
     /** Starts a mock on a free port instead of the page's. It runs until `end`. */
     async serve(line: string) {
       const child = start(`${line.replace(/--port \d+/, '')} --port 0`);
       children.push(child);
-      replacements.set('http://127.0.0.1:4010', (await begun(child)).line.replace('listening on ', ''));
+      replacements.set('http://127.0.0.1:4010', (await waitForLine(child)).line.replace('listening on ', ''));
     },
     async end() {
       for (const child of children) {

@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../../../schemas/generated/types.ts';
-import { begun, ended } from '../../testing/child-process.ts';
+import { waitForExit, waitForLine } from '../../testing/child-process.ts';
 import { packagedProgram } from '../../testing/packaged.ts';
 import { parsePage } from '../docs/markdown.ts';
 import { root } from '../paths.ts';
@@ -127,9 +127,9 @@ function checkExamples() {
 
   /** Runs commands of the guide, checks their exit code and returns their output. */
   async function shell(script: string, expectedCode = 0, cwd = folder): Promise<string> {
-    const { code, printed, complaint } = await ended(bash(script, cwd));
-    assert.equal(code, expectedCode, `${script}\n${printed}${complaint}`);
-    return printed;
+    const { code, stdout, stderr } = await waitForExit(bash(script, cwd));
+    assert.equal(code, expectedCode, `${script}\n${stdout}${stderr}`);
+    return stdout;
   }
 
   let copies = 0;
@@ -147,11 +147,11 @@ function checkExamples() {
         if (child.kill()) await once(child, 'exit');
       };
       t.after(stop);
-      const { line, complaint } = await begun(child);
+      const { line, stderr } = await waitForLine(child);
       const url = line.replace('listening on ', '');
       // Only this machine can reach it: it listens on no other address.
       await assert.rejects(fetch(url.replace('127.0.0.1', '127.0.0.2')), /fetch failed/);
-      return { url, stop, complaint };
+      return { url, stop, stderr };
     };
     const hook = await start(command('Start a state hook'));
     const running = await start(command(server));
@@ -172,17 +172,17 @@ function checkExamples() {
     // Most of the time is waiting for windows of the limiters.
     describe(`the server in ${heading}`, { concurrency: 2 }, () => {
       test('is conformant, with all requirements verified', async (t) => {
-        const { url, run, record, stop, complaint } = await startCase(t, heading);
+        const { url, run, record, stop, stderr } = await startCase(t, heading);
         await run(doctor, 0);
-        const printed = await run(`${verify} --report console --report json=run.json`, 0);
+        const stdout = await run(`${verify} --report console --report json=run.json`, 0);
         await assertOneAnswer(url);
         await stop();
         // It logs nothing, above all no key.
-        assert.equal(await complaint, '');
+        assert.equal(await stderr, '');
         assert.deepEqual(idsOf(record(), 'failed', 'inconclusive', 'excluded', 'broken'), []);
         const { required, recommended } = record().counts;
         const words = `conformant: ${required.passed} of ${required.passed} required verified, ${recommended.passed} of ${recommended.passed} recommended`;
-        assert.ok(printed.includes(words), printed);
+        assert.ok(stdout.includes(words), stdout);
         assert.ok(guide.includes(words), words);
       });
 

@@ -8,7 +8,7 @@ import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Fixture } from '../../../schemas/generated/types.ts';
-import { begun, ended } from '../../testing/child-process.ts';
+import { waitForExit, waitForLine } from '../../testing/child-process.ts';
 import { runCli } from '../../testing/run-cli.ts';
 import type { FaultRun, Share } from '../../self-test.ts';
 import { root } from '../paths.ts';
@@ -102,7 +102,7 @@ describe('the installed package', { concurrency: 4 }, () => {
 
   test('mock prints its URL, answers, serves its page and exits on SIGTERM', async () => {
     const mock = spawn(command, ['mock', '--port', '0'], inFolder);
-    const { line } = await begun(mock);
+    const { line } = await waitForLine(mock);
     const url = line.replace('listening on ', '');
     const lookup = `${url}/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111`;
     const answer = await fetch(lookup, { headers: { authorization: 'Bearer northwind-key' } });
@@ -119,19 +119,19 @@ describe('the installed package', { concurrency: 4 }, () => {
       verbatimSymlinks: true,
     });
     const mock = spawn(command, ['mock', '--port', '0', '--fault', 'date-day-and-month-swapped'], inFolder);
-    const url = (await begun(mock)).line.replace('listening on ', '');
+    const url = (await waitForLine(mock)).line.replace('listening on ', '');
     const only = 'valid/user-status/date-joined';
     const argv = ['verify', url, '--only', only, '--no-canary', '--rate', '20', '--cases', '100'];
     const verify = spawn(join(updated, 'node_modules/.bin/ib-conformance'), argv, { cwd: updated });
-    const ending = ended(verify);
+    const ending = waitForExit(verify);
     // When the plan is printed, the run has loaded all modules.
     await once(verify.stderr, 'data');
     await rm(join(updated, 'node_modules/ib-conformance/dist'), { recursive: true });
-    const { code, printed } = await ending;
+    const { code, stdout } = await ending;
     mock.kill('SIGTERM');
     await once(mock, 'exit');
-    assert.equal(code, 1, printed);
-    assert.match(printed, new RegExp(`^failed: ${only}$`, 'm'));
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, new RegExp(`^failed: ${only}$`, 'm'));
   });
 
   test('fixture check accepts the built-in fixture, and names the place of a syntax error', async () => {
