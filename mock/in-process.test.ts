@@ -40,7 +40,8 @@ describe('a mock without a socket', () => {
   });
   test('streams events', async () => {
     const mock = createMock({ clock: frozen });
-    const { body } = await mock.handle(new Request('http://ib.example/__admin/events'));
+    const { headers, body } = await mock.handle(new Request('http://ib.example/__admin/events'));
+    assert.equal(headers.get('content-type'), 'text/event-stream');
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
     assert.match((await reader.read()).value ?? '', /^: watching/);
     await answerOf(mock, userPath(ids.member));

@@ -44,6 +44,16 @@ const sample: Checkup = {
   plan: { requests: 1234, waitMs: 12_000, answersMs: 500, cutTo: 7 },
 };
 
+test('the last line is green if the target is ready, else red', () => {
+  const lastLine = (verdict: Checkup['verdict']) =>
+    renderCheckup({ ...sample, verdict }, { color: true, width: 200 })
+      .split('\n')
+      .at(-2)!;
+  assert.match(lastLine('ok'), /\u001b\[32mready for verify/);
+  assert.match(lastLine('problems'), /\u001b\[31m3 checks failed/);
+  assert.match(lastLine('unreachable'), /\u001b\[31mthe target cannot be reached/);
+});
+
 test('the checklist of the sample matches this text', () => {
   assert.ok(validate(sample), JSON.stringify(validate.errors));
   assert.equal(

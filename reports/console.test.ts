@@ -25,6 +25,23 @@ test('the sample is a valid record with every outcome and every level', () => {
   assert.equal(new Set(sampleRecord.requirements.map(({ level }) => level)).size, 3);
 });
 
+test('the verdict is green, red, or yellow if only known failures remain', () => {
+  const baseline = { file: 'b.json', known: [], wrong: [] };
+  for (const [verdict, known, code] of [
+    ['conformant', undefined, 32],
+    ['nonconformant', undefined, 31],
+    ['nonconformant', 'nonconformant', 31],
+    ['nonconformant', 'conformant', 33],
+    ['conformant', 'conformant', 32],
+  ] as const) {
+    const record = { ...sampleRecord, verdict, baseline: known && { ...baseline, verdict: known } };
+    assert.match(
+      renderConsole(record as RunRecord, { ...plain, color: true }),
+      new RegExp(`\\u001b\\[${code}m${known ?? verdict}`),
+    );
+  }
+});
+
 test('the report of the sample matches the golden file', () => {
   matchesSnapshot(new URL('console.golden.txt', import.meta.url), renderConsole(sampleRecord, plain));
 });
