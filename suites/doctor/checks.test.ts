@@ -34,7 +34,7 @@ const services: Readonly<Record<string, readonly [answer: ReturnType<typeof answ
   'a website without a type': [answerOf(404, ' <!DOCTYPE html>'), 'problem', /HTML page/],
   'another path': [answerOf(404, { error: 'x' }), 'problem', /nothing at this path/, /may contain a path/],
   'a guard': [answerOf(403, {}), 'problem', /in front of the service/, /--header/],
-  'a broken service': [answerOf(503, {}), 'problem', /503: the server has an error/],
+  'a broken service': [answerOf(500, {}), 'problem', /500: the server has an error/],
   'one that says yes to all': [answerOf(200, {}), 'problem', /200 \{\}, without a key/],
   'a limiter': [answerOf(429, {}), 'unknown', /429 \{\}; expected 401/],
 };

@@ -7,7 +7,7 @@ import { malformations } from '../inputs/malformations.ts';
 import { knownFrom, type Known, type KnownKey } from '../known.ts';
 import { lookup, userStatus, type Request } from '../request.ts';
 import { answerOf, sampleKnown } from '../testing/samples.ts';
-import { recordExchange, redactor } from './evidence.ts';
+import { recordExchange, redactedAll, redactor } from './evidence.ts';
 
 const base = 'https://target.example/gateway/';
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
@@ -137,6 +137,9 @@ describe('the redactor', () => {
     const redact = redactor(sampleKnown, { cookie: 'session=4711-0815', 'x-tenant': 'staging' });
     for (const { key, name } of sampleKnown.everyKey) assert.equal(redact(`(${key})`), `(${name})`);
     assert.equal(redact('4711-0815 at staging'), '<header cookie> at staging');
+    const nested = [{ '4711-0815': ['4711-0815', 1, null] }];
+    const name = '<header cookie>';
+    assert.deepEqual(redactedAll(nested, redact), [{ [name]: [name, 1, null] }]);
   });
   for (const [field, value, shown] of [
     ['cookie', 'session=4f9a0c11; theme=dark', 'session=<header cookie>; theme=dark'],
