@@ -69,6 +69,19 @@ test('429, a changed state and requests outside the interface are not judged', (
   assert.equal(outcome(one, 'valid/user-status/member'), 'depends');
 });
 
+test('a failure names the key that was sent', () => {
+  for (const [nth, level] of [
+    [0, 'first'],
+    [1, 'second'],
+  ] as const) {
+    const one = judge();
+    const request = userStatus(id, { credential: { as: 'key', key: known.callerKeys[nth]! } });
+    one.add(request, isNoMember, pathTo({}));
+    const [failure] = one.failures('valid/user-status/member');
+    assert.equal(failure?.origin?.levels['active key'], level);
+  }
+});
+
 describe('a repeated lookup', () => {
   const repeatable = 'valid/user-status/repeatable';
   for (const [name, answers, ofMember, ofRepeated] of [

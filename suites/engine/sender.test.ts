@@ -49,6 +49,18 @@ test('while one key is rate-limited, another key of the partner is used', async 
   assert.deepEqual(request.credential, { as: 'key', key: known.callerKeys[1] });
 });
 
+test('a key works if one of its answers is not 401', async () => {
+  for (const [expected, ...statuses] of [
+    [false, 401],
+    [true, 401, 404],
+    [true, 200, 401],
+  ] as const) {
+    const { sender } = senderOf((nth) => answerOf(statuses[nth]!, {}));
+    for (const _ of statuses) await sender.send(someUser);
+    assert.equal(sender.keyWorks(), expected);
+  }
+});
+
 describe('a connection that breaks', () => {
   test('is tried three times, and each try is an exchange', async () => {
     const { sender, sent, seen } = senderOf(() => broken);
