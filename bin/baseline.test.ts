@@ -114,19 +114,19 @@ const rules: readonly (readonly [what: string, rows: string, entries: readonly E
 for (const [what, names, entries, { code, wrong, note, flags }] of rules)
   test(`baseline: ${what}`, () => {
     const record = recordOf(names);
-    const held = applyBaseline(record, baselineOf(...entries), ids);
-    assert.ok(validateRunRecord(held), JSON.stringify(validateRunRecord.errors));
-    assert.equal(held.verdict, record.verdict);
-    assert.equal(exitCodeOf(held, { ...plain, ...flags }), code);
-    assert.equal(held.baseline?.wrong.length, wrong === undefined ? 0 : 1);
-    if (wrong !== undefined) assert.match(held.baseline.wrong[0]!, wrong);
-    if (note === undefined) assert.deepEqual(held.notes, []);
-    else assert.match(held.notes.join('\n'), note);
+    const result = applyBaseline(record, baselineOf(...entries), ids);
+    assert.ok(validateRunRecord(result), JSON.stringify(validateRunRecord.errors));
+    assert.equal(result.verdict, record.verdict);
+    assert.equal(exitCodeOf(result, { ...plain, ...flags }), code);
+    assert.equal(result.baseline?.wrong.length, wrong === undefined ? 0 : 1);
+    if (wrong !== undefined) assert.match(result.baseline.wrong[0]!, wrong);
+    if (note === undefined) assert.deepEqual(result.notes, []);
+    else assert.match(result.notes.join('\n'), note);
   });
 
 test('an interrupted run exits with 130', () => {
-  const held = applyBaseline({ ...recordOf('bad'), interrupted: true }, baselineOf(...known), ids);
-  assert.equal(exitCodeOf(held, plain), 130);
+  const result = applyBaseline({ ...recordOf('bad'), interrupted: true }, baselineOf(...known), ids);
+  assert.equal(exitCodeOf(result, plain), 130);
 });
 
 test('an update keeps reasons and unjudged entries, drops passing ones, and adds new failures', () => {
@@ -197,15 +197,15 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
   assert.equal((await verify('--baseline', file)).code, 1);
 
   writeFileSync(file, readFileSync(file, 'utf8').replace('""', '"ticket 123: dates"'));
-  const held = await verify('--baseline', file);
-  assert.equal(held.code, 0);
-  assert.match(held.output, /^✗ valid\/user-status\/date-joined$/m);
-  assert.match(held.output, /^ {2}known +ticket 123: dates$/m);
+  const result = await verify('--baseline', file);
+  assert.equal(result.code, 0);
+  assert.match(result.output, /^✗ valid\/user-status\/date-joined$/m);
+  assert.match(result.output, /^ {2}known +ticket 123: dates$/m);
   assert.match(
-    held.output,
+    result.output,
     /^conformant but for 1 known failure \(narrowed by --suite or --only\):\s+1 of \d+ required failed/m,
   );
-  assert.match(held.output, /^known failures: valid\/user-status\/date-joined$/m);
+  assert.match(result.output, /^known failures: valid\/user-status\/date-joined$/m);
 
   // An unjudged entry stays, with its reason.
   const only = ['--only', 'valid/user-status/member'];
@@ -229,9 +229,9 @@ test('judge applies the baseline, too', async () => {
       JSON.stringify({ format: 'ib-conformance/baseline/1', known: [{ id, reason: 'ticket 123' }] }),
     );
   list(DATES);
-  const held = await call('judge', transcript, '--baseline', file);
-  assert.equal(held.code, 0, held.output);
-  assert.match(held.output, /^conformant but for 1 known failure \(narrowed by --suite or --only\):\s+/m);
+  const result = await call('judge', transcript, '--baseline', file);
+  assert.equal(result.code, 0, result.output);
+  assert.match(result.output, /^conformant but for 1 known failure \(narrowed by --suite or --only\):\s+/m);
   list('valid/user-status/member');
   const wrong = await call('judge', transcript, '--baseline', file);
   assert.equal(wrong.code, 1);
@@ -239,7 +239,7 @@ test('judge applies the baseline, too', async () => {
 });
 
 /** Contradictory flags, and invalid files. */
-const refusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
+const refusals: readonly (readonly [flags: readonly string[], pattern: RegExp])[] = [
   [['--update-baseline'], /--update-baseline needs --baseline/],
   [['--baseline', 'f.json', '--only', DATES, '--replay', '0'], /--replay checks one input only/],
   [
@@ -249,9 +249,9 @@ const refusals: readonly (readonly [flags: readonly string[], says: RegExp])[] =
   [['--baseline', folder], /cannot be read \(EISDIR\)/],
 ];
 
-for (const [flags, says] of refusals)
+for (const [flags, pattern] of refusals)
   test(`refused: ${flags.join(' ').replaceAll(folder, '…')}`, async () => {
     const { code, output } = await verify(...flags);
     assert.equal(code, 2);
-    assert.match(output, says);
+    assert.match(output, pattern);
   });

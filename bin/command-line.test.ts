@@ -35,7 +35,7 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
 }
 
 /** Invalid input, the expected message of one line, and the exit code if it is not 2. */
-const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[] = [
+const refusals: readonly (readonly [argv: string, pattern: RegExp, code?: number])[] = [
   ['verify nonsense', /nonsense: is not a URL; write it like/],
   [
     'verify http://127.0.0.1:9 --no-canary',
@@ -77,10 +77,10 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['', /give a command/],
 ];
 
-for (const [line, says, expected = 2] of refusals)
+for (const [line, pattern, expected = 2] of refusals)
   test(`refused: ${line.replaceAll(folder, '…')}`, async () => {
     const { code, output, error } = await runCli(line);
-    assert.match(error, says);
+    assert.match(error, pattern);
     assert.deepEqual([code, output], [expected, '']);
     assert.doesNotMatch(error, /\n\s+at /);
   });
@@ -170,7 +170,7 @@ test('every format says that a run was narrowed, and that it verified the mock',
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --no-canary --report';
   const narrowed = /narrowed by --suite or --only/;
   const isMock = /the\s+built-in\s+mock\s+was\s+verified/;
-  for (const [format, ...says] of [
+  for (const [format, ...pattern] of [
     ['json', /"whole": false/, /"mock": true/],
     ['ndjson', /"whole":false/, /"mock":true/],
     ['junit', narrowed, isMock],
@@ -181,7 +181,7 @@ test('every format says that a run was narrowed, and that it verified the mock',
   ] as const) {
     const { code, output } = await runCli(`${one} ${format}`);
     assert.equal(code, 0);
-    for (const text of says) assert.match(output.replaceAll(/\s+/g, ' '), text, format);
+    for (const text of pattern) assert.match(output.replaceAll(/\s+/g, ' '), text, format);
   }
 });
 

@@ -33,18 +33,18 @@ async function configured(
   env: Record<string, string> = {},
   contents?: Record<string, unknown>,
 ) {
-  let said = '';
+  let stderr = '';
   const context = {
     env,
     ...(contents === undefined ? {} : { configFile: fileOf('c.json', contents) }),
     signal: new AbortController().signal,
     print: assert.fail,
-    writeError: (text: string) => void (said += text),
+    writeError: (text: string) => void (stderr += text),
     isTerminal: false,
     terminal: { color: false, width: 100 },
   };
   const given = await configure(command, typed, context, configSections);
-  return { given, said: said.replaceAll(folder, '…') };
+  return { given, stderr: stderr.replaceAll(folder, '…') };
 }
 
 describe('a flag overrides a variable, and a variable the file', () => {
@@ -56,8 +56,8 @@ describe('a flag overrides a variable, and a variable the file', () => {
   ] as const;
   for (const [typed, env, section, value, note] of rows)
     test(String(value), async () => {
-      const { given, said } = await configured(verify, typed, env, { verify: section });
-      assert.deepEqual([given['cases'], said], [value, note]);
+      const { given, stderr } = await configured(verify, typed, env, { verify: section });
+      assert.deepEqual([given['cases'], stderr], [value, note]);
     });
 
   test('also a value that is false or empty; lists are not merged', async () => {
@@ -105,8 +105,8 @@ describe('a variable', () => {
       IB_PORT_80_TCP_PORT: '80',
       IB_ADMIN_SERVICE_PORT_HTTP: '80',
     };
-    const { given, said } = await configured(mock, {}, env, { mock: { port: 8080 } });
-    assert.deepEqual([given, said], [{ port: '8080' }, 'config: port from …/c.json\n']);
+    const { given, stderr } = await configured(mock, {}, env, { mock: { port: 8080 } });
+    assert.deepEqual([given, stderr], [{ port: '8080' }, 'config: port from …/c.json\n']);
     assert.equal((await configured(mock, {}, { IB_PORT: '80' })).given['port'], '80');
   });
 
@@ -116,7 +116,7 @@ describe('a variable', () => {
     const env = { IB_CASSES: '1', IB_FIXTURES: 'f', IB_PARTNERS: 'k', IB_API_KEY: 'k', IB_KEY: 'k' };
     const more = { IB_BASE_URL: 'u', IB_REVOKED_KEY: 'k', IB_MOCK_URL: 'u', IB_PORT: '1' };
     assert.equal(
-      (await configured(verify, typed, { ...env, ...more })).said,
+      (await configured(verify, typed, { ...env, ...more })).stderr,
       'config: IB_CASSES is not used; did you mean IB_CASES?\n' +
         'config: IB_FIXTURES is not used; did you mean IB_FIXTURE?\n',
     );

@@ -101,15 +101,15 @@ test('differences between fixture and target are reported with their places', as
   const { url } = mock;
   const { code, problems: found } = await examined(url, '--fixture', wrong);
   assert.equal(code, 1);
-  const says = [
+  const pattern = [
     /^<key northwind\/revoked>: accepted \(200\), but apiKeys\[1\] is revoked$/,
     /^<key contoso\/active>: refused \(401\), but apiKeys\[2\] is active$/,
     /^users\[0\]: "date_joined": "2024-02-29T23:59:59\.999Z", but the fixture says/,
     /^deposits\[0\]: "amountInUsd": 250\.5, but the fixture says EXECUTED: "amountInUsd": 1$/,
     /^deposits\[4\]: 200 .*"EXECUTED".*, but the fixture says pending/,
   ];
-  assert.equal(found.length, says.length, found.join('\n'));
-  for (const [at, words] of says.entries()) assert.match(found[at]!, words);
+  assert.equal(found.length, pattern.length, found.join('\n'));
+  for (const [at, words] of pattern.entries()) assert.match(found[at]!, words);
   // No key is shown.
   assert.doesNotMatch(found.join('\n'), /sk_never|northwind-\w*-?key/);
 });
@@ -152,16 +152,16 @@ test('--header is sent with every request, and its value is not shown', async ()
 });
 
 /** Invalid input, and the message. */
-const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
+const refusals: readonly (readonly [argv: readonly string[], pattern: RegExp])[] = [
   [[], /doctor needs the URL of a server/],
   [['http://x', '--timeout', '9000'], /--timeout 9000: needs a whole number from 1 to 5000/],
   [['http://x', '--ca', 'nowhere.pem'], /--ca nowhere\.pem: cannot be read/],
 ];
 
-for (const [argv, says] of refusals)
+for (const [argv, pattern] of refusals)
   test(`refused: doctor ${argv.join(' ')}`, async () => {
     const { code, output, stderr } = await call(...argv);
-    assert.match(stderr, says);
+    assert.match(stderr, pattern);
     assert.equal(code, 2);
     assert.equal(output, '');
   });

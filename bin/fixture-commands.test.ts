@@ -95,7 +95,7 @@ test('an export contains the keys, also from the environment, and only its owner
   ]);
 });
 
-const refusals: readonly (readonly [line: string, says: RegExp])[] = [
+const refusals: readonly (readonly [line: string, pattern: RegExp])[] = [
   ['generate --users -1', /--users -1: needs a whole number from 0/],
   ['generate --users 0', /--deposits 1000: every deposit needs a user/],
   [`generate --output ${at('none/f.json')}`, /the fixture cannot be written: its folder does not exist/],
@@ -106,10 +106,10 @@ const refusals: readonly (readonly [line: string, says: RegExp])[] = [
   [`export ${at('f.json')} --format xml`, /xml/],
   [`export ${at('f.json')} --format sql --output ${folder}`, /the export cannot be written: it is a folder/],
 ];
-for (const [line, says] of refusals)
+for (const [line, pattern] of refusals)
   test(`refused: fixture ${line.replaceAll(folder, '…')}`, async () => {
     const { code, error } = await call(`fixture ${line}`);
-    assert.match(error, says);
+    assert.match(error, pattern);
     assert.equal(code, 2);
   });
 

@@ -13,11 +13,11 @@ const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-github-'));
 after(() => rmSync(folder, { recursive: true }));
 
 /** Returns what a run with these reports prints and adds to an existing summary. */
-async function ranWith(asked: readonly string[], env: Record<string, string> = {}, before = 'before\n') {
+async function runWith(requested: readonly string[], env: Record<string, string> = {}, before = 'before\n') {
   const summary = join(folder, 'summary.md');
   writeFileSync(summary, before);
   let [output, stderr] = ['', ''];
-  const requests = parseReports('report', runFormats, asked);
+  const requests = parseReports('report', runFormats, requested);
   const context = {
     env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, ...env },
     signal: new AbortController().signal,
@@ -36,51 +36,51 @@ const markdown = reports.markdown(sampleRecord);
 const plain = 'the report\n::error::of a target\n';
 
 test('a console report is followed by annotations, and the summary is extended', async () => {
-  const { output, summary, stderr } = await ranWith(['console', 'json=run.json']);
+  const { output, summary, stderr } = await runWith(['console', 'json=run.json']);
   assert.ok(output.endsWith(annotations));
   assert.equal(summary, `before\n${markdown}`);
   assert.equal(stderr, '');
 });
 
 test('no line of the console report is a workflow command', async () => {
-  const { output } = await ranWith(['console']);
+  const { output } = await runWith(['console']);
   const [, token, inner] = /^::stop-commands::([\da-f-]{36})\n([^]*)::\1::\n::error /.exec(output) ?? [];
   assert.equal(inner, plain);
-  const again = await ranWith(['console']);
+  const again = await runWith(['console']);
   assert.ok(token !== undefined && !again.output.includes(token), 'the token is random');
 });
 
-for (const [asked, printed] of [
+for (const [requested, printed] of [
   [['json'], plain],
   [['ndjson'], plain],
   [['github'], plain],
   [['console', 'github=annotations.txt'], undefined],
   [['json=run.json'], plain + annotations],
 ] as const)
-  test(`${asked.join(', ')}: ${printed === plain ? 'no annotations' : printed === undefined ? 'annotations only in the file' : 'annotations'}`, async () => {
-    const { output } = await ranWith(asked);
+  test(`${requested.join(', ')}: ${printed === plain ? 'no annotations' : printed === undefined ? 'annotations only in the file' : 'annotations'}`, async () => {
+    const { output } = await runWith(requested);
     if (printed === undefined) assert.doesNotMatch(output, /^::error /m);
     else assert.equal(output, printed);
   });
 
 test('a requested Markdown report is not also added to the summary', async () => {
-  assert.equal((await ranWith(['markdown=x.md'])).summary, 'before\n');
+  assert.equal((await runWith(['markdown=x.md'])).summary, 'before\n');
 });
 
 test('outside GitHub Actions, nothing is added', async () => {
   for (const env of [{ GITHUB_ACTIONS: '' }, { GITHUB_ACTIONS: 'false' }])
-    assert.deepEqual(await ranWith(['console'], env), { output: plain, stderr: '', summary: 'before\n' });
+    assert.deepEqual(await runWith(['console'], env), { output: plain, stderr: '', summary: 'before\n' });
 });
 
 test('a summary that cannot be written is reported and fails nothing', async () => {
-  const { stderr } = await ranWith(['console'], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'x') });
+  const { stderr } = await runWith(['console'], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'x') });
   assert.match(stderr, /^ib-conformance: the summary of the step was not written: ENOENT/);
-  assert.equal((await ranWith(['console'], { GITHUB_STEP_SUMMARY: '' })).stderr, '');
+  assert.equal((await runWith(['console'], { GITHUB_STEP_SUMMARY: '' })).stderr, '');
 });
 
 test('a full summary stays unchanged, because GitHub would show none of it', async () => {
   const before = 'x'.repeat(2 ** 20 - 10);
-  const { stderr, summary } = await ranWith(['console'], {}, before);
+  const { stderr, summary } = await runWith(['console'], {}, before);
   assert.match(stderr, /exceed the 1 MiB/);
   assert.equal(summary, before);
 });

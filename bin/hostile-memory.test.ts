@@ -9,7 +9,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { loadFixture } from './fixture-file.ts';
-import { padded, json, says } from './testing/hostile-servers.ts';
+import { padded, json, send } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -46,17 +46,17 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
     `--suite invalid-uuid --report ndjson=${place('run.ndjson')} --report html=${place('run.html')}`,
   ],
   'a thousand concurrent answers with the maximum of header fields': [
-    () => says('200 OK', '{}', json, ...Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`)),
+    () => send('200 OK', '{}', json, ...Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`)),
     3,
     '--only rate-limit/deposit-check/requests',
   ],
   'a thousand concurrent answers of a megabyte': [
-    () => says('200 OK', `{"a":"\u4e2d${'x'.repeat(1_000_000)}"}`, json),
+    () => send('200 OK', `{"a":"\u4e2d${'x'.repeat(1_000_000)}"}`, json),
     3,
     '--only rate-limit/deposit-check/requests',
   ],
   'Brotli bombs': [
-    () => says('200 OK', bomb(), json, 'Content-Encoding: br'),
+    () => send('200 OK', bomb(), json, 'Content-Encoding: br'),
     1,
     '--suite valid --cases 300',
   ],

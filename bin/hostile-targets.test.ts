@@ -12,7 +12,7 @@ import { expired, tls } from '../mock/testing/certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
-import { onData, slow, endless, flaky, head, json, says } from './testing/hostile-servers.ts';
+import { onData, slow, endless, flaky, head, json, send } from './testing/hostile-servers.ts';
 
 type Serve = () => Server;
 
@@ -34,7 +34,7 @@ const writes =
 const answers =
   (status: string, body: string | Uint8Array, ...fields: readonly string[]): Serve =>
   () =>
-    says(status, body, ...fields);
+    send(status, body, ...fields);
 
 /** Answers every request with 200 and this JSON. */
 const ok = (body: string | Uint8Array, ...fields: readonly string[]) =>
@@ -131,14 +131,14 @@ const brotli = (bytes: Buffer) =>
 const large: Targets = {
   'never ends a body': [() => endless(chunked, `400\r\n${'x'.repeat(1024)}\r\n`), TOO_LONG],
   'sends a Brotli bomb': [
-    () => says('200 OK', brotli(Buffer.alloc(50_000_000)), json, 'Content-Encoding: br'),
+    () => send('200 OK', brotli(Buffer.alloc(50_000_000)), json, 'Content-Encoding: br'),
     TOO_LONG,
   ],
   'claims gzip but sends none': [
     ok('{}', 'Content-Encoding: gzip'),
     /the body is not gzip, as Content-Encoding says/,
   ],
-  'answers with 20 MB of JSON': [() => says('200 OK', `{"a":"${'x'.repeat(20_000_000)}"}`, json), TOO_LONG],
+  'answers with 20 MB of JSON': [() => send('200 OK', `{"a":"${'x'.repeat(20_000_000)}"}`, json), TOO_LONG],
   'nests without end': [ok('['.repeat(500_000)), TOO_LONG],
   'nests deeply': [ok('['.repeat(9000)), /the body is not JSON/],
   'nests deeply, with all ends': [
@@ -196,7 +196,7 @@ const strange: Targets = {
   'has the status 999': [answers('999 High', '{}', json), /status +999|999 \{\}/],
   'answers differently each time': [
     () =>
-      says(
+      send(
         '200 OK',
         Object.values(oddBodies).map(([body]) => body),
         json,
@@ -252,16 +252,16 @@ const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** Asserts that a run ends with this exit code and cause. */
 async function ends(url: string, code: number, cause: RegExp, flags = ''): Promise<void> {
   const run = await verify(url, flags);
-  const told = run.output + run.error;
-  assert.equal(run.code, code, told);
+  const output = run.output + run.error;
+  assert.equal(run.code, code, output);
   assert.ok(
-    told.split('\n').some((line) => cause.test(line)),
-    `no line says ${cause}: ${told}`,
+    output.split('\n').some((line) => cause.test(line)),
+    `no line says ${cause}: ${output}`,
   );
   if (code === 4) assert.equal(run.message.split('\n').length, 1, run.message);
-  assert.doesNotMatch(told, /^\s+at /m, 'no stack');
-  assert.doesNotMatch(told, UNPRINTABLE, 'no terminal escapes');
-  assert.ok(told.length < 200_000, 'bounded');
+  assert.doesNotMatch(output, /^\s+at /m, 'no stack');
+  assert.doesNotMatch(output, UNPRINTABLE, 'no terminal escapes');
+  assert.ok(output.length < 200_000, 'bounded');
 }
 
 const noAnswer = /accepts connections but does not answer: no complete answer within 300 ms/;
@@ -308,7 +308,7 @@ describe('TLS:', () => {
       ends(`https://127.0.0.1:${port}`, 4, /its certificate is for another name/, `--ca ${ownCa}`),
     ));
   test('https to an HTTP port: exit code 4', () =>
-    withServer(says('200 OK', '{}', json), (port) =>
+    withServer(send('200 OK', '{}', json), (port) =>
       ends(`https://localhost:${port}`, 4, /TLS failed: the port may speak plain HTTP/),
     ));
   test('https to a port that never answers: exit code 3', () =>
@@ -328,13 +328,13 @@ describe('in the middle of the run', () => {
       (port) => ends(`http://127.0.0.1:${port}`, 3, /the target stopped answering|connection was/, patient),
     ));
   test('the target stops answering: exit code 3 after a limited number of requests', () => {
-    let asked = 0;
+    let requests = 0;
     return withServer(
-      flaky(fixture, (nth) => (asked = nth) > 50),
+      flaky(fixture, (nth) => (requests = nth) > 50),
       async (port) => {
         const cause = /no complete answer within 300 ms/;
         await ends(`http://127.0.0.1:${port}`, 3, cause, `--timeout 300 ${part}`);
-        assert.ok(asked < 150, `${asked} requests`);
+        assert.ok(requests < 150, `${requests} requests`);
       },
     );
   });

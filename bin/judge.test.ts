@@ -97,18 +97,18 @@ describe('a result that a server without the data would also have is marked as n
     );
     const stays = (deposit: NonNullable<typeof fixture.deposits>[number]) =>
       deposit.state !== 'pending' || deposit.becomes === undefined;
-    const told = {
+    const complete = {
       ...fixture,
       apiKeys: fixture.apiKeys!.filter(({ partner, state }) => partner !== 'contoso' || state !== 'active'),
       deposits: fixture.deposits!.filter(stays),
     };
     const served = {
-      ...told,
-      apiKeys: told.apiKeys.filter(({ partner, state }) => partner === 'northwind' && state === 'active'),
+      ...complete,
+      apiKeys: complete.apiKeys.filter(({ partner, state }) => partner === 'northwind' && state === 'active'),
       users: fixture.users!.filter(({ user_id }) => ours.has(user_id)),
-      deposits: told.deposits.filter(({ user_id, state }) => ours.has(user_id) && state === 'EXECUTED'),
+      deposits: complete.deposits.filter(({ user_id, state }) => ours.has(user_id) && state === 'EXECUTED'),
     };
-    const run = { fixture: told, seed: 7, cases: 30, hasStateHook: false };
+    const run = { fixture: complete, seed: 7, cases: 30, hasStateHook: false };
     const record = await verifyMock(reference, run, served);
     assert.deepEqual(new Set(onWord(record)), new Set([...never, ...ofKeys, ...ofEntities]));
     assert.match(
@@ -262,7 +262,7 @@ test('if a target stops answering, no requirement fails, in the run and in judge
 const start = '{"line":"stopped","of":"x","reason":"budget","words":"x"}\n';
 
 /** Texts that are not a transcript, and the message. */
-const wrong: Readonly<Record<string, readonly [text: string | undefined, says: RegExp]>> = {
+const wrong: Readonly<Record<string, readonly [text: string | undefined, pattern: RegExp]>> = {
   nothing: ['', /is empty or not a transcript/],
   'a record': ['{"format":"ib-conformance/run/1"}\n', /:1: has the format ib-conformance\/run\/1/],
   'no JSON': [`${start}oh\n${start}`, /:2: is not JSON/],
@@ -271,13 +271,13 @@ const wrong: Readonly<Record<string, readonly [text: string | undefined, says: R
   'no file': [undefined, /cannot be read \(ENOENT\)/],
 };
 
-for (const [name, [text, says]] of Object.entries(wrong))
+for (const [name, [text, pattern]] of Object.entries(wrong))
   test(`judge rejects: ${name}`, async () => {
     const file = place(`${name}.wrong`);
     if (text !== undefined) writeFileSync(file, text);
     const { code, error } = await call(['judge', file]);
     assert.equal(code, 2);
-    assert.match(error, says);
+    assert.match(error, pattern);
   });
 
 describe('a transcript that cannot be written', () => {

@@ -200,9 +200,9 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
         seen += `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}\n`;
       };
       const watching = await fetch(`${base}/__admin/events`);
-      let told = '';
+      let events = '';
       const watched = (async () => {
-        for await (const part of watching.body!.pipeThrough(new TextDecoderStream())) told += part;
+        for await (const part of watching.body!.pipeThrough(new TextDecoderStream())) events += part;
       })().catch(() => 'it ends with the mock');
       for (const key of Object.values(keys))
         for (const [at, place] of places.entries()) {
@@ -229,13 +229,13 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
       stop.abort();
       assert.equal((await done).code, 0);
       await watched;
-      for (const text of [printed, seen, told]) assert.match(text, /<key northwind\/active>/);
-      for (const text of [printed, seen, told, readFileSync(scorecard, 'utf8')]) assertClean(text);
+      for (const text of [printed, seen, events]) assert.match(text, /<key northwind\/active>/);
+      for (const text of [printed, seen, events, readFileSync(scorecard, 'utf8')]) assertClean(text);
     });
 });
 
 /** Errors about a secret, and their messages. */
-const errors: readonly (readonly [argv: string | readonly string[], says: RegExp])[] = [
+const errors: readonly (readonly [argv: string | readonly string[], pattern: RegExp])[] = [
   [
     `verify http://127.0.0.1:9/${keys.active} --fixture ${fixture} --no-canary --cases 1`,
     /127\.0\.0\.1:9\/<key northwind\/active>/,
@@ -247,9 +247,9 @@ const errors: readonly (readonly [argv: string | readonly string[], says: RegExp
   [['verify', '--header', `authorization: Bearer ${keys.other}`], /Authorization is not allowed/],
 ];
 
-for (const [argv, says] of errors)
-  test(`no error shows a secret: ${says.source}`, async () => {
+for (const [argv, pattern] of errors)
+  test(`no error shows a secret: ${pattern.source}`, async () => {
     const { text } = await outputOf(argv);
-    assert.match(text, says);
+    assert.match(text, pattern);
     assertClean(text);
   });

@@ -58,11 +58,11 @@ async function call(argv: readonly string[]) {
 
 test('every report that cannot be written is reported, with the verdict, and the others are written', async (t) => {
   const folder = folderOf(t);
-  const gone = join(folder, 'gone');
-  mkdirSync(gone);
-  const url = await serve(t, () => rmSync(gone, { recursive: true }));
+  const missing = join(folder, 'gone');
+  mkdirSync(missing);
+  const url = await serve(t, () => rmSync(missing, { recursive: true }));
   const kept = join(folder, 'kept.json');
-  const reports = [`json=${join(gone, 'a.json')}`, `console=${join(gone, 'b.txt')}`, `json=${kept}`];
+  const reports = [`json=${join(missing, 'a.json')}`, `console=${join(missing, 'b.txt')}`, `json=${kept}`];
   const flags = reports.flatMap((report) => ['--report', report]);
   const { code, stderr } = await call(['verify', url, ...always, ...flags]);
   assert.equal(code, 2);
@@ -167,11 +167,11 @@ describe('as a process', () => {
     const file = join(folderOf(t), 'x');
     const url = await serve(t, () => undefined);
     const child = start(t, url, ...always, '--report', 'console', '--report', `json=${file}`);
-    const said = text(child.stderr!);
+    const stderr = text(child.stderr!);
     child.stdout!.destroy();
     const [code] = (await once(child, 'exit')) as [number];
     assert.equal(code, 1);
-    assert.doesNotMatch(await said, /cannot be written/);
+    assert.doesNotMatch(await stderr, /cannot be written/);
     assert.equal(recordIn(file).verdict, 'nonconformant');
   });
 

@@ -61,7 +61,7 @@ describe('report', () => {
   test('a file that cannot be read or written gives exit code 2 and leaves no file', async () => {
     writeFileSync(place('bad.json'), '{"format":"ib-conformance/run/2"}');
     const before = readdirSync(folder).length;
-    for (const [argv, says] of [
+    for (const [argv, pattern] of [
       [place('no.json'), /no\.json: there is no such file; `verify --report json=file` writes/],
       [folder, /is a folder, not a run record/],
       [place('bad.json'), /has the format ib-conformance\/run\/2/],
@@ -73,7 +73,7 @@ describe('report', () => {
     ] as const) {
       const { code, output, error } = await call(`report ${argv}`);
       assert.deepEqual([code, output], [2, ''], argv);
-      assert.match(error, says);
+      assert.match(error, pattern);
     }
     assert.equal(readdirSync(folder).length, before);
   });

@@ -62,11 +62,11 @@ const entries = [
 export async function selfTest(fixture: Fixture, seed: number, json: boolean, combined: number) {
   const share: Share = { fixture, seed, from: 1, step: 2, combined };
   const worker = new Worker(new URL('./self-test-worker.mjs', import.meta.url), { workerData: share });
-  const theirs = once(worker, 'message') as Promise<[Awaited<ReturnType<typeof resultsOf>>]>;
-  const mine = await resultsOf({ ...share, from: 0 });
-  const [others] = await theirs;
-  const kills = [...mine.kills, ...others.kills];
-  const runs = [...mine.runs, ...others.runs];
+  const other = once(worker, 'message') as Promise<[Awaited<ReturnType<typeof resultsOf>>]>;
+  const own = await resultsOf({ ...share, from: 0 });
+  const [others] = await other;
+  const kills = [...own.kills, ...others.kills];
+  const runs = [...own.runs, ...others.runs];
   const found = [...gaps(kills, judgedIds), ...combinedGaps(runs)];
   const text = json
     ? `${JSON.stringify({ seed, gaps: found, kills, combined: runs }, undefined, 1)}\n`

@@ -38,13 +38,13 @@ const MORE_POLLS = 2;
 
 /** Executes a deposit with `afterPolls` after more polls. */
 const morePolls: Change = (behaviour) => {
-  const held = new Map<string, number>();
+  const extraPolls = new Map<string, number>();
   const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
     const execution = behaviour.executionOf(world, deposit, now);
     const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
-    const polls = held.get(deposit.reference_id) ?? 0;
+    const polls = extraPolls.get(deposit.reference_id) ?? 0;
     if (execution === undefined || !isPolled || polls === MORE_POLLS) return execution;
-    held.set(deposit.reference_id, polls + 1);
+    extraPolls.set(deposit.reference_id, polls + 1);
     return undefined;
   };
   return { ...behaviour, executionOf };

@@ -92,7 +92,7 @@ const fixtureOf = (state: string) => {
 };
 
 const renamed = 'if (!process.env.A || !process.env.B) process.exit(1);';
-const refusals: readonly (readonly [flags: string, script: string | undefined, says: RegExp])[] = [
+const refusals: readonly (readonly [flags: string, script: string | undefined, pattern: RegExp])[] = [
   ['', undefined, /which command runs the tests/],
   ['pytest -q', undefined, /Unknown argument: q; put -- before the command: .*sweep -- npm test/],
   ['', `console.log('1 failed'); process.exit(3)`, /^1 failed$.* unchanged mock \(exit code 3\)/ms],
@@ -107,11 +107,11 @@ const refusals: readonly (readonly [flags: string, script: string | undefined, s
   [`-- ${folder}/nowhere`, undefined, /nowhere: cannot be started \(there is no such program\)/],
   [`${fixtureOf('revoked')} -- x`, undefined, /no active key of a partner/],
 ];
-for (const [flags, script, says] of refusals)
-  test(`refused: ${says.source}`, async () => {
+for (const [flags, script, pattern] of refusals)
+  test(`refused: ${pattern.source}`, async () => {
     const argv = ['sweep', ...words(flags), ...(script === undefined ? [] : programOf(script))];
     const { code, output, stderr, error } = await runCli(argv);
-    assert.match(stderr + error, says);
+    assert.match(stderr + error, pattern);
     assert.deepEqual([code, output], [2, '']);
   });
 

@@ -32,12 +32,12 @@ describe('a base URL', () => {
     'user:secret@x': /^…@x: needs http or https, not user/,
     'http://\u001b[2J\u009b\u202ex/': /^http:\/\/\\u\{1b\}\[2J\\u\{9b\}\\u\{202e\}x\/: is not a URL/,
   };
-  for (const [text, says] of Object.entries(bad))
+  for (const [text, pattern] of Object.entries(bad))
     test(`${JSON.stringify(text)} is invalid`, () =>
       assert.throws(
         () => parseUrl(text),
         ({ message }: Error) => {
-          assert.match(message, says);
+          assert.match(message, pattern);
           assert.doesNotMatch(message, /secret|\p{C}/u);
           return true;
         },

@@ -13,7 +13,7 @@ const whole: RunRecord = {
   selection: { whole: true, skip: [] },
   requirements: sampleRecord.requirements.filter(({ outcome }) => outcome !== 'broken'),
 };
-const having = (verdict: RunRecord['verdict'], ...outcomes: readonly RequirementResult['outcome'][]) => ({
+const recordWith = (verdict: RunRecord['verdict'], ...outcomes: readonly RequirementResult['outcome'][]) => ({
   ...whole,
   verdict,
   requirements: whole.requirements.filter(({ outcome }) => outcomes.includes(outcome)),
@@ -24,9 +24,9 @@ const badgeOf = (record: RunRecord) => JSON.parse(renderBadge(record)) as Badge;
 
 for (const [record, message, color, isError] of [
   [whole, '2 failed, 1/7 verified', 'red', true],
-  [having('conformant', 'passed'), '1/1 verified', 'brightgreen', false],
-  [having('conformant', 'passed', 'excluded'), '1/3 verified', 'green', false],
-  [having('incomplete', 'passed', 'inconclusive'), '1/3 verified', 'yellow', false],
+  [recordWith('conformant', 'passed'), '1/1 verified', 'brightgreen', false],
+  [recordWith('conformant', 'passed', 'excluded'), '1/3 verified', 'green', false],
+  [recordWith('incomplete', 'passed', 'inconclusive'), '1/3 verified', 'yellow', false],
 ] as const)
   test(`the badge of a ${record.verdict} run: ${message}`, () => {
     const badge = badgeOf(record);
@@ -37,7 +37,7 @@ for (const [record, message, color, isError] of [
   });
 
 test('the badge of the mock says so, and is not green', () => {
-  const { label, color } = badgeOf({ ...having('conformant', 'passed'), mock: true });
+  const { label, color } = badgeOf({ ...recordWith('conformant', 'passed'), mock: true });
   assert.deepEqual([label, color], ['ib-conformance mock', 'blue']);
 });
 
@@ -61,12 +61,12 @@ test('the badge has the digest of the json report, and only members that shields
 });
 
 describe('no badge', () => {
-  const { selection: _, ...unsaid } = whole;
+  const { selection: _, ...withoutSelection } = whole;
   const refused: Readonly<Record<string, RunRecord>> = {
     'was interrupted': { ...whole, interrupted: true },
     'checked nothing': { ...whole, requirements: [] },
     'a bug of ib-conformance': { ...whole, requirements: sampleRecord.requirements },
-    'does not say': unsaid,
+    'does not say': withoutSelection,
     'narrowed by --replay': { ...whole, selection: { whole: true, skip: [], replay: '1' } },
     'narrowed by --suite or --only': { ...whole, selection: { whole: false, skip: [] } },
     'narrowed by --skip': { ...whole, selection: { whole: true, skip: ['a/b/c'] } },

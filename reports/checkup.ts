@@ -105,9 +105,9 @@ function summaryLines(checkup: Checkup, { paint, width }: Screen): readonly stri
   ).join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
-  const but = `ready for verify, but it cannot check ${plural(unjudged, 'requirement')}`;
+  const partly = `ready for verify, but it cannot check ${plural(unjudged, 'requirement')}`;
   const words = {
-    ok: unjudged === 0 ? 'ready for verify' : but,
+    ok: unjudged === 0 ? 'ready for verify' : partly,
     problems: `${plural(of('problem'), 'check')} failed`,
     unreachable: 'the target cannot be reached',
   }[verdict];

@@ -70,9 +70,9 @@ test('every requirement of both runs is listed once, with both results', () => {
       const ids = new Set([...before.requirements, ...after.requirements].map(({ id }) => id));
       assert.equal(changes.length, ids.size);
       assert.deepEqual(new Set(changes.map(({ id }) => id)), ids);
-      const said = (side: 'before' | 'after') => changes.flatMap((change) => change[side] ?? []);
-      assert.deepEqual(new Set(said('before')), new Set(before.requirements));
-      assert.deepEqual(said('after'), after.requirements);
+      const results = (side: 'before' | 'after') => changes.flatMap((change) => change[side] ?? []);
+      assert.deepEqual(new Set(results('before')), new Set(before.requirements));
+      assert.deepEqual(results('after'), after.requirements);
     }),
   );
 });

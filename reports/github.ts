@@ -35,8 +35,8 @@ export function renderGithub(record: RunRecord): string {
     ...at('recommended', 'inconclusive'),
     ...requirements.filter(isKnownFailure),
   ];
-  const allWrong = baseline?.wrong ?? [];
-  const wrong = allWrong.length > MAX_WRONG ? [allWrong.join('; ')] : allWrong;
+  const mistakes = baseline?.wrong ?? [];
+  const wrong = mistakes.length > MAX_WRONG ? [mistakes.join('; ')] : mistakes;
   const [headline, ...sentences] = conclusion(record);
   const remarks = [...sentences, ...notes.map((note) => `note: ${note}`)];
   const lines = [

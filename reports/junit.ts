@@ -93,10 +93,10 @@ function testSuite({ name: suite, facts, startedAt, cases }: Suite): Markup {
       ([name, value]) => xml`
       <property name="${name}" value="${text(String(value), MAX_NAME)}"/>`,
     );
-  const having = (wanted: string) => cases.filter(({ kind }) => kind === wanted).length;
+  const countOf = (wanted: string) => cases.filter(({ kind }) => kind === wanted).length;
   const name = text(suite, MAX_NAME);
   return xml`
-  <testsuite name="${name}" tests="${cases.length}" failures="${having('failure')}" errors="${having('error')}" skipped="${having('skipped')}" time="0" timestamp="${text(startedAt, MAX_NAME)}">
+  <testsuite name="${name}" tests="${cases.length}" failures="${countOf('failure')}" errors="${countOf('error')}" skipped="${countOf('skipped')}" time="0" timestamp="${text(startedAt, MAX_NAME)}">
     <properties>${properties}
     </properties>${cases.map((one) => testCase(name, one))}
   </testsuite>`;

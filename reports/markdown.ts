@@ -24,11 +24,11 @@ const MAX_NAME = 300;
 /** Renders the record as GitHub Markdown for the summary of a step or a comment, most important first. */
 export function renderMarkdown(record: RunRecord): string {
   const { requirements } = record;
-  const having = (wanted: RequirementResult['outcome']) =>
+  const withOutcome = (wanted: RequirementResult['outcome']) =>
     (['required', 'recommended', 'observed'] as const).flatMap((level) =>
       requirements.filter((result) => result.level === level && result.outcome === wanted),
     );
-  const failed = having('failed');
+  const failed = withOutcome('failed');
   const findings = (title: string, results: readonly RequirementResult[]) =>
     section(title, results, alikeBlocks(record, results));
   const items = (title: string, results: readonly RequirementResult[]) =>
@@ -41,12 +41,12 @@ export function renderMarkdown(record: RunRecord): string {
         failed.filter((result) => !isKnownFailure(result)),
       ),
       ...findings('Known failures', failed.filter(isKnownFailure)),
-      ...findings('Broken', having('broken')),
-      ...items('Not checked', having('inconclusive')),
+      ...findings('Broken', withOutcome('broken')),
+      ...items('Not checked', withOutcome('inconclusive')),
       { text: '### Suites' },
       { text: tableOf(requirements) },
-      ...items('Excluded', having('excluded')),
-      ...items('Observed where the interface is silent', having('observed')),
+      ...items('Excluded', withOutcome('excluded')),
+      ...items('Observed where the interface is silent', withOutcome('observed')),
     ],
     MAX_BYTES,
   );
@@ -88,8 +88,8 @@ function itemOf(result: RequirementResult): string {
   const words = 'words' in result ? result.words : '';
   const remedy = isOpen ? fixOf(result.reason) : undefined;
   const fix = remedy === undefined ? '' : ` **Fix:** ${prose(remedy, MAX_TEXT)}`;
-  const said = prose(isOpen ? `${result.reason}: ${words}` : words, MAX_TEXT);
-  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${said}${fix}`;
+  const text = prose(isOpen ? `${result.reason}: ${words}` : words, MAX_TEXT);
+  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${text}${fix}`;
 }
 
 function tableOf(requirements: readonly RequirementResult[]): string {

@@ -18,7 +18,7 @@ const failure = (id: string, status: number, body: string, more: Partial<Failed>
   ...more,
 });
 const ids = (findings: readonly Failed[]) => findings.map(({ id }) => id).join(' ');
-const told = (findings: readonly Failed[]) =>
+const groupsOf = (findings: readonly Failed[]) =>
   byAnswer(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
 
 test('findings with the same status and condition are one group', () => {
@@ -29,7 +29,7 @@ test('findings with the same status and condition are one group', () => {
     failure('c', 404, 'no 3', { where: ['key: revoked'] }),
     failure('d', 400, 'no 4', { where }),
   ];
-  assert.deepEqual(told(some), ['a | b', 'c | ', 'd | ']);
+  assert.deepEqual(groupsOf(some), ['a | b', 'c | ', 'd | ']);
 });
 
 test('without a condition, groups differ by status, body, aspect and missing answer, but not by ids and numbers', () => {
@@ -43,7 +43,7 @@ test('without a condition, groups differ by status, body, aspect and missing ans
     failure('g', 404, '', { counterexample: { ...sample.counterexample!, trouble: 'broken off' } }),
   ];
   delete (some.at(-1)!.counterexample as { response?: unknown }).response;
-  assert.deepEqual(told(some), ['a | b f', 'c | ', 'd | ', 'e | ', 'g | ']);
+  assert.deepEqual(groupsOf(some), ['a | b f', 'c | ', 'd | ', 'e | ', 'g | ']);
 });
 
 test('bodies with the same wrong form are one group, for any status and endpoint', () => {
@@ -52,5 +52,5 @@ test('bodies with the same wrong form are one group, for any status and endpoint
     failure('b', 401, 'y', { actual: '401 {"error": "y",} (the body is not JSON)' }),
     failure('c', 401, 'y', { actual: '401 {"error":"y","code":1} (not exactly one field "error")' }),
   ];
-  assert.deepEqual(told(some), ['a | b', 'c | ']);
+  assert.deepEqual(groupsOf(some), ['a | b', 'c | ']);
 });

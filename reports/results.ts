@@ -56,8 +56,8 @@ const MAX_URL = 300;
 
 /** Returns mark and tone of a result. A failure only warns if it is known or not required. */
 export function markOf(result: RequirementResult): Mark {
-  const isMild = result.outcome === 'failed' && (result.level !== 'required' || isKnownFailure(result));
-  return isMild ? { ...marks.failed, tone: 'warning' } : marks[result.outcome];
+  const isWarning = result.outcome === 'failed' && (result.level !== 'required' || isKnownFailure(result));
+  return isWarning ? { ...marks.failed, tone: 'warning' } : marks[result.outcome];
 }
 
 /** Groups results by suite, the first segment of the id, in the order of the record. */

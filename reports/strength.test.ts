@@ -55,12 +55,12 @@ test('a strength below --min-strength is an error in JUnit', () => {
 test('levels missing from the fixture are listed, and counted beyond a maximum', () => {
   const missing = ['a', 'b', 'c', 'd'].map((level) => `user-status, key: ${level}`);
   const record = { ...whole, coverage: { ...whole.coverage!, missing } };
-  const told = (most: number) => conclusion(record, most).at(-1);
+  const lastSentence = (most: number) => conclusion(record, most).at(-1);
   assert.equal(
-    told(4),
+    lastSentence(4),
     'levels missing from the fixture: user-status, key: a; user-status, key: b; user-status, key: c; user-status, key: d',
   );
-  assert.equal(told(2), 'levels missing from the fixture: user-status, key: a; 3 more');
+  assert.equal(lastSentence(2), 'levels missing from the fixture: user-status, key: a; 3 more');
 });
 
 test('a narrowed run, and a record of version 0.1.0, need no strength', () => {

@@ -39,8 +39,8 @@ function headline({ states, verdict, interrupted, durationMs }: Sweep): string {
     const { length } = required(states).filter(({ outcome }) => outcome === wanted);
     return length === 0 ? [] : `${length} ${words}`;
   });
-  const so = `${interrupted ? 'interrupted, so far ' : ''}${verdict === 'notReady' ? 'not ready' : verdict}`;
-  return `${so}: of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
+  const state = `${interrupted ? 'interrupted, state far ' : ''}${verdict === 'notReady' ? 'not ready' : verdict}`;
+  return `${state}: of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
 }
 
 const renderConsole: Render<Sweep> = (sweep, options) => {

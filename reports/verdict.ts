@@ -63,13 +63,13 @@ const sentence = (subject: string, names: readonly string[]): readonly string[] 
 
 /** `conformant: 41 of 43 required verified, 12 of 12 recommended`, with the strength if it is low */
 function headline(record: RunRecord, required: Rows, recommended: Rows): string {
-  const having = (wanted: RequirementResult['outcome'], rows: Rows) =>
+  const countOf = (wanted: RequirementResult['outcome'], rows: Rows) =>
     rows.filter(({ outcome }) => outcome === wanted).length;
-  const [verified, failed] = [having('passed', required), having('failed', required)];
+  const [verified, failed] = [countOf('passed', required), countOf('failed', required)];
   const numbers = compact(
     failed > 0 && `${failed} of ${required.length} required failed, ${verified} verified`,
     failed === 0 && required.length > 0 && `${verified} of ${required.length} required verified`,
-    recommended.length > 0 && `${having('passed', recommended)} of ${recommended.length} recommended`,
+    recommended.length > 0 && `${countOf('passed', recommended)} of ${recommended.length} recommended`,
   );
   const stopped = record.interrupted ? ', interrupted' : '';
   return `${verdictWords(record)}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;

@@ -24,7 +24,7 @@ const userId = '33333333-3333-4333-8333-333333333333';
 
 /** Invalid changes of the built-in fixture, and the expected problems. */
 const mistakes: Readonly<
-  Record<string, readonly [change: (fixture: string) => string, ...says: readonly RegExp[]]>
+  Record<string, readonly [change: (fixture: string) => string, ...patterns: readonly RegExp[]]>
 > = {
   'a truncated file': [(fixture) => fixture.slice(0, 400), /^f\.json:\d+:\d+: is not JSON: /],
   'text after the end': [(fixture) => `${fixture}x`, /^f\.json:\d+:\d+: is not JSON: /],
@@ -109,11 +109,11 @@ const mistakes: Readonly<
   ],
 };
 
-for (const [what, [change, ...says]] of Object.entries(mistakes))
+for (const [what, [change, ...patterns]] of Object.entries(mistakes))
   test(`invalid: ${what}`, () => {
     const found = problemsOf(() => readFixture(change(text), 'f.json', env));
-    assert.equal(found.length, says.length, found.join('\n'));
-    for (const [at, expected] of says.entries()) assert.match(found[at]!, expected);
+    assert.equal(found.length, patterns.length, found.join('\n'));
+    for (const [at, expected] of patterns.entries()) assert.match(found[at]!, expected);
   });
 
 test('a byte order mark is ignored, and keys are read from the environment', () => {

@@ -43,7 +43,7 @@ test('a record is read, with and without a byte order mark', () => {
 });
 
 /** Invalid records, and the expected first line. */
-const refusals: readonly (readonly [what: string, text: string, says: string])[] = [
+const refusals: readonly (readonly [what: string, text: string, message: string])[] = [
   [
     'a truncated file',
     changed((text) => text.slice(0, 40)),
@@ -99,14 +99,14 @@ const refusals: readonly (readonly [what: string, text: string, says: string])[]
   ],
 ];
 
-for (const [what, text, says] of refusals)
+for (const [what, text, message] of refusals)
   test(`invalid: ${what}`, () => {
     assert.throws(
       () => read(text),
       (error) => {
         assert.ok(error instanceof Problem && error.code === 'usage');
-        assert.equal(error.message.split('\n')[0]?.slice(0, says.length), says);
-        if (!says.endsWith(' ')) assert.equal(error.message, says);
+        assert.equal(error.message.split('\n')[0]?.slice(0, message.length), message);
+        if (!message.endsWith(' ')) assert.equal(error.message, message);
         return true;
       },
     );
@@ -136,11 +136,11 @@ const wrongBaselines: Readonly<Record<string, RegExp>> = {
     /known\[0\]\.reason is not a text: .*: 1$/,
 };
 
-for (const [text, says] of Object.entries(wrongBaselines))
+for (const [text, pattern] of Object.entries(wrongBaselines))
   test(`invalid baseline: ${text.replaceAll('\n', ' ')}`, () => {
     assert.throws(
       () => readBaseline(text, 'known.json'),
-      (error) => error instanceof Problem && error.code === 'usage' && says.test(error.message),
+      (error) => error instanceof Problem && error.code === 'usage' && pattern.test(error.message),
     );
   });
 

@@ -53,11 +53,11 @@ test('headers, certificates and traffic limits reach the run', async () => {
     const run = { url: `https://localhost:${port}`, fixture, env, suite: ['valid'], seed: 1 };
     const headers = { 'X-Gate-Token': 'opensesame' };
     const trusted = { ...run, headers, tls: { ca: tls.cert } };
-    let told = 0;
-    const onProgress = () => void told++;
+    let calls = 0;
+    const onProgress = () => void calls++;
     const { record, exitCode } = await verify({ ...trusted, cases: 20, concurrency: 1, onProgress });
     assert.deepEqual([record.verdict, exitCode], ['nonconformant', 1]);
-    assert.ok(told > 0);
+    assert.ok(calls > 0);
     assert.match(await render(record, 'junit'), /^<\?xml/);
     await assert.rejects(render(record, 'pdf' as 'json'), /there is no format pdf; formats: console/);
     assert.deepEqual([...gates], ['opensesame']);

@@ -22,17 +22,17 @@ export const healthcheck = command({
 const TIMEOUT_MS = 2000;
 
 const probes = [
-  { path: '/__admin/health', status: 200, says: '"healthy"' },
-  { path: endpoints['user-status'].path, status: 401, says: endpoints['user-status'].messages[401] },
+  { path: '/__admin/health', status: 200, contains: '"healthy"' },
+  { path: endpoints['user-status'].path, status: 401, contains: endpoints['user-status'].messages[401] },
 ] as const;
 
 async function problemAt(base: URL): Promise<string | undefined> {
   let last = '';
-  for (const { path, status, says } of probes) {
+  for (const { path, status, contains } of probes) {
     const root = path.startsWith('/__admin') ? '' : base.pathname.replace(/\/+$/, '');
     try {
       const answer = await ask(new URL(root + path, base));
-      if (answer.status === status && answer.body.includes(says)) return undefined;
+      if (answer.status === status && answer.body.includes(contains)) return undefined;
       last = `${path} answers ${answer.status}`;
     } catch (error) {
       return (error as NodeJS.ErrnoException).code ?? (error as Error).message;

@@ -29,10 +29,10 @@ describe('in an empty folder', () => {
 
   /** Fakes a user with these answers. Asks again after an invalid answer. A boolean answers a confirmation. */
   function person(...answers: readonly (string | boolean | Problem)[]) {
-    const asked: string[] = [];
+    const shown: string[] = [];
     const left = [...answers];
     const next = (message: string) => {
-      asked.push(message);
+      shown.push(message);
       const answer = left.shift() ?? assert.fail(message);
       if (answer instanceof Problem) throw answer;
       return answer;
@@ -43,12 +43,12 @@ describe('in an empty folder', () => {
           const answer = String(next(isSecret ? `secret: ${message}` : message));
           const found = problem(answer);
           if (found === undefined) return answer;
-          asked.push(found);
+          shown.push(found);
         }
       },
       confirm: async (message) => next(message) === true,
     };
-    return { asked, left, prompter: async () => prompter };
+    return { shown, left, prompter: async () => prompter };
   }
 
   test('with flags and environment, it writes the data of the server without questions', async () => {
@@ -89,11 +89,11 @@ describe('in an empty folder', () => {
 
   test('it asks for missing values, hides the key, and repeats a question after an invalid answer', async () => {
     await using mock = await startMock({});
-    const { asked, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
+    const { shown, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
     const { code, output } = await init([], { prompter });
     assert.equal(code, 0, output);
     assert.deepEqual(left, []);
-    assert.deepEqual(asked, [
+    assert.deepEqual(shown, [
       'URL of the server ({base_url})',
       'nonsense: is not a URL; write it like https://api.example.com/gateway',
       'URL of the server ({base_url})',
@@ -114,12 +114,12 @@ describe('in an empty folder', () => {
     const behaviour = faults['date-day-and-month-swapped']!.change(reference);
     await using mock = await startMock({ behaviour });
     const wanted = '2023-01-02T03:04:05.006Z';
-    const { asked, left, prompter } = person('yesterday', wanted, '', 'x', '', true);
+    const { shown, left, prompter } = person('yesterday', wanted, '', 'x', '', true);
     const flags = ['--url', mock.url, '--member', 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'];
     const { code, output } = await init([...flags, '--executed', executed], { env, prompter });
     assert.deepEqual([code, left], [0, []]);
-    assert.match(asked[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
-    assert.match(asked.join('\n'), /yesterday: is not valid[^]*deposits\[0\]\.executedAt: the server says/);
+    assert.match(shown[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
+    assert.match(shown.join('\n'), /yesterday: is not valid[^]*deposits\[0\]\.executedAt: the server says/);
     assert.match(output, /✗ users\[0\]/);
     assert.doesNotMatch(output, /These values come from the server/);
     const { users, deposits } = await loadFixture('fixture.json', env);
@@ -132,7 +132,7 @@ describe('in an empty folder', () => {
   /** Invalid or missing values, and the message before anything is sent. */
   const refusals: readonly (readonly [
     argv: readonly string[],
-    says: RegExp,
+    pattern: RegExp,
     env?: Record<string, string>,
   ])[] = [
     [[], /--url is missing, and there is no terminal to ask for it/],
@@ -150,11 +150,11 @@ describe('in an empty folder', () => {
     [['--url', url, '--yes', '--fixture', 'none/f.json'], /none\/f\.json: the fixture cannot be written/],
   ];
 
-  for (const [argv, says, variables = env] of refusals)
-    test(`${['init', ...argv].join(' ')} is refused: ${says.source}`, async () => {
+  for (const [argv, pattern, variables = env] of refusals)
+    test(`${['init', ...argv].join(' ')} is refused: ${pattern.source}`, async () => {
       const { code, error } = await init(argv, { env: variables });
       assert.equal(code, 2);
-      assert.match(error, says);
+      assert.match(error, pattern);
       assert.ok(!error.includes('secret'));
       assert.deepEqual(readdirSync('.'), []);
     });
@@ -162,14 +162,14 @@ describe('in an empty folder', () => {
   test('existing files are reported before any question and kept; --force overwrites them', async () => {
     await using mock = await startMock({});
     for (const file of files) writeFileSync(file, 'mine');
-    const { asked, prompter } = person();
+    const { shown, prompter } = person();
     const refused = await init([], { prompter });
     assert.equal(refused.code, 2);
     for (const file of files) {
       assert.ok(refused.error.includes(`${file}: exists; --force`), refused.error);
       assert.equal(readFileSync(file, 'utf8'), 'mine');
     }
-    assert.deepEqual(asked, []);
+    assert.deepEqual(shown, []);
     assert.equal((await init(['--url', mock.url, '--yes', '--force'], { env })).code, 0);
     for (const file of files) assert.notEqual(readFileSync(file, 'utf8'), 'mine');
   });
@@ -191,12 +191,12 @@ describe('in an empty folder', () => {
     assert.match(alone.stderr, /nothing was written; --yes/);
     const refusing = person('', false);
     assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);
-    assert.match(refusing.asked.at(-1)!, /Write the files anyway/);
+    assert.match(refusing.shown.at(-1)!, /Write the files anyway/);
     assert.deepEqual(readdirSync('.'), []);
     assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 0);
     const forced = await init([...argv, '--yes', '--force'], { env });
     assert.equal(forced.code, 0);
-    assert.match(forced.output, /The\s+fixture\s+will\s+lack\s+users\[0\]/);
+    assert.match(forced.output, /The\s+fixture\s+will\s+not\s+contain\s+users\[0\]/);
     assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
   });
 
@@ -211,14 +211,14 @@ describe('in an empty folder', () => {
     assert.equal(unknown.code, 1);
     assert.match(unknown.output, /✗ users\[0\] +200 .*"is_under_ib":false/);
     assert.match(unknown.output, /✗ deposits\[0\] +404/);
-    assert.match(unknown.output, /lack\s+users\[0\]\s+and\s+deposits\[0\]/);
+    assert.match(unknown.output, /not\s+contain\s+users\[0\]\s+and\s+deposits\[0\]/);
     assert.deepEqual(readdirSync('.'), []);
   });
 
   test('an interruption at a question or during a request writes nothing', async () => {
     const interrupted = new Problem('interrupted', 'interrupted: nothing was written');
-    const asked = await init([], { prompter: person(url, interrupted).prompter });
-    assert.deepEqual([asked.code, asked.error], [130, 'ib-conformance: interrupted: nothing was written']);
+    const { code, error } = await init([], { prompter: person(url, interrupted).prompter });
+    assert.deepEqual([code, error], [130, 'ib-conformance: interrupted: nothing was written']);
     const stop = new AbortController();
     const silent = createServer(() => stop.abort());
     await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));

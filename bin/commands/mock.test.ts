@@ -29,14 +29,14 @@ const userPath = `/api/ib/user-status?user_id=${MEMBER}`;
 /** Runs `mock` in this process. */
 async function run(t: TestContext, ...flags: readonly string[]) {
   const stop = new AbortController();
-  const said = new EventEmitter();
+  const outputs = new EventEmitter();
   const texts = { printed: '', complained: '' };
   const add = (stream: keyof typeof texts, text: string) => {
     texts[stream] += text;
-    said.emit('text');
+    outputs.emit('text');
   };
   const until = async (stream: keyof typeof texts, part: RegExp) => {
-    while (!part.test(texts[stream])) await once(said, 'text');
+    while (!part.test(texts[stream])) await once(outputs, 'text');
   };
   const done = commandLine(['mock', '--port', '0', ...flags], {
     env: {},
@@ -67,7 +67,7 @@ async function run(t: TestContext, ...flags: readonly string[]) {
 }
 
 describe('invalid flags:', () => {
-  for (const [flags, says] of [
+  for (const [flags, pattern] of [
     ['--watch', /--watch needs --fixture/],
     ['--journal -1', /--journal -1: needs a whole number from 0/],
     ['--no-admin --admin-port 0', /--no-admin excludes --admin-port/],
@@ -87,7 +87,7 @@ describe('invalid flags:', () => {
       const port = flags.includes('--port') ? [] : ['--port', '0'];
       const { code, error } = await runCli(['mock', ...port, ...flags.split(' ')]);
       assert.equal(code, 2);
-      assert.match(error, says);
+      assert.match(error, pattern);
     });
 });
 
@@ -98,10 +98,10 @@ test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
 });
 
 test('a port in use is reported with its flag', async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  t.after(() => taken.close());
-  const { port } = taken.address() as AddressInfo;
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
   for (const [flag, other] of [
     ['--port', '--admin-port'],
     ['--admin-port', '--port'],
@@ -270,13 +270,13 @@ describe('as a process', () => {
   async function start(t: TestContext, command: string, ...args: readonly string[]) {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     t.after(() => child.kill('SIGKILL'));
-    const said = allOf(child.stderr);
+    const stderr = allOf(child.stderr);
     let printed = '';
     while (!printed.includes('\n')) printed += String((await once(child.stdout, 'data'))[0]);
     const url = /^listening on (\S+)/.exec(printed)![1]!;
     const { status } = await fetch(url + userPath, { headers: { authorization: 'Bearer northwind-key' } });
     assert.equal(status, 200);
-    return { child, url, said };
+    return { child, url, stderr };
   }
   const mock = [packagedProgram, 'mock', '--port', '0'];
 
@@ -304,24 +304,24 @@ describe('as a process', () => {
   });
 
   test('SIGTERM stops it even if nobody reads its log, without a message about that', async (t) => {
-    const { child, url, said } = await start(t, process.execPath, ...mock);
+    const { child, url, stderr } = await start(t, process.execPath, ...mock);
     child.stdout.pause();
     // More than the buffers of a pipe.
     for (let count = 0; count < 200; count++) await fetch(`${url}/${'x'.repeat(10_000)}`);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
-    assert.equal(await said, '');
+    assert.equal(await stderr, '');
   });
 
   test('a scorecard that cannot be written is reported, with exit code 2', async (t) => {
     const gone = mkdtempSync(join(folder, 'gone-'));
     const card = `json=${join(gone, 'card.json')}`;
-    const { child, said } = await start(t, process.execPath, ...mock, '--scorecard', card);
+    const { child, stderr } = await start(t, process.execPath, ...mock, '--scorecard', card);
     rmSync(gone, { recursive: true });
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 2);
-    assert.match(await said, /card\.json: the report cannot be written: its folder does not exist/);
+    assert.match(await stderr, /card\.json: the report cannot be written: its folder does not exist/);
   });
 
-  for (const [what, script, says] of [
+  for (const [what, script, pattern] of [
     ['a deleted working directory', 'cd "$1" && rmdir "$1"', /: the working directory was deleted: change/],
     ['a limit of 24 open files', 'ulimit -n 24', /: (?:too many open files|cannot start: EMFILE)/],
   ] as const)
@@ -331,7 +331,7 @@ describe('as a process', () => {
       const argv = ['-c', line, 'sh', place, process.execPath, packagedProgram];
       const { status, stderr } = spawnSync('sh', argv, { encoding: 'utf8' });
       assert.deepEqual([status, /\n +at /.test(stderr)], [2, false], stderr);
-      assert.match(stderr, says);
+      assert.match(stderr, pattern);
     });
 
   const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;

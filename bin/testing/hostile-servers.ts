@@ -14,7 +14,7 @@ export const head = (status: string, ...fields: readonly string[]) =>
 export const json = 'Content-Type: application/json';
 
 /** Answers every request with this status and body, or with these bodies in turn. */
-export function says(status: string, body: Body | readonly Body[], ...fields: readonly string[]): Server {
+export function send(status: string, body: Body | readonly Body[], ...fields: readonly string[]): Server {
   const answers = [body].flat().map((each) => {
     const start = head(status, `Content-Length: ${Buffer.byteLength(each)}`, ...fields);
     return Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(each)]);

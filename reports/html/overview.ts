@@ -22,7 +22,7 @@ export function glance(context: PageContext): Markup {
   const failed = requirements.filter(({ outcome }) => outcome === 'failed');
   const broken = requirements.filter(({ outcome }) => outcome === 'broken');
   const isObserved = ({ level }: RequirementResult) => level === 'observed';
-  const ofFailed = [
+  const failedGroups = [
     { title: '', rows: failed.filter(({ level }) => level === 'required'), remark: wordsOf },
     {
       title: 'Recommended: these only warn',
@@ -30,12 +30,12 @@ export function glance(context: PageContext): Markup {
       remark: wordsOf,
     },
   ];
-  const ofBroken = [{ title: '', rows: broken, remark: () => '' }];
+  const brokenGroups = [{ title: '', rows: broken, remark: () => '' }];
   const notObserved = openGroups(requirements.filter(isObserved));
   return html`<div class="glance">
-    ${panel('Failed', ofFailed, 'findings', context)}
+    ${panel('Failed', failedGroups, 'findings', context)}
     ${panel('Not verified', openGroups(requirements.filter((row) => !isObserved(row))), 'requirements', context)}
-    ${broken.length === 0 ? undefined : panel('Broken (a bug of ib-conformance)', ofBroken, 'findings', context)}
+    ${broken.length === 0 ? undefined : panel('Broken (a bug of ib-conformance)', brokenGroups, 'findings', context)}
     ${notObserved.length === 0 ? undefined : panel('Not observed', notObserved, 'observed', context)}
     ${notes.map((note) => html`<p class="note">${note}</p>`)}
   </div>`;
