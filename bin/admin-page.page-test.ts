@@ -67,7 +67,7 @@ test('the page asks for the token and forgets it', async (t) => {
   assert.equal(await field.evaluate((element) => element === document.activeElement), true);
   await page.keyboard.type('a-wrong-one');
   await page.keyboard.press('Enter');
-  const refusal = 'the admin token is wrong; the mock printed it at its start, or --admin-token set it';
+  const refusal = 'wrong admin token; use that of --admin-token, or the one that the mock printed';
   await page.getByRole('alert').filter({ hasText: refusal }).waitFor();
   await page.keyboard.type('the-token');
   await page.keyboard.press('Enter');

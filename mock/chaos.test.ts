@@ -87,7 +87,7 @@ describe('a spec', () => {
     );
 
   const rate = 'the rate must be a number from 0 to 1, such as 0.1 for one request in ten';
-  const time = 'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s';
+  const time = 'needs one or two times of at most 10m, such as slow:200ms or slow:200ms..2s';
   for (const [specs, message] of Object.entries({
     'rest:0.1': `chaos rest:0.1: there is no such kind; did you mean reset? ${kinds}`,
     '403:0.1': `chaos 403:0.1: there is no such kind ${kinds}`,
@@ -98,15 +98,15 @@ describe('a spec', () => {
     'slow:200': `chaos slow:200: ${time}`,
     'slow:11m': `chaos slow:11m: ${time}`,
     'slow:2s..1s': 'chaos slow:2s..1s: the shorter time comes first, as in slow:200ms..2s',
-    'reset:0.1 reset:0.2': 'chaos reset: is given twice; give it once, with one rate',
+    'reset:0.1 reset:0.2': 'chaos reset: is given twice; give each kind once',
   }))
     test(`${specs} is refused`, () => assert.throws(() => parseChaos(specs.split(' ')), usage(message)));
 });
 
 test('wrong chaos for the next requests is refused', () => {
   for (const [kind, count, message] of [
-    ['503:0.5', 1, 'chaos 503:0.5: the next requests take no rate; leave it out'],
-    ['slow:1s..2s', 1, 'chaos slow:1s..2s: the next requests take one time, such as slow:2s'],
+    ['503:0.5', 1, 'chaos 503:0.5: the next requests have no rate; remove it'],
+    ['slow:1s..2s', 1, 'chaos slow:1s..2s: the next requests need a single time, such as slow:2s'],
     ['503', 0, 'chaos 503: count must be a whole number from 1 to 1000000: 0'],
   ] as const)
     assert.throws(() => parseQueuedChaos(kind, count), usage(message));

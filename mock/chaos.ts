@@ -121,7 +121,7 @@ const chaosProblem = (spec: string, why: string) => wrongUsage(`chaos ${spec}: $
 export function parseChaos(specs: readonly string[]): ChaosPlan {
   const plan = specs.map(parseSpec);
   const twice = plan.find(({ name }, index) => plan.findIndex((rule) => rule.name === name) !== index);
-  if (twice !== undefined) throw chaosProblem(twice.name, 'is given twice; give it once, with one rate');
+  if (twice !== undefined) throw chaosProblem(twice.name, 'is given twice; give each kind once');
   const place = ({ action }: ChaosRule) => precedence.indexOf(action.kind);
   return plan.toSorted((one, other) => place(one) - place(other));
 }
@@ -150,10 +150,7 @@ function parseAction(name: string, spec: string): ChaosAction {
 function parseSlow(time: string, spec: string): readonly [action: ChaosAction, spreadMs: number] {
   const [min, max = min, ...others] = time.split('..').map(parseDuration);
   if (min === undefined || max === undefined || others.length > 0)
-    throw chaosProblem(
-      spec,
-      'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s',
-    );
+    throw chaosProblem(spec, 'needs one or two times of at most 10m, such as slow:200ms or slow:200ms..2s');
   if (min > max) throw chaosProblem(spec, 'the shorter time comes first, as in slow:200ms..2s');
   return [{ kind: 'slow', delayMs: min }, max - min];
 }
@@ -182,9 +179,9 @@ const MAX_COUNT = 1_000_000;
  */
 export function parseQueuedChaos(kind: string, count: number): QueuedChaos {
   const { action, spreadMs, rate } = parseSpec(kind);
-  if (rate !== 1) throw chaosProblem(kind, 'the next requests take no rate; leave it out');
+  if (rate !== 1) throw chaosProblem(kind, 'the next requests have no rate; remove it');
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
     throw chaosProblem(kind, `count must be a whole number from 1 to ${MAX_COUNT}: ${count}`);
-  if (spreadMs > 0) throw chaosProblem(kind, 'the next requests take one time, such as slow:2s');
+  if (spreadMs > 0) throw chaosProblem(kind, 'the next requests need a single time, such as slow:2s');
   return { action, count };
 }

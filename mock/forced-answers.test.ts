@@ -67,8 +67,8 @@ describe('an answer requested by Prefer', () => {
     for (const [request, why] of [
       [user(ids.member, preferring(404)), 'user-status has no answer 404'],
       [deposit(ids.executed, preferring(418)), /^Prefer: chaos 418: there is no such kind \(kinds: 200, 400/],
-      [deposit(ids.executed, { headers: { prefer: 'chaos=slow' } }), /^Prefer: chaos slow: say how slow/],
-      [deposit(ids.executed, { headers: { prefer: 'chaos=503:0.5' } }), /take no rate/],
+      [deposit(ids.executed, { headers: { prefer: 'chaos=slow' } }), /^Prefer: chaos slow: needs one/],
+      [deposit(ids.executed, { headers: { prefer: 'chaos=503:0.5' } }), /have no rate/],
     ] as const) {
       const [status, applied, body] = forced(request);
       assert.deepEqual([status, applied], [400, undefined]);
@@ -81,7 +81,7 @@ describe('an answer requested by Prefer', () => {
     ] as const) {
       const headers = { authorization: 'Bearer northwind-key', prefer: 'code=200' };
       const { response } = createService().answer(world, { method: 'GET', target, headers }, START);
-      const error = `there is no ${what} of the IB to answer 200 with`;
+      const error = `there is no ${what} of the IB for a 200`;
       assert.deepEqual([response.status, response.body], [400, JSON.stringify({ error })]);
     }
   });

@@ -23,14 +23,14 @@ export function forcedFinding(world: World, { endpoint, caller }: Call, status: 
 function forcedSuccess(world: World, endpoint: Call['endpoint'], partner: string | null): Finding {
   if (endpoint === 'user-status') {
     for (const user of iterate(world.users)) if (user.partner === partner) return { kind: 'member', user };
-    return { kind: 'refused', why: 'there is no user of the IB to answer 200 with' };
+    return { kind: 'refused', why: 'there is no user of the IB for a 200' };
   }
   for (const deposit of iterate(world.deposits)) {
     if (deposit.state !== 'EXECUTED' || partnerOf(world, deposit) !== partner) continue;
     const { amountInUsd, executedAt } = deposit;
     return { kind: 'executed', deposit, amountInUsd, executedAt };
   }
-  return { kind: 'refused', why: 'there is no EXECUTED deposit of the IB to answer 200 with' };
+  return { kind: 'refused', why: 'there is no EXECUTED deposit of the IB for a 200' };
 }
 
 /**

@@ -9,7 +9,7 @@ type ProviderState = (world: World, params: Params, isSetup: boolean) => string 
 const states: Readonly<Record<string, ProviderState>> = {
   'key revoked': ({ keys }, params, isSetup) => {
     const key = lookUp(keys, textOf(params['key']));
-    if (key === undefined) return 'params need a key that the fixture has';
+    if (key === undefined) return 'params need a key of the fixture';
     keys.changed.set(key.key, isSetup ? { ...key, state: 'revoked' } : (keys.base.get(key.key) ?? key));
     return undefined;
   },
@@ -19,7 +19,7 @@ const states: Readonly<Record<string, ProviderState>> = {
     const deposit = lookUp(deposits, id);
     if (isSetup && !(isAmount(amountInUsd) && isTime(executedAt)))
       return 'params need the numbers amountInUsd (USD, 0 or more) and executedAt (Unix ms, whole)';
-    if (deposit === undefined) return 'params need the reference_id of a deposit that the fixture has';
+    if (deposit === undefined) return 'params need the reference_id of a deposit of the fixture';
     const { reference_id, user_id } = deposit;
     const execution = { amountInUsd: Number(amountInUsd), executedAt: Number(executedAt) };
     const executed = { reference_id, user_id, state: 'EXECUTED', ...execution } as const;

@@ -232,8 +232,8 @@ test('the scorecard as text', () => {
   assert.equal(
     scorecardText(card),
     `kept      Honoured Retry-After (Errors, 429)
-not seen  Backed off where 429 came again and again (Errors, 429)
-          needs the same request refused with 429 three times in a row, or six times at even gaps
+not seen  Backed off after repeated 429s (Errors, 429)
+          needs the same request refused with 429 three times in a row, or six times at even intervals
 BROKEN    Stopped polling after a deposit was EXECUTED (States and transitions)
           #4 2025-01-15T12:00:02.000Z GET ${POLLED} → 200 (a test)
           #5 2025-01-15T12:00:03.000Z GET ${POLLED} → 200 (a test)
@@ -243,7 +243,7 @@ BROKEN    Stopped polling after a deposit was EXECUTED (States and transitions)
           and 2 more
           → stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED
 not seen  Paused between polls of a deposit (States and transitions)
-          needs a deposit that was answered 404 twice in a row
+          needs a deposit with two 404s in a row
 not seen  Did not repeat a request that was refused as invalid (Errors, 400)
           needs a 400
 not seen  Did not retry with a refused key (Authentication 3)

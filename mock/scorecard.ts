@@ -195,10 +195,10 @@ const rules: readonly Rule[] = [
   },
   {
     id: 'back-off',
-    title: 'Backed off where 429 came again and again',
+    title: 'Backed off after repeated 429s',
     clause: 'Errors, 429',
     advice: 'after each 429 for the same request, double the wait or wait as long as Retry-After says',
-    needs: 'the same request refused with 429 three times in a row, or six times at even gaps',
+    needs: 'the same request refused with 429 three times in a row, or six times at even intervals',
     judge: (entries, graceMs) => {
       const all = groupBy(entries, sameRequest)
         .flatMap((group) => splitRuns(group, ({ status }) => status !== 429))
@@ -213,7 +213,7 @@ const rules: readonly Rule[] = [
     title: 'Stopped polling after a deposit was EXECUTED',
     clause: 'States and transitions',
     advice: 'stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED',
-    needs: 'a deposit that was answered 404 and then 200',
+    needs: 'a deposit with a 404 and then a 200',
     judge: (entries, graceMs) => {
       // Polling starts with the first 404, and again with a 404 after a 200.
       const runs = groupBy(entries, (entry) => [callerOf(entry), depositOf(entry)])
@@ -227,7 +227,7 @@ const rules: readonly Rule[] = [
     title: 'Paused between polls of a deposit',
     clause: 'States and transitions',
     advice: 'wait a second or longer between two polls',
-    needs: 'a deposit that was answered 404 twice in a row',
+    needs: 'a deposit with two 404s in a row',
     judge: (entries) => {
       const runs = groupBy(entries, (entry) => [callerOf(entry), depositOf(entry)])
         .flatMap((group) => splitRuns(group, ({ status }) => status !== 404))
@@ -242,7 +242,7 @@ const rules: readonly Rule[] = [
     id: 'refused-request',
     title: 'Did not repeat a request that was refused as invalid',
     clause: 'Errors, 400',
-    advice: 'stop at a 400 and mend the request: asking again does not make the id valid',
+    advice: 'stop at a 400 and fix the request: a retry does not make the id valid',
     needs: 'a 400',
     judge: (entries, graceMs) => {
       const runs = groupBy(entries.filter(isComplete), sameRequest).flatMap((group) =>

@@ -244,7 +244,7 @@ export function resetAll(session: Session, served: Session['initial'] = session.
  */
 export function replaceFixture(session: Session, fixture: Fixture, isInitial: boolean): void {
   if (!isInitial && Object.keys(fixture).length === 0)
-    throw badRequest('', 'the fixture is empty; POST /__admin/reset restores the first one');
+    throw badRequest('', 'the fixture is empty; POST /__admin/reset restores the initial one');
   const served = { fixture, facts: factsOf(fixture), arePublicKeys: false };
   if (isInitial) session.initial = served;
   resetAll(session, served);
@@ -272,7 +272,7 @@ export function addressedWorld(session: Session, authorization: string) {
     const added = session.sandboxes.get(name)?.world.keys.changed;
     if (!session.facts.keys.has(key) && added?.has(key) !== true) continue;
     const why = name === '' ? 'is missing' : worldNameProblem(name);
-    const problem = why && `the name of the world behind ~ ${why}`;
+    const problem = why && `the world name after ~ ${why}`;
     return { name, problem, authorization: authorization.slice(0, at - credential.length) };
   }
   return undefined;

@@ -50,16 +50,16 @@ const requests: VariantRows = {
     noContent({ kinds: ['noSuchMethod'], where: ({ request }) => request.method === 'OPTIONS' })(
       setHeader('Access-Control-Allow-Origin', '*')()(behaviour),
     ),
-  'repeated-parameter-last: The last of repeated parameters counts': {
+  'repeated-parameter-last: The last of repeated parameters is used': {
     value: (all, name) => parameterValues(all, name).at(-1),
   },
   'repeated-parameter-refused: A repeated parameter is invalid': {
     value: (all, name) => (parameterValues(all, name).length > 1 ? '' : parameterValues(all, name)[0]),
   },
-  'unknown-parameter-refused: A parameter that the endpoint does not know makes the request invalid': ({
-    value,
-  }) => ({ value: (all, name) => (all.some((one) => one[0] !== name) ? '' : value(all, name)) }),
-  'parameter-case-ignored: The letter case of parameter names makes no difference': {
+  'unknown-parameter-refused: An unknown parameter makes the request invalid': ({ value }) => ({
+    value: (all, name) => (all.some((one) => one[0] !== name) ? '' : value(all, name)),
+  }),
+  'parameter-case-ignored: The letter case of parameter names is ignored': {
     value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1],
   },
   'nil-and-max-accepted: The nil and the max UUID are well formed': accept(['deposit-check'], isNilOrMax),
@@ -92,21 +92,21 @@ const limits: VariantRows = {
     ...limitBeforeKey,
     limiterKey: () => 'address',
   },
-  'limit-counts-refusals: Requests that get 429 count as well, and each counts for a window': ({
+  'limit-counts-refusals: Requests that get 429 also count, each for one window': ({
     counted: { 'user-status': user, 'deposit-check': deposit },
   }) => ({
     count: limiters.slidingWindow,
     counted: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
   }),
-  'limit-counts-after-lookup: The limiter counts a request after its lookup, so requests in flight pass as well':
+  'limit-counts-after-lookup: The limiter counts a request after its lookup, so requests in flight also pass':
     (behaviour) => ({
       limit: (world, endpoint, key, call) => {
         const limit = behaviour.limit(world, endpoint, key);
         return limit && { ...limit, most: limit.most + (call?.request.alongside ?? 0) };
       },
     }),
-  'sliding-window: A counted request counts for a window': { count: limiters.slidingWindow },
-  'aligned-window: A window begins at multiples of its length': { count: limiters.alignedWindow },
+  'sliding-window: Each counted request counts for one window': { count: limiters.slidingWindow },
+  'aligned-window: Windows begin at multiples of their length': { count: limiters.alignedWindow },
   'weighted-window: The previous window counts less and less': { count: limiters.weightedWindow },
   'token-bucket: A bucket that holds the limit refills evenly': { count: limiters.bucket },
   'token-bucket-at-intervals: A bucket refills by a quarter at a time': { count: limiters.bucketAtIntervals },
@@ -114,7 +114,7 @@ const limits: VariantRows = {
   'only-invalid-ids-counted: user-status counts only 400s as failed': countedOnUserStatus('invalid'),
   'only-strangers-counted: user-status counts only users who are not under the IB as failed lookups':
     countedOnUserStatus('foreign', 'unknown'),
-  'bad-keys-counted: user-status counts 401s as well, and limits a bad key that is sent again and again': (
+  'bad-keys-counted: user-status also counts 401s, and limits a wrong key that is sent repeatedly': (
     behaviour,
   ) => ({
     ...limitBeforeKey,
@@ -184,7 +184,7 @@ const answers: VariantRows = {
     'Strict-Transport-Security': 'max-age=31536000',
     'X-Content-Type-Options': 'nosniff',
   }))(),
-  "own-partner-told: A header field gives the caller's partner id": editHeaders(({ call }) => ({
+  "own-partner-told: A header field has the caller's partner id": editHeaders(({ call }) => ({
     'X-Partner': call?.caller?.partner ?? '-',
   }))(),
   'partner-in-server: The Server header is the name of a partner': setHeader('Server', 'contoso')(),

@@ -19,12 +19,12 @@ export function checkAccess(access: Access, { method, headers, body }: HttpReque
       throw new Refusal(
         401,
         presented === ''
-          ? 'needs Authorization: Bearer and the admin token'
-          : 'the admin token is wrong; the mock printed it at its start, or --admin-token set it',
+          ? 'needs Authorization: Bearer with the admin token'
+          : 'wrong admin token; use that of --admin-token, or the one that the mock printed',
         { headers: { 'WWW-Authenticate': 'Bearer' } },
       );
   } else if (!isLoopbackName(host))
-    throw new Refusal(403, 'only reachable by a loopback name, such as localhost');
+    throw new Refusal(403, 'only available by a loopback name such as localhost');
   const isOtherOrigin = origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host;
   if (isOtherOrigin || isOfAnotherPage(headers))
     throw new Refusal(403, 'not available to pages of another origin');

@@ -99,7 +99,7 @@ export function checkFields(declared: Fields, body: unknown): Readonly<Record<st
     throw badRequest('', 'the body must be a JSON object');
   const unknown = Object.keys(values).find((name) => !Object.hasOwn(declared, name));
   if (unknown !== undefined)
-    throw badRequest(unknown, `is unknown here; known are ${Object.keys(declared).join(', ') || 'none'}`);
+    throw badRequest(unknown, `is unknown; known: ${Object.keys(declared).join(', ') || 'none'}`);
   for (const [name, field] of Object.entries(declared)) checkField(name, field, values[name]);
   return values;
 }
@@ -114,13 +114,13 @@ function checkField(name: string, { type, minimum, required, description }: Fiel
   const isRight = type === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value);
   if (isRight && Number(value) >= (minimum ?? -Infinity)) return;
   const kind = type === 'number' ? 'a number' : 'a whole number';
-  const least = minimum === undefined ? '' : ` from ${minimum} on`;
+  const least = minimum === undefined ? '' : ` of at least ${minimum}`;
   throw badRequest(name, `must be ${kind}${least}, not ${JSON.stringify(value).slice(0, 80)}`);
 }
 
-/** Reads a whole number from 0 on from the query. */
+/** Reads a whole number of at least 0 from the query. */
 export function countParameter(query: URLSearchParams, name: string, defaultValue: number): number {
   const text = query.get(name) ?? `${defaultValue}`;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw badRequest(name, `must be a whole number from 0 on, not ${JSON.stringify(text).slice(0, 80)}`);
+  throw badRequest(name, `must be a whole number of at least 0, not ${JSON.stringify(text).slice(0, 80)}`);
 }

@@ -21,7 +21,7 @@ const idsOf = ({ requests }: Json) => (requests as { id: number }[]).map(({ id }
 describe('a wrong call gets a reason', () => {
   test('404 lists the routes', async () => {
     const { status, json } = await testAdmin().call('GET', '/nothing');
-    assert.deepEqual([status, json['error']], [404, 'there is no /__admin/nothing']);
+    assert.deepEqual([status, json['error']], [404, 'unknown path /__admin/nothing']);
     const lines = routes.map(({ method, path }) => `${method} /__admin${path}`);
     assert.deepEqual(json['routes'], lines);
   });
@@ -43,27 +43,27 @@ describe('a wrong call gets a reason', () => {
       ['POST /clock/advance', '{"ms": some-secret}', /^the body is not JSON: line 1, column 8: [^-]*$/],
       ['POST /clock/advance', '[]', /^the body must be a JSON object$/],
       ['POST /clock/advance', { seconds: 1, ms: 1 }, /^the body needs either "seconds" or "ms"/],
-      ['POST /clock/advance', { seconds: -1 }, /^seconds must be a number from 0 on, not -1$/, 'seconds'],
+      ['POST /clock/advance', { seconds: -1 }, /^seconds must be a number of at least 0, not -1$/, 'seconds'],
       ['POST /clock/advance', { seconds: '1' }, /^seconds must be a number/, 'seconds'],
-      ['POST /clock/advance', { seconds: 1e300 }, /^seconds goes beyond/, 'seconds'],
-      ['POST /clock/advance', { minutes: 1 }, /^minutes is unknown here; known are seconds, ms$/, 'minutes'],
+      ['POST /clock/advance', { seconds: 1e300 }, /^seconds is out of range/, 'seconds'],
+      ['POST /clock/advance', { minutes: 1 }, /^minutes is unknown; known: seconds, ms$/, 'minutes'],
       ['POST /clock/set', {}, /^now is missing/, 'now'],
       ['POST /clock/set', { now: '2026-01-01T00:00:00' }, /^now must be Unix ms/, 'now'],
-      ['POST /clock/set', { now: -1 }, /^now goes beyond/, 'now'],
-      ['POST /clock/freeze', { now: 8.64e15 }, /^now goes beyond/, 'now'],
+      ['POST /clock/set', { now: -1 }, /^now is out of range/, 'now'],
+      ['POST /clock/freeze', { now: 8.64e15 }, /^now is out of range/, 'now'],
       ['POST /clock/scale', {}, /^rate is missing/, 'rate'],
       ['PUT /fixture', nested, /^the body is nested/],
       ['PUT /fixture', { partner: [] }, /^the fixture has an unknown key "partner"/, 'partner'],
       ['PUT /fixture', { users: [{}] }, /^users\[0\] lacks "user_id"\n/, 'users[0]'],
       ['POST /reset?world=%20', undefined, /^world must be/, 'world'],
-      ['POST /requests/find', { color: 1 }, /^color is unknown here; known are method, url/, 'color'],
+      ['POST /requests/find', { color: 1 }, /^color is unknown; known: method, url/, 'color'],
       ['GET /requests?limit=x', undefined, /^limit must be a whole number/, 'limit'],
       ['GET /scorecard?format=pdf', undefined, /^format must be one of json, text$/, 'format'],
       [execute(ids.pending), { amountInUsd: -1 }, /^amountInUsd must/, 'amountInUsd'],
       [execute(ids.pending), { executedAt: 1.5 }, /^executedAt must be a w/, 'executedAt'],
-      [`POST /deposits/${ids.pending}/fail`, { a: 1 }, /^a is unknown here; known are none/, 'a'],
+      [`POST /deposits/${ids.pending}/fail`, { a: 1 }, /^a is unknown; known: none/, 'a'],
       ['POST /deposits', {}, /^the body lacks "state"/, 'state'],
-      ['POST /deposits', orphan, /is not among the users; POST \/__admin\/users/, 'user_id'],
+      ['POST /deposits', orphan, /is not a known user; POST \/__admin\/users/, 'user_id'],
       ['POST /users', { ...joined, user_id: 'x' }, /^user_id is not a UUID of version 4/, 'user_id'],
       ['POST /users', { ...joined, user_id: ids.nobody, partner: 'x' }, /^partner "x" is not a/, 'partner'],
       ['POST /keys/revoke', {}, /^key is missing/, 'key'],
@@ -88,9 +88,9 @@ describe('a wrong call gets a reason', () => {
       ['POST /requests/count', { key: 'northwind/activ' }, /^there is no such key here; [^n]/, 'key'],
       ['POST /requests/count?world=a', { key: 'northwind-key~b' }, /^key names another world/, 'key'],
       ['POST /requests/count', { key: `northwind-key~${'a'.repeat(101)}` }, /^key .* maximum is 100$/, 'key'],
-      ['GET /requests?limt=1', undefined, /^limt is unknown in the query; known are limit, since, w/, 'limt'],
+      ['GET /requests?limt=1', undefined, /^limt is unknown in the query; known: limit, since, w/, 'limt'],
       ['GET /deposits?state=done', undefined, /^state must be one of EXECUTED, pending/, 'state'],
-      ['PUT /fixture?world=a', { users: [] }, /^world is unknown in the query; known are none/, 'world'],
+      ['PUT /fixture?world=a', { users: [] }, /^world is unknown in the query; known: none/, 'world'],
       ['PUT /fixture', {}, /^the fixture is empty; POST \/__admin\/reset restores/],
       ['POST /clock/set', { now: '2026-02-30T00:00:00Z' }, /^now must be Unix ms/, 'now'],
       ['POST /faults/next', { kind: '503', count: 1.5 }, /^count must be a whole number/, 'count'],
@@ -105,9 +105,9 @@ describe('a wrong call gets a reason', () => {
       [execute(ids.executed), undefined, /^the deposit is EXECUTED, which is final/],
       [execute(ids.failed), undefined, /^the deposit is failed, which is final/],
       [`POST /deposits/${ids.executed}/fail`, undefined, /^the deposit is EXECUTED/],
-      ['POST /users', taken('users'), /^there is a user/, 'user_id'],
-      ['POST /deposits', taken('deposits'), /^there is a deposit/, 'reference_id'],
-      ['POST /keys', { ...key, key: 'northwind-key' }, /^there is such a key/, 'key'],
+      ['POST /users', taken('users'), /^the user .* exists already/, 'user_id'],
+      ['POST /deposits', taken('deposits'), /^the deposit .* exists already/, 'reference_id'],
+      ['POST /keys', { ...key, key: 'northwind-key' }, /^this key exists/, 'key'],
       ['POST /keys/revoke', { key: 'northwind/revoked' }, /^<key northwind\/revoked> is revoked already/],
       ['POST /keys/expire', { key: 'northwind/expired' }, /^<key northwind\/expired> is expired already/],
     ],
@@ -551,7 +551,8 @@ describe('a page of a list', () => {
     ['has an offset and a limit', 'offset=2498&limit=5', 2500, 2, idOf(2498)],
     ['has the matching items and their total', 'contains=+8234-00000000240&limit=2', 10, 2, idOf(2400)],
     ...['8234.0', '.*', '[', '\\d', 'a/b-c'].map(
-      (text) => [`does not take patterns: ${text}`, `contains=${encodeURIComponent(text)}`, 0, 0, undefined] as const,
+      (text) =>
+        [`takes no pattern: ${text}`, `contains=${encodeURIComponent(text)}`, 0, 0, undefined] as const,
     ),
   ] as const)
     test(what, async () => {

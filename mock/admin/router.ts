@@ -40,14 +40,14 @@ function handle(session: Session, access: Access | undefined, request: HttpReque
     throw new Refusal(405, `${method} is not allowed here; allowed: ${allow}`, { headers: { Allow: allow } });
   }
   if (route === undefined)
-    throw new Refusal(404, `there is no ${path}`, {
+    throw new Refusal(404, `unknown path ${path}`, {
       routes: routes.map((one) => `${one.method} ${ROOT}${one.path}`),
     });
   const query = new URLSearchParams(search);
   const known = [...Object.keys(route.query ?? {}), ...(route.isGlobal ? [] : ['world'])];
   for (const name of query.keys())
     if (!known.includes(name))
-      throw badRequest(name, `is unknown in the query; known are ${known.join(', ') || 'none'}`);
+      throw badRequest(name, `is unknown in the query; known: ${known.join(', ') || 'none'}`);
   const world = query.get('world') ?? '';
   const wrong = worldNameProblem(world);
   if (wrong !== undefined) throw badRequest('world', wrong);

@@ -45,7 +45,7 @@ const quantity = { type: 'number', minimum: 0 } as const;
 const required = { required: true } as const;
 const time = { type: ['integer', 'string'], description: timeHint } as const;
 const keyFields = {
-  key: { type: 'string', ...required, description: 'a key, or its name as GET /__admin/keys has it' },
+  key: { type: 'string', ...required, description: 'a key, or its name in GET /__admin/keys' },
 } as const;
 const criteriaFields = Object.fromEntries(criteria.map((name) => [name, { type: ['string', 'integer'] }]));
 const stateFields = {
@@ -133,7 +133,7 @@ const operations: Readonly<Record<string, Operation>> = {
         });
       },
     })),
-  'GET /clock: Shows the time, and how fast the clock runs.': json({ gives: 'clock' }, ({ clock }) =>
+  'GET /clock: Shows the time and the speed of the clock.': json({ gives: 'clock' }, ({ clock }) =>
     clock.get(),
   ),
   'POST /clock/advance: Moves the clock forward.': json(
@@ -144,7 +144,7 @@ const operations: Readonly<Record<string, Operation>> = {
       return seconds === undefined ? clock.advance(ms ?? 0) : clock.advance(seconds * 1000, 'seconds');
     },
   ),
-  'POST /clock/set: Sets the clock, also back.': json(
+  'POST /clock/set: Sets the clock, forward or back.': json(
     { gives: 'clock', fields: { now: { ...time, ...required } } },
     ({ clock }, { fields }) => clock.set(fields.now as Time),
   ),
@@ -179,7 +179,7 @@ const operations: Readonly<Record<string, Operation>> = {
         return faults.set(body);
       },
     ),
-  'POST /faults/next: Sets chaos for the next requests: a status, reset, timeout, truncate, or such as slow:2s.':
+  'POST /faults/next: Sets chaos for the next requests: a status, reset, timeout, truncate, or slow with a time (slow:2s).':
     json(
       {
         gives: 'faults',
@@ -206,14 +206,14 @@ const operations: Readonly<Record<string, Operation>> = {
   'GET /deposits: The deposits in their current state, with what they become.': list('deposits', {
     state: 'EXECUTED, pending or failed',
   }),
-  'POST /deposits: Adds a deposit, as a fixture would have it; afterSeconds counts from now.': json(
+  'POST /deposits: Adds a deposit in the format of the fixture; afterSeconds counts from now.': json(
     { gives: 'shownDeposit', body: ref('deposit'), status: 201 },
     ({ deposits }, { body }) => deposits.add(body),
   ),
   'GET /deposits/{id}: One deposit.': json({ gives: 'shownDeposit' }, ({ deposits }, { id }) =>
     deposits.get(id),
   ),
-  'POST /deposits/{id}/execute: Executes a pending deposit, by default as the fixture plans it or with 100 USD; else 409.':
+  'POST /deposits/{id}/execute: Executes a pending deposit, by default as in the fixture or with 100 USD; 409 if its state is final.':
     json(
       {
         gives: 'shownDeposit',
@@ -226,7 +226,7 @@ const operations: Readonly<Record<string, Operation>> = {
     ({ deposits }, { id }) => deposits.fail(id),
   ),
   'GET /users: The users.': list('users'),
-  'POST /users: Adds a user, as a fixture would have it.': json(
+  'POST /users: Adds a user in the format of the fixture.': json(
     { gives: 'user', body: ref('user'), status: 201 },
     ({ users }, { body }) => users.add(body),
   ),
@@ -246,7 +246,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ),
   'GET /keys: The names of the keys, and their current state. Keys of the built-in fixture are public, and shown.':
     list('keys'),
-  'POST /keys: Adds a key, as a fixture would have it; expiresAfterSeconds counts from now.': json(
+  'POST /keys: Adds a key in the format of the fixture; expiresAfterSeconds counts from now.': json(
     { gives: 'shownKey', body: ref('apiKey'), status: 201 },
     ({ keys }, { body }) => keys.add(body),
   ),
@@ -258,9 +258,9 @@ const operations: Readonly<Record<string, Operation>> = {
     { gives: 'shownKey', fields: keyFields },
     ({ keys }, { fields }) => keys.expire(fields.key),
   ),
-  'GET /limits: The limits for all keys, and how full the windows are, with ms until they free a request.':
+  'GET /limits: The limits for all keys, and the state of each limiter, with ms until it frees a request.':
     json({ gives: 'shownLimits' }, ({ limits }) => limits.get()),
-  'PUT /limits: Sets the limits for all keys, as a fixture would have them; {} removes them.': json(
+  'PUT /limits: Sets the limits for all keys in the format of the fixture; {} removes them.': json(
     { gives: 'shownLimits', body: ref('limits') },
     ({ limits }, { body }) => limits.set(body),
   ),

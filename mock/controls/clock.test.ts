@@ -115,7 +115,7 @@ test('a clock at maximum speed stops at the end of the year 9999', () => {
   clock.scale(1e308);
   passTime(10);
   assert.equal(user(ids.member).headers['Date'], 'Fri, 31 Dec 9999 23:59:59 GMT');
-  assert.throws(() => clock.advance(1), { message: /^ms goes beyond/ });
+  assert.throws(() => clock.advance(1), { message: /^ms is out of range/ });
 });
 
 for (const [what, change] of [

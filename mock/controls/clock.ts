@@ -51,7 +51,7 @@ export function clockControls({ session, open, peek }: WorldHandle) {
     return move({ at });
   };
   const scale = (rate: number) => {
-    if (!(rate >= 0 && rate < Infinity)) throw badRequest('rate', 'must be a number from 0 on');
+    if (!(rate >= 0 && rate < Infinity)) throw badRequest('rate', 'must be a number of at least 0');
     return move({ rate });
   };
   return {
@@ -64,7 +64,7 @@ export function clockControls({ session, open, peek }: WorldHandle) {
      * @throws Refusal with 400 for a negative value, or if the time is after the year 9999
      */
     advance: (ms: number, place = 'ms') => {
-      if (ms < 0) throw badRequest(place, 'must be a number from 0 on');
+      if (ms < 0) throw badRequest(place, 'must be a number of at least 0');
       return move({ at: checkTime(place, now() + ms) });
     },
     /**
@@ -83,7 +83,7 @@ export function clockControls({ session, open, peek }: WorldHandle) {
     /**
      * Sets the speed: 1 is normal, 0 stops the clock.
      *
-     * @throws Refusal with 400 unless it is a number from 0 on
+     * @throws Refusal with 400 unless it is a number of at least 0
      */
     scale,
     /** Undoes all changes of the clock. Hits that would be in the future are dropped. */
@@ -107,7 +107,7 @@ export function clockControls({ session, open, peek }: WorldHandle) {
 /** Rounds Unix ms and checks that HTTP can write them as a date. */
 function checkTime(place: string, at: number): number {
   if (at >= 0 && at <= MAX_TIME) return Math.trunc(at);
-  throw badRequest(place, 'goes beyond the times of a clock here: 1970 to 9999');
+  throw badRequest(place, 'is out of range: a clock goes from 1970 to 9999');
 }
 
 export const timeHint = 'Unix ms, or a text such as "2026-01-01T00:00:00Z"';

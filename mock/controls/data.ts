@@ -114,7 +114,7 @@ export function depositControls(place: WorldHandle) {
     const deposit = findDeposit(open(), id);
     const { state } = shownDeposit(session, open())(deposit);
     if (state === 'pending') return deposit;
-    throw new Refusal(409, `the deposit is ${state}, which is final; a reset begins anew`, { state });
+    throw new Refusal(409, `the deposit is ${state}, which is final; a reset restores it`, { state });
   };
   const save = (what: string, deposit: Deposit) => {
     const sandbox = open();
@@ -135,9 +135,9 @@ export function depositControls(place: WorldHandle) {
       const { reference_id } = deposit;
       const { world } = open();
       if (lookUp(world.users, user_id.toLowerCase()) === undefined)
-        throw badRequest('user_id', `${user_id} is not among the users; POST /__admin/users adds one`);
+        throw badRequest('user_id', `${user_id} is not a known user; POST /__admin/users adds one`);
       if (lookUp(world.deposits, reference_id.toLowerCase()) !== undefined)
-        throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
+        throw new Refusal(409, `the deposit ${reference_id} exists already`, { place: 'reference_id' });
       return save('added', { ...deposit, since: timeIn(session, open()) - world.createdAt });
     },
     /** Executes a pending deposit with the given values. Default: those of the fixture, or 100 USD now. */
@@ -168,7 +168,7 @@ export function userControls(place: WorldHandle) {
       const sandbox = open();
       const id = user.user_id.toLowerCase();
       if (lookUp(sandbox.world.users, id) !== undefined)
-        throw new Refusal(409, `there is a user ${user.user_id} already`, { place: 'user_id' });
+        throw new Refusal(409, `the user ${user.user_id} exists already`, { place: 'user_id' });
       sandbox.world.users.changed.set(id, user);
       emitChange(session, sandbox, `user ${user.user_id} added`);
       return user;
@@ -252,7 +252,7 @@ export function keyControls(place: WorldHandle) {
       const sandbox = open();
       const { keys } = sandbox.world;
       if (lookUp(keys, added.key) !== undefined)
-        throw new Refusal(409, 'there is such a key already', { place: 'key' });
+        throw new Refusal(409, 'this key exists already', { place: 'key' });
       const others = valuesOf(keys).map((key) => ({ ...key, limits: {}, state: namedState(key) }));
       const name = keyNames([...others, added]).at(-1)!;
       const key = { ...keyOf(added, name), since: timeIn(session, sandbox) - sandbox.world.createdAt };

@@ -58,8 +58,7 @@ export function requestControls(session: Session, world: string): RequestControl
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const wanted = given.map(([name, value]: [string, unknown]) => {
       const criterion = criteria.find((one) => one === name);
-      if (criterion === undefined)
-        throw badRequest(name, `is unknown here; known are ${criteria.join(', ')}`);
+      if (criterion === undefined) throw badRequest(name, `is unknown; known: ${criteria.join(', ')}`);
       if (typeof value !== 'string' && typeof value !== 'number')
         throw badRequest(name, 'must be a string or a number');
       const [description, has] = allowedValues[criterion] ?? [];
@@ -87,7 +86,7 @@ export function requestControls(session: Session, world: string): RequestControl
 /** Returns the world to search, which the key may name, and the name of the key in its journal. */
 function searchedWorld(session: Session, world: string, asked: string | undefined) {
   const named = asked === undefined ? undefined : addressedWorld(session, `Bearer ${asked}`);
-  if (named?.problem !== undefined) throw badRequest('key', `is not right: ${named.problem}`);
+  if (named?.problem !== undefined) throw badRequest('key', `is invalid: ${named.problem}`);
   if (named !== undefined && world !== '' && world !== named.name)
     throw badRequest('key', 'names another world than the call');
   const sandbox = peekSandbox(session, named?.name ?? world);

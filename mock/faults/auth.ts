@@ -124,20 +124,20 @@ export const authFaults: Faults = {
   ...define(header, idsIn('auth', both, 'malformed'), {
     'basic-accepted: The key is accepted in the scheme Basic': isBasic,
     'empty-token-accepted: The scheme without a key is accepted': (_, text) => /^bearer *$/i.test(text),
-    'key-in-two-parts-accepted: A key in two parts, or with a word beside it, is accepted': hasTwoParts,
+    'key-in-two-parts-accepted: A key in two parts, or with an extra word, is accepted': hasTwoParts,
   }),
   ...define(header, idsIn('auth', both, 'unknown-key'), {
     'key-trimmed: Quotation marks and any white space around the key are trimmed': (key, text) =>
       /^bearer[\s"']+([^\s"']+)[\s"']*$/i.exec(text)?.[1] === key,
   }),
   ...define(credential, idsIn('auth', both, 'unknown-key'), {
-    'key-prefix-accepted: The beginning of a key is accepted': (key, text) => key.startsWith(text),
-    'key-suffix-accepted: The end of a key is accepted': (key, text) => key.endsWith(text),
-    'key-with-more-behind-accepted: More behind a key is accepted': (key, text) => text.startsWith(key),
-    'key-with-more-before-accepted: More before a key is accepted': (key, text) => text.endsWith(key),
-    'key-case-ignored: Keys are compared without regard to letter case': (key, text) =>
+    'key-prefix-accepted: A prefix of a key is accepted': (key, text) => key.startsWith(text),
+    'key-suffix-accepted: A suffix of a key is accepted': (key, text) => key.endsWith(text),
+    'key-with-more-behind-accepted: A key with a suffix is accepted': (key, text) => text.startsWith(key),
+    'key-with-more-before-accepted: A key with a prefix is accepted': (key, text) => text.endsWith(key),
+    'key-case-ignored: The letter case of keys is ignored': (key, text) =>
       key.toLowerCase() === text.toLowerCase(),
-    'key-compared-by-length: Only the length of a key counts': (key, text) => key.length === text.length,
+    'key-compared-by-length: Only the length of a key is compared': (key, text) => key.length === text.length,
     'key-compared-by-eight-characters: Only the first eight characters of a key are compared': (key, text) =>
       key.slice(0, 8) === text.slice(0, 8),
   }),

@@ -19,9 +19,9 @@ const misspellings: Readonly<Record<string, Spell>> = {
   'with-letter-doubled: has its second letter doubled': (text) => text.slice(0, 2) + text.slice(1),
   'in-other-case: has its letters in the other case': (text) =>
     text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase(),
-  'with-other-end: has a full stop more or less': (text) =>
+  'with-other-end: has a full stop added or removed at its end': (text) =>
     text.endsWith('.') ? text.slice(0, -1) : `${text}.`,
-  'with-space-behind: has a space behind it': (text) => `${text} `,
+  'with-space-behind: has a trailing space': (text) => `${text} `,
 };
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -41,12 +41,12 @@ const bodies: Readonly<Record<string, Edit>> = {
   'nested: nest their message in an object': shaped(({ error }) => ({ error: { message: error } })),
   'with-list: hold a list of messages': shaped(({ error }) => ({ error: [error] })),
   'in-list: are wrapped in a list': shaped((payload) => [payload]),
-  'as-bare-text: are a JSON text and no object': shaped(({ error }) => error),
+  'as-bare-text: are a JSON string instead of an object': shaped(({ error }) => error),
   'encoded-twice: are encoded as JSON twice': shaped((payload) => JSON.stringify(payload)),
-  'as-plain-text: are the bare message': written((message) => message),
+  'as-plain-text: are the message without JSON': written((message) => message),
   'as-html: are HTML': written((message) => `<html><body><h1>${message}</h1></body></html>`),
   'empty: have no body': written(() => ''),
-  'in-single-quotes: are quoted like Python': written((message) => `{'error': '${message}'}`),
+  'in-single-quotes: have single quotes, as in Python': written((message) => `{'error': '${message}'}`),
   'with-trailing-comma: have a trailing comma': written((message) => `{"error": "${message}",}`),
 };
 

@@ -43,7 +43,7 @@ const wrongAnswers: Faults = {
   ...define(foreignUser, userRows('other-ib'), {
     'with-404: gets 404': answerWith(404),
     'with-403: gets 403 and an error': answerWith(403, { error: 'Forbidden' }),
-    'in-upper-case-is-member: is shown to the first partner, if the id has a letter in upper case': onlyIf(
+    'in-upper-case-is-member: is shown to the first partner if its id has an upper-case letter': onlyIf(
       isUpperCaseToFirst,
       setFields(shownUser),
     ),
@@ -70,7 +70,7 @@ const wrongAnswers: Faults = {
   }),
   ...define(foreignDeposit, depositRows('other-ib'), {
     'with-403: gets 403': answerWith(403),
-    'in-upper-case-visible: is shown to the first partner, if the id has a letter in upper case': onlyIf(
+    'in-upper-case-visible: is shown to the first partner if its id has an upper-case letter': onlyIf(
       isUpperCaseToFirst,
       answerWith(200, shownDeposit),
     ),
@@ -109,8 +109,8 @@ const distinguishable: Faults = {
     'told-by-header: gets another Cache-Control': setHeader('Cache-Control', 'private'),
     'told-by-space: gets a body with one more space': editBody((body) => body.replace(':', ': ')),
   }),
-  ...define(answers('foreign', 'What belongs to another IB', { kinds: ['foreign'] }), indistinguishable, {
-    'told-by-charset: gets a charset, and nothing else is': setHeader(
+  ...define(answers('foreign', 'Data of another IB', { kinds: ['foreign'] }), indistinguishable, {
+    'told-by-charset: gets a charset, unlike other answers': setHeader(
       'Content-Type',
       'application/json; charset=utf-8',
     ),
@@ -163,7 +163,7 @@ const wrongScope: Faults = {
     };
   }),
   ...failing(userRows('other-ib', 'follows-key'), {
-    'user-cache-ignores-key: user-status shares a cache between keys': sharedCache,
+    'user-cache-ignores-key: user-status uses one cache for all keys': sharedCache,
   }),
 };
 

@@ -86,18 +86,18 @@ const part =
 const patternFaults: Faults = {
   ...define(ofBoth, malformed, {
     'dollar-before-newline: The pattern allows a newline at its end': part('$', '\\n?$'),
-    'any-letter-accepted: Any letter is accepted for a hexadecimal digit': digits('[0-9a-z]'),
-    'word-characters-accepted: Any word character is accepted for a hexadecimal digit': digits('\\w'),
+    'any-letter-accepted: Any letter is accepted as a hexadecimal digit': digits('[0-9a-z]'),
+    'word-characters-accepted: Any word character is accepted as a hexadecimal digit': digits('\\w'),
   }),
   ...define(patterns(both, ''), malformed, {
-    'class-from-digits-to-f: The class of digits reads `[0-9A-f]`, with all capital letters':
+    'class-from-digits-to-f: The pattern has `[0-9A-f]`, which includes all capital letters':
       digits('[0-9A-f]'),
   }),
   ...define(patterns(both, 'iu'), malformed, {
     'unicode-digits-accepted: Decimal digits of any script are accepted': digits('[\\p{Nd}a-f]'),
   }),
   ...define(patterns(both, 'im'), [...malformed, ...alternative], {
-    'multi-line-mode: The pattern is satisfied by one line of several': (source) => source,
+    'multi-line-mode: The pattern accepts a value if one of its lines matches': (source) => source,
   }),
   ...define(ofBoth, [...malformed, ...alternative], {
     'not-anchored-at-start: Text before the id is accepted': part('^', ''),
@@ -106,7 +106,7 @@ const patternFaults: Faults = {
     'not-anchored-at-end: Text after the id is accepted': part('$', ''),
   }),
   ...define(accepting, [...malformed, ...alternative], {
-    'whole-numbers-accepted: A whole number is accepted for an id': /^\d+$/,
+    'whole-numbers-accepted: A whole number is accepted as an id': /^\d+$/,
   }),
   ...define(accepting, [...malformed, ...alternativeUser, ...notV4], {
     'length-only: Anything of 36 characters is accepted': /^.{36}$/s,
@@ -148,7 +148,7 @@ const hyphenated = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}
 /** UUID parsers that accept more than the standard spelling. */
 const readerFaults: Faults = {
   ...failing([...malformed, ...alternativeUser, ...notV4], {
-    'java-uuid-from-string: Groups may be short, as for Java: 1-1-1-1-1': accept(
+    'java-uuid-from-string: Groups may be short, as in Java: 1-1-1-1-1': accept(
       both,
       (value) => /^[0-9a-f]{1,8}(-[0-9a-f]{1,4}){3}-[0-9a-f]{1,12}$/i.test(value),
       (value) =>
@@ -208,7 +208,7 @@ const noUser = answerWith(200, { is_under_ib: false, date_joined: null });
 
 const hostileFaults: Faults = {
   ...define(crashing, [...malformed, noServerErrors], {
-    'quote-crashes: A quotation mark in the value breaks the statement and crashes': holds("'"),
+    'quote-crashes: A quotation mark in the value breaks the SQL statement and crashes': holds("'"),
   }),
   ...define(crashing, [...malformed, ...hostile, noServerErrors], {
     'value-of-600-characters-crashes: A value of 600 characters or more crashes': hasLongValue,

@@ -48,7 +48,7 @@ export const pendingFaults: Faults = {
     'has-own-message: gets another message': setJson({ error: 'Deposit failed' }),
   }),
   ...define(pending, ['pending/deposit-check/indistinguishable'], {
-    'told-by-header: gets a time to try again': setHeader('Retry-After', '5'),
+    'told-by-header: gets Retry-After': setHeader('Retry-After', '5'),
     'told-by-space: gets a body that ends in a newline': editBody((body) => `${body}\n`),
   }),
   ...define(failed, ['pending/deposit-check/indistinguishable'], {

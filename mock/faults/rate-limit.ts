@@ -50,17 +50,17 @@ export const rateLimitFaults: Faults = {
         [`limit-one-early: answers 429 to the last ${one} within the stated limit`]: more(-1),
       }),
       ...define(place, idsIn('rate-limit', [endpoint], 'recovers'), {
-        'never-lets-go: never accepts a key again once it was limited': resized(1, 1e12),
+        'never-lets-go: never accepts a key again after a 429': resized(1, 1e12),
       }),
       ...define(answers(endpoint, `A 429 of ${endpoint}`, when), idsIn('rate-limit', [endpoint], 'message'), {
-        '429-with-second-field: says in a second field when to come back': setFields({ retryAfter: 3 }),
+        '429-with-second-field: has a second field with the time to wait': setFields({ retryAfter: 3 }),
       }),
     };
   }),
   ...define(limiterOfDeposits, ['rate-limit/deposit-check/requests'], {
     'counter-per-process: a counter in each of two processes': ['fixedWindow', resized(2)],
     'limit-half: half the stated limit': ['fixedWindow', resized(1 / 2)],
-    'sliding-window-one-late: a sliding window for one request too many': ['slidingWindow', more(1)],
+    'sliding-window-one-late: a sliding window with a limit that is one too high': ['slidingWindow', more(1)],
     'window-of-a-third: a third of the stated window': ['fixedWindow', resized(1, 1 / 3)],
     'sliding-window-of-a-half: a sliding window of half the time': ['slidingWindow', resized(1, 1 / 2)],
     'bucket-of-a-third: a token bucket that holds a third': ['bucket', resized(1 / 3, 1 / 3)],
@@ -73,11 +73,11 @@ export const rateLimitFaults: Faults = {
     }),
   }),
   ...define(answers('always-429', 'Every request', {}), idsIn('rate-limit', both, 'message'), {
-    'in-other-words: gets 429 and another text': answerWith(429, { error: 'Slow down' }),
+    'in-other-words: gets 429 and another message': answerWith(429, { error: 'Slow down' }),
   }),
   ...define(
     answers('deposit-check', 'A 429 of deposit-check', { endpoint: 'deposit-check', status: 429 }),
     ['rate-limit/deposit-check/message'],
-    { '429-of-front-end: is the plain text of a front end': editBody(() => 'Too Many Requests') },
+    { '429-of-front-end: is the plain text of a proxy': editBody(() => 'Too Many Requests') },
   ),
 };

@@ -52,7 +52,7 @@ const plainRows = [
 /** Crashes and mixed-up answers (robustness). */
 export const robustnessFaults: Faults = {
   ...failing(['robustness/service/concurrency'], {
-    "answers-mixed-up: Concurrent callers of equal lookups get each other's answers": mixUpAnswers,
+    "answers-mixed-up: Concurrent callers of the same lookup get each other's answers": mixUpAnswers,
   }),
   ...failing([noServerErrors], {
     'first-answer-with-503: The first answer after a start is 503': coldStart,
@@ -65,7 +65,7 @@ export const robustnessFaults: Faults = {
     }),
   }),
   ...failing([...plainRows, ...idsIn('invalid-uuid', both, 'hostile'), noServerErrors], {
-    'unknown-parameter-crashes: A parameter that it does not know crashes': crash({
+    'unknown-parameter-crashes: An unknown parameter crashes': crash({
       where: ({ call }) => (call?.parameters.length ?? 0) > 1,
     }),
   }),

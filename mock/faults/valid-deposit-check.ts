@@ -68,7 +68,7 @@ export const validDepositFaults: Faults = {
   }),
   ...define(amount, [...rows('amount'), becomesExecuted], {
     'in-cents: is in cents': (dollars) => Math.round(dollars * 100),
-    'of-32-bits: has been through a 32-bit float': Math.fround,
+    'of-32-bits: is rounded to a 32-bit float': Math.fround,
     'rounded: is rounded to whole dollars': Math.round,
     'rounded-to-dimes: is rounded to one decimal place': (dollars) => Math.round(dollars * 10) / 10,
     'one-cent-more: is one cent too high': (dollars) => Math.round(dollars * 100 + 1) / 100,
@@ -76,7 +76,7 @@ export const validDepositFaults: Faults = {
     'as-text: is a text': String,
   }),
   ...define(amount, rows('amount'), {
-    'capped: is at most what a column of nine digits holds': (dollars) => Math.min(dollars, 9_999_999.99),
+    'capped: is at most 9,999,999.99 (nine digits)': (dollars) => Math.min(dollars, 9_999_999.99),
   }),
   ...define(last, rows('amount'), {
     'amount-wrong: has a wrong amount': setFields({ amountInUsd: 999_999.99 }),

@@ -44,8 +44,8 @@ const formatFaults: Faults = {
     results,
     {
       'body-in-utf-16: is in UTF-16': (body) => Buffer.from(body, 'utf16le'),
-      'body-cut-short: lacks its last character': (body) => body.slice(0, -1),
-      'body-as-jsonp: is a call of a function (JSONP)': (body) => `callback(${body});`,
+      'body-cut-short: has no last character': (body) => body.slice(0, -1),
+      'body-as-jsonp: is a function call (JSONP)': (body) => `callback(${body});`,
     },
   ),
 };
