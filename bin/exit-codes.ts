@@ -52,7 +52,7 @@ export const exitCodeOfCheckup = {
   unreachable: exitCodes.unreachable[0],
 } as const satisfies Record<Checkup['verdict'], number>;
 
-/** Returns exit code and message of an error. Only a bug of ours has a stack in its message. */
+/** Returns exit code and message of an error. The message has a stack only for a bug of ours. */
 export function describeError(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof AggregateError) {
     const all = error.errors.map(describeError);

@@ -1,4 +1,4 @@
-// A thread of its own needs tsx registered again.
+// A new thread has to register tsx again.
 import { register } from 'tsx/esm/api';
 
 register();

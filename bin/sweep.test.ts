@@ -93,7 +93,7 @@ const fixtureOf = (state: string) => {
 
 const renamed = 'if (!process.env.A || !process.env.B) process.exit(1);';
 const refusals: readonly (readonly [flags: string, script: string | undefined, pattern: RegExp])[] = [
-  ['', undefined, /which command runs the tests/],
+  ['', undefined, /give the command that runs the tests/],
   ['pytest -q', undefined, /Unknown argument: q; put -- before the command: .*sweep -- npm test/],
   ['', `console.log('1 failed'); process.exit(3)`, /^1 failed$.* unchanged mock \(exit code 3\)/ms],
   [

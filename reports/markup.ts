@@ -27,7 +27,7 @@ export const text = (value: string, most: number): Markup => ({ [made]: escaped(
 
 /** Makes a style element from our own CSS, without escapes, so that the hash of the text matches. */
 export function styleElement(css: string): Markup {
-  if (css.includes('</')) throw new Error('a style sheet must not hold </');
+  if (css.includes('</')) throw new Error('a style sheet must not contain </');
   return { [made]: `<style>${css}</style>` };
 }
 

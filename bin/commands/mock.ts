@@ -26,7 +26,7 @@ const flags = {
   fault: {
     ...text,
     completions: 'faults',
-    describe: 'break one rule; `list` prints common faults, with --all all',
+    describe: 'break one rule; `list` prints common faults, `list --all` all',
   },
   variant: {
     ...text,

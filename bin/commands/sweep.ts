@@ -12,7 +12,7 @@ export const sweep = command({
       type: 'string',
       default: [],
       coerce: (given: readonly string[]) => given,
-      describe: 'command that runs the tests of your client, behind --',
+      describe: 'command that runs the tests of your client, after --',
     },
   },
   flags: {
@@ -42,7 +42,7 @@ export const sweep = command({
     const { withConsole, writeFormats } = await import('../report-files.ts');
     if (values.command.length === 0)
       throw wrongUsage(
-        'which command runs the tests of your client? Give it behind --: `ib-conformance sweep -- npm test`',
+        'give the command that runs the tests of your client after --: `ib-conformance sweep -- npm test`',
       );
     const known = [...states.keys()];
     const { only, skip } = values;

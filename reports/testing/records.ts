@@ -128,7 +128,7 @@ function valuesOf(root: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<unknow
 export const anyRecord = (text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> =>
   valuesOf(recordSchema, text) as fc.Arbitrary<RunRecord>;
 
-/** Draws a result of doctor, likewise. */
+/** Draws a result of doctor, with texts from `text`. */
 export const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
   valuesOf(checkupSchema, text) as fc.Arbitrary<Checkup>;
 
