@@ -1,7 +1,7 @@
 import { answerWith, editBody, onlyIf, setHeader, setJson, type Difference } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Execution } from '../world.ts';
-import { answers, define, type Faults } from './define.ts';
+import { answers, define, failing, type Faults } from './define.ts';
 
 type State = 'pending' | 'failed';
 const isIn =
@@ -24,6 +24,12 @@ const becoming =
   });
 
 const executed = { id: 'becomes-executed', what: 'A deposit that became EXECUTED', change: becoming };
+
+const atOnce: Difference = ({ executionOf }) => ({
+  executionOf: (world, deposit, now) =>
+    executionOf(world, deposit, now) ??
+    (deposit.state === 'pending' && deposit.becomes ? { amountInUsd: 1, executedAt: now } : undefined),
+});
 
 const shown = (status: string, executedAt = 0) => answerWith(200, { status, amountInUsd: 1, executedAt });
 const shownExecuted = shown('EXECUTED', 1_700_000_000_000);
@@ -56,6 +62,10 @@ export const pendingFaults: Faults = {
   }),
   ...define({ change: becoming }, ['pending/deposit-check/becomes-executed'], {
     'never-becomes-executed: A deposit that was seen pending stays pending for ever': () => undefined,
+  }),
+  ...failing(['pending/deposit-check/becomes-executed'], {
+    'executed-at-once: A deposit that will be EXECUTED is shown as EXECUTED from the first request on':
+      atOnce,
   }),
   ...define(executed, ['pending/deposit-check/becomes-executed'], {
     'without-amount: has the amount 0': (execution) => ({ ...execution, amountInUsd: 0 }),
