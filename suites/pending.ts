@@ -78,8 +78,7 @@ async function judgeFirstPoll(
   { send }: Context,
   { pending: staying }: Known,
 ): Promise<Verdict> {
-  const [other] = staying;
-  const [answer] = other === undefined ? [] : await send(depositCheck(other.reference_id));
+  const [answer] = await send(...staying.slice(0, 1).map(({ reference_id }) => depositCheck(reference_id)));
   if (answer?.kind !== 'answer' || notFound(answer).kind !== 'passed')
     return blockedBy('pending/deposit-check/pending');
   return reply.status === 200
