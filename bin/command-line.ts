@@ -143,7 +143,7 @@ const everyFlag = everyCommand.flatMap(({ flags }) => Object.keys(flags));
 /** The sections of the config file: flags and arguments by command. */
 export const configSections: Sections = Object.fromEntries(
   everyCommand
-    .filter((command) => command.configured?.by === nameOf(command))
+    .filter((command) => command.configured?.section === nameOf(command))
     .map((command) => [nameOf(command), { ...command.positionals, ...command.flags }]),
 );
 

@@ -30,7 +30,7 @@ export async function configure(
   );
   const named = (typed['config'] ?? env['IB_CONFIG']) || undefined;
   const file = (named as string | undefined) ?? configFile ?? '';
-  const section = (await readConfig(file, named === undefined, sections))[configured.by] ?? {};
+  const section = (await readConfig(file, named === undefined, sections))[configured.section] ?? {};
   const namesOf = new Map<string, readonly string[]>();
   for (const [name, flag] of wanted) {
     const ofVariable = fromVariable(name, flag, env, name in positionals);
@@ -127,15 +127,15 @@ function problemOf(value: unknown, { array, type, choices, isNumber, configurabl
   return unless(isText(value), 'a string without control characters');
 }
 
-const fileIn = { file: /^.+/s, 'format=file': /(?<=^[^=]*=).+/s } as const;
+const pathIn = { file: /^.+/s, 'format=file': /(?<=^[^=]*=).+/s } as const;
 
 /** Converts a value of the config file to typed text. Resolves relative paths from the folder of the file. */
 function fromFile(value: unknown, flag: Flag, file: string, env: Environment): unknown {
   if (value === undefined || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file, env));
   const text = `${value as string | number}`;
-  if (flag.names !== undefined)
-    return text.replace(fileIn[flag.names], (path) => (isAbsolute(path) ? path : join(dirname(file), path)));
+  if (flag.path !== undefined)
+    return text.replace(pathIn[flag.path], (path) => (isAbsolute(path) ? path : join(dirname(file), path)));
   if (flag.isHeader !== true) return text;
   return text.replace(variableReference, (_, name: string) => {
     if (env[name]) return env[name];

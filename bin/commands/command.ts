@@ -19,7 +19,7 @@ export interface Flag {
   /** It is a JSON number in a config file. */
   readonly isNumber?: true;
   /** Which part of its value is a path. Relative paths in a config file start from the file's folder. */
-  readonly names?: 'file' | 'format=file';
+  readonly path?: 'file' | 'format=file';
   /** Its values are header fields. They may contain commas and, in a config file, `${NAME}`. */
   readonly isHeader?: true;
   /** Set if `IB_…` variables and config files cannot both set the flag. */
@@ -47,7 +47,7 @@ export interface Command {
 }
 
 export interface Configured {
-  readonly by: string;
+  readonly section: string;
   /** Flags and arguments to read; all by default. */
   readonly only?: readonly string[];
 }

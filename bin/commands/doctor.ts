@@ -14,7 +14,7 @@ export const doctor = command({
     json: { ...onOff, describe: 'print JSON' },
   },
   // `doctor` checks the target that `verify` uses.
-  configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
+  configured: { section: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor --fixture f.json', 'before the first run']],
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
     if (url === undefined)

@@ -13,9 +13,9 @@ export const defaults = {
 
 /** Types of flags, and flags shared by commands. */
 export const text = { type: 'string', requiresArg: true } as const;
-export const file = { ...text, names: 'file' } as const;
+export const file = { ...text, path: 'file' } as const;
 export const fileArgument = (describe: string) =>
-  ({ type: 'string', names: 'file', demandOption: true, describe }) as const;
+  ({ type: 'string', path: 'file', demandOption: true, describe }) as const;
 export const onOff = { type: 'boolean', default: false } as const;
 
 /** Only `--help --all` shows them. */
@@ -26,7 +26,7 @@ export const rare = <const Table extends Flags>(flags: Table) =>
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
 
 /** A repeatable flag with `format` or `format=file`. */
-export const outputs = { ...list, names: 'format=file' } as const;
+export const outputs = { ...list, path: 'format=file' } as const;
 
 const number = { ...text, isNumber: true } as const;
 

@@ -97,7 +97,7 @@ export const mock = command({
   usage: 'mock',
   what: 'run the reference server over fixture data',
   flags,
-  configured: { by: 'mock' },
+  configured: { section: 'mock' },
   examples: [
     ['$0 mock', 'serve the built-in fixture'],
     ['$0 mock --fixture f.json', 'serve your data'],

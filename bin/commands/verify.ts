@@ -103,7 +103,7 @@ export const verify = command({
   what: 'verify a server; without a URL, verify the built-in mock',
   positionals,
   flags,
-  configured: { by: 'verify' },
+  configured: { section: 'verify' },
   examples: [['$0 verify', 'verify the built-in mock']],
   run: ({ url, ...given }, context) => {
     if (url === undefined && isSet(context.env['CI']))
