@@ -73,7 +73,7 @@ test('the page asks for the token and forgets it', async (t) => {
   await page.keyboard.press('Enter');
   await loaded(page);
   await press('1 min');
-  await says('Clock moved on by 1 min');
+  await says('Clock advanced by 1 min');
   const kept = 'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])';
   assert.doesNotMatch((await page.evaluate<string>(kept)) + (await page.content()), /the-token/);
   await page.reload();
@@ -143,7 +143,7 @@ test('a keyboard user can execute a deposit and change the clock, and keeps the 
   await tabTo(page, 'Seconds to advance by');
   await page.keyboard.type('3600');
   await page.keyboard.press('Enter');
-  await says(/^Clock moved on by 1 h/);
+  await says(/^Clock advanced by 1 h/);
   await waitForFocus('aria-label="Seconds to advance by"');
 });
 
@@ -190,12 +190,12 @@ test('the clock is advanced, set and sped up, and the page shows what became due
   mock.clock.set(start);
   await shows(ids.afterSeconds, 'in 5 s');
   await press('1 min');
-  await says('Clock moved on by 1 min: 1 deposit executed, 1 key expired.');
+  await says('Clock advanced by 1 min: 1 deposit executed, 1 key expired.');
   await shows(ids.afterSeconds, 'EXECUTED');
   await shows('<key fabrikam/active/2>', 'expired');
   await page.getByRole('spinbutton', { name: 'Seconds to advance by' }).fill('1.5');
   await press('Advance');
-  await says(/^Clock moved on by 2 s/);
+  await says(/^Clock advanced by 2 s/);
   assert.equal(mock.clock.now(), start + 61_500);
   await page.getByRole('textbox', { name: 'Time to set the clock to' }).fill('2030-01-31T04:05:06Z');
   await press('Set');

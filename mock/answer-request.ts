@@ -93,14 +93,14 @@ function isPreflight({ method, headers }: HttpRequest): boolean {
 }
 
 function preflight(session: Session, { headers }: HttpRequest): HttpResponse {
-  const asked = headers['access-control-request-headers'];
+  const requested = headers['access-control-request-headers'];
   return {
     status: 204,
     headers: {
       Date: httpDate(timeIn(session, session.main)),
       ...corsHeaders,
       'Access-Control-Allow-Methods': 'GET, HEAD',
-      'Access-Control-Allow-Headers': typeof asked === 'string' ? asked : 'Authorization',
+      'Access-Control-Allow-Headers': typeof requested === 'string' ? requested : 'Authorization',
       'Access-Control-Max-Age': '600',
       Vary: 'Access-Control-Request-Headers',
     },

@@ -87,9 +87,9 @@ describe('slow', () => {
   test('ends when the mock closes', { timeout: 30_000 }, async (t) => {
     const { mock, nextAnswered } = await startedFor(t, { chaos: ['slow:10m'] });
     const answered = nextAnswered();
-    const asked = ask(mock.port, path);
+    const response = ask(mock.port, path);
     await answered;
-    const [{ status, body, headers }] = await Promise.all([asked, mock.close()]);
+    const [{ status, body, headers }] = await Promise.all([response, mock.close()]);
     assert.deepEqual([status, body, headers.connection], [200, FOUND, 'close']);
   });
 });
@@ -99,10 +99,10 @@ describe('truncate', () => {
     const mock = await mockFor(t, { chaos: ['truncate'] });
     const [incoming] = (await once(sendRequest(mock.port, path), 'response')) as [IncomingMessage];
     assert.deepEqual([incoming.statusCode, incoming.headers['content-length']], [200, `${FOUND.length}`]);
-    let got = '';
-    incoming.setEncoding('utf8').on('data', (chunk: string) => (got += chunk));
+    let received = '';
+    incoming.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
     await assert.rejects(once(incoming, 'end'), { code: 'ECONNRESET' });
-    assert.equal(got, FOUND.slice(0, FOUND.length / 2));
+    assert.equal(received, FOUND.slice(0, FOUND.length / 2));
   });
 });
 
@@ -127,9 +127,9 @@ describe('without a socket', () => {
     const { chaos, handle, requests } = mock();
     chaos.next('timeout', 2);
     const stop = new AbortController();
-    const held = handle(asking({ signal: stop.signal }));
+    const response = handle(asking({ signal: stop.signal }));
     stop.abort(new Error('too long'));
-    await assert.rejects(held, { message: 'too long' });
+    await assert.rejects(response, { message: 'too long' });
     const gone = AbortSignal.abort(new Error('before'));
     await assert.rejects(handle(asking({ signal: gone })), { message: 'before' });
     assert.equal(requests().length, 2);
@@ -149,8 +149,8 @@ describe('without a socket', () => {
     assert.equal(await (await handle(asking())).text(), FOUND);
     chaos.next('slow:10m');
     const stop = new AbortController();
-    const held = handle(asking({ signal: stop.signal }));
+    const response = handle(asking({ signal: stop.signal }));
     stop.abort();
-    await assert.rejects(held, { name: 'AbortError' });
+    await assert.rejects(response, { name: 'AbortError' });
   });
 });

@@ -61,10 +61,10 @@ describe('replay', () => {
   });
   test('other rules do not change the draws of a rule, and a higher rate keeps the hits of a lower one', () => {
     const alone = drawAll(parseChaos(['reset:0.1']), 7);
-    const beside = drawAll(parseChaos(['500:0.5', 'reset:0.1', 'slow:1s']), 7);
+    const combined = drawAll(parseChaos(['500:0.5', 'reset:0.1', 'slow:1s']), 7);
     const more = drawAll(parseChaos(['reset:0.3']), 7);
     alone.forEach((action, index) => {
-      assert.equal(beside[index]?.kind === 'reset', action !== undefined);
+      assert.equal(combined[index]?.kind === 'reset', action !== undefined);
       if (action !== undefined) assert.deepEqual(more[index], action);
     });
   });
@@ -139,24 +139,24 @@ test('chaos hits only requests with an accepted key and without Prefer', () => {
     assert.equal(user(ids.member, key).status, 401);
   assert.equal(get('/').status, 404);
   const headers = { authorization: 'Bearer northwind-key', prefer: 'code=400' };
-  const asked = ['POST', 'GET'].map(
+  const statuses = ['POST', 'GET'].map(
     (method) => answerRequest(session, { method, target: userPath('x'), headers }).response.status,
   );
-  assert.deepEqual(asked, [405, 400]);
+  assert.deepEqual(statuses, [405, 400]);
   assert.deepEqual([user(ids.member).status, user(ids.member).status], [500, 503]);
 });
 
 test('a transport fault does not change the response, counts the poll and is in the journal', () => {
   const { session, deposit, user, entries } = testSession();
   const plain = user(ids.member);
-  for (const [kind, told] of [
+  for (const [kind, expected] of [
     ['reset', { transportFault: 'reset' }],
     ['timeout', { transportFault: 'timeout' }],
     ['truncate', { transportFault: 'truncate' }],
     ['slow:2s', { delayMs: 2000 }],
   ] as const) {
     worldControls(session, '').chaos.next(kind);
-    assert.deepEqual(user(ids.member), { ...plain, ...told });
+    assert.deepEqual(user(ids.member), { ...plain, ...expected });
   }
   worldControls(session, '').chaos.next('reset', 3);
   const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);

@@ -122,8 +122,8 @@ export function parseChaos(specs: readonly string[]): ChaosPlan {
   const plan = specs.map(parseSpec);
   const twice = plan.find(({ name }, index) => plan.findIndex((rule) => rule.name === name) !== index);
   if (twice !== undefined) throw chaosProblem(twice.name, 'is given twice; give each kind once');
-  const place = ({ action }: ChaosRule) => precedence.indexOf(action.kind);
-  return plan.toSorted((one, other) => place(one) - place(other));
+  const rank = ({ action }: ChaosRule) => precedence.indexOf(action.kind);
+  return plan.toSorted((one, other) => rank(one) - rank(other));
 }
 
 const commonKinds = ['reset', 'timeout', 'slow', 'truncate', '429', '500', '502', '503', '504'] as const;
@@ -142,9 +142,9 @@ function parseAction(name: string, spec: string): ChaosAction {
   if (name === 'reset' || name === 'timeout' || name === 'truncate') return { kind: name };
   if (/^(?:200|400|401|404|429|5\d\d)$/.test(name)) return { kind: 'status', status: Number(name) };
   // Do not suggest another status.
-  const near = /^\d{3}$/.test(name) ? '' : didYouMean(name, commonKinds);
+  const suggestion = /^\d{3}$/.test(name) ? '' : didYouMean(name, commonKinds);
   const kinds = 'kinds: 200, 400, 401, 404, 429, 500 to 599, reset, timeout, slow, truncate';
-  throw chaosProblem(spec, `there is no such kind${near} (${kinds})`);
+  throw chaosProblem(spec, `there is no such kind${suggestion} (${kinds})`);
 }
 
 function parseSlow(time: string, spec: string): readonly [action: ChaosAction, spreadMs: number] {
@@ -165,8 +165,8 @@ function parseDuration(text: string): number | undefined {
 
 /** Formats a rule as a spec. */
 export function ruleSpec({ rate, action, spreadMs }: ChaosRule): string {
-  const most = spreadMs > 0 && action.kind === 'slow' ? `..${action.delayMs + spreadMs}ms` : '';
-  return `${chaosName(action)}${most}${rate === 1 ? '' : `:${rate}`}`;
+  const maximum = spreadMs > 0 && action.kind === 'slow' ? `..${action.delayMs + spreadMs}ms` : '';
+  return `${chaosName(action)}${maximum}${rate === 1 ? '' : `:${rate}`}`;
 }
 
 const MAX_COUNT = 1_000_000;

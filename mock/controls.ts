@@ -72,14 +72,14 @@ export function createControls(session: Session) {
 
 /** Creates the controls of a world. Each call looks the sandbox up, because a reset replaces it. */
 export function worldControls(session: Session, name: string) {
-  const where = worldHandle(session, name);
-  const { open, peek } = where;
+  const world = worldHandle(session, name);
+  const { open, peek } = world;
   // Named types keep the docs in the declarations.
-  const clock: ClockControls = clockControls(where);
-  const deposits: DepositControls = depositControls(where);
-  const users: UserControls = userControls(where);
-  const keys: KeyControls = keyControls(where);
-  const limits: LimitControls = limitControls(where);
+  const clock: ClockControls = clockControls(world);
+  const deposits: DepositControls = depositControls(world);
+  const users: UserControls = userControls(world);
+  const keys: KeyControls = keyControls(world);
+  const limits: LimitControls = limitControls(world);
   const requests = requestControls(session, name);
   const next = (kind: string | number, count = 1) => {
     const { chaos } = open();

@@ -88,21 +88,21 @@ describe('an answer requested by Prefer', () => {
   test('Prefer takes the kinds of chaos, and chaos takes each status', () => {
     const prefer = (kind: string) => last(deposit(ids.executed, { headers: { prefer: `chaos=${kind}` } }));
     const plain = last(deposit(ids.executed));
-    for (const [kind, told] of [
+    for (const [kind, expected] of [
       ['reset', { transportFault: 'reset' }],
       ['slow:2s', { delayMs: 2000 }],
       ['"slow:2s"', { delayMs: 2000 }],
     ] as const)
-      assert.deepEqual(prefer(kind), { ...plain, ...told });
+      assert.deepEqual(prefer(kind), { ...plain, ...expected });
     assert.equal(prefer('404').headers['Preference-Applied'], 'code=404');
     const { session, deposit: ask, user: askUser, entries } = testSession();
     for (const status of [200, 400, 401, 404, 429, 599]) {
       worldControls(session, '').faults.next(status);
-      const { status: got, body, headers } = ask(ids.pending);
-      const asked = prefer(`${status}`);
+      const { status: actual, body, headers } = ask(ids.pending);
+      const preferred = prefer(`${status}`);
       assert.deepEqual(
-        [got, body, headers['Retry-After']],
-        [status, asked.body, asked.headers['Retry-After']],
+        [actual, body, headers['Retry-After']],
+        [status, preferred.body, preferred.headers['Retry-After']],
       );
     }
     worldControls(session, '').faults.next(404);

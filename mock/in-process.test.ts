@@ -19,8 +19,8 @@ describe('a mock without a socket', () => {
   test('answers like a mock on a port', async () => {
     const mock = createMock({ clock: frozen });
     await using server = await startMock({ clock: frozen });
-    const asked = [userPath(ids.member), depositPath(ids.pending), `/x?${'%C3%A4'.repeat(9)}`, userPath('x')];
-    for (const target of asked)
+    const paths = [userPath(ids.member), depositPath(ids.pending), `/x?${'%C3%A4'.repeat(9)}`, userPath('x')];
+    for (const target of paths)
       for (const init of [bearer('northwind-key'), { method: 'HEAD' }, { method: 'POST', body: 'x' }]) {
         const { headers, ...own } = await answerOf(mock, target, init);
         const response = await fetch(server.url + target, init);

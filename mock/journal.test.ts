@@ -209,11 +209,11 @@ test('a journal of the longest requests stays small', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const { session } = testSession();
-  const held = () => {
+  const usedBytes = () => {
     collect();
     return process.memoryUsage().heapUsed;
   };
-  const before = held();
+  const before = usedBytes();
   for (let count = 0; count < 200; count += 1) {
     // A new string, which shares no memory with others.
     const target = Buffer.from(`${start}${count}${'x'.repeat(60_000)}`).toString();
@@ -221,7 +221,7 @@ test('a journal of the longest requests stays small', () => {
     answerRequest(session, { method: 'GET', target, headers: { authorization } });
   }
   assert.equal(session.main.journal.entries.length, 200);
-  assert.ok(held() - before < 200 * 8000, `${held() - before} bytes`);
+  assert.ok(usedBytes() - before < 200 * 8000, `${usedBytes() - before} bytes`);
 });
 
 const key = 'pk/live+1=2~%41';

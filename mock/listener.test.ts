@@ -33,9 +33,9 @@ function delayed() {
   let give: (answer: Answer) => void = () => undefined;
   const answer = new Promise<Answer>((resolve) => (give = resolve));
   let arrived: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => (arrived = resolve));
+  const received = new Promise<void>((resolve) => (arrived = resolve));
   return {
-    asked,
+    received,
     give: () => give(fine),
     answer: () => {
       arrived();
@@ -53,7 +53,7 @@ describe('close', () => {
     const outgoing = readAnswer(request({ port: listener.port, agent }).end());
     const idle = connect(listener.port, '127.0.0.1');
     const gone = once(idle, 'close');
-    await slow.asked;
+    await slow.received;
     let isClosed = false;
     const closed = listener.close().then(() => (isClosed = true));
     await gone;
@@ -70,7 +70,7 @@ describe('close', () => {
     const outgoing = assert.rejects(ask(listener.port, '/'), {
       code: 'ECONNRESET',
     });
-    await slow.asked;
+    await slow.received;
     const gentle = listener.close();
     await listener.close({ force: true });
     await Promise.all([gentle, outgoing]);
@@ -95,15 +95,15 @@ describe('close', () => {
     await closed;
   });
   test('answers one more request of a connection, even if more wait', async (t) => {
-    const asked: string[] = [];
-    const listener = await listenFor(t, { answer: ({ target }) => (asked.push(target), fine) });
+    const received: string[] = [];
+    const listener = await listenFor(t, { answer: ({ target }) => (received.push(target), fine) });
     const sockets = Array.from({ length: 10 }, () => connect(listener.port, '127.0.0.1').resume());
     for (const socket of sockets)
       socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));
-    while (asked.length < 500) await turn();
-    const before = asked.length;
+    while (received.length < 500) await turn();
+    const before = received.length;
     await listener.close();
-    assert.ok(asked.length <= before + sockets.length, `${asked.length - before} more`);
+    assert.ok(received.length <= before + sockets.length, `${received.length - before} more`);
   });
   test('sends the response to the request that calls it', async (t) => {
     let closed: Promise<void> | undefined;

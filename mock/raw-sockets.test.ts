@@ -63,20 +63,20 @@ describe('over sockets', () => {
       const names = Array.from(fields.matchAll(/^([\w-]+):/gm), ([, name]) => name!.toLowerCase());
       assert.equal(new Set(names).size, names.length, `a field stands twice: ${fields}`);
       assert.ok(status < 500 && names.includes('date'), head);
-      const behind = rest.slice(head.length);
+      const afterHead = rest.slice(head.length);
       const [, declared] = /^content-length: (\d+)\r$/im.exec(fields) ?? [];
       assert.ok(
-        declared !== undefined && behind.length >= Number(declared),
-        `${behind.length} bytes: ${fields}`,
+        declared !== undefined && afterHead.length >= Number(declared),
+        `${afterHead.length} bytes: ${fields}`,
       );
-      const body = behind.slice(0, Number(declared));
+      const body = afterHead.slice(0, Number(declared));
       if (body !== '') {
         assert.match(fields, /^content-type: application\/json\b/im);
         const value = JSON.parse(body) as object;
         if (status >= 400) assert.deepEqual(Object.keys(value), ['error'], body);
       }
       answers.push({ status, body });
-      rest = behind.slice(body.length);
+      rest = afterHead.slice(body.length);
     }
     return answers;
   }
@@ -248,45 +248,45 @@ describe('over sockets', () => {
   describe('on one connection', () => {
     /** A listener whose responses the test releases, by index of the request. */
     async function withAnswers(t: TestContext, count: number) {
-      const gives: ((body: string) => void)[] = [];
-      let all: () => void = () => undefined;
-      const asked = new Promise<void>((resolve) => (all = resolve));
+      const releases: ((body: string) => void)[] = [];
+      let allArrived: () => void = () => undefined;
+      const asked = new Promise<void>((resolve) => (allArrived = resolve));
       const headers = { 'Content-Type': 'application/json' };
       const answer = () =>
         new Promise<Answer>((resolve) => {
-          gives.push((body) =>
+          releases.push((body) =>
             resolve({ status: 200, headers: { ...headers, 'Content-Length': `${body.length}` }, body }),
           );
-          if (gives.length === count) all();
+          if (releases.length === count) allArrived();
         });
       const listener = await listenFor(t, { answer });
-      return { listener, gives, asked };
+      return { listener, releases, asked };
     }
 
     test('responses are in the order of the requests, in whatever order they are ready', async (t) => {
-      const { listener, gives, asked } = await withAnswers(t, 3);
-      const heardAll = sendRaw(listener.port, [member.repeat(3)], { half: true });
+      const { listener, releases, asked } = await withAnswers(t, 3);
+      const response = sendRaw(listener.port, [member.repeat(3)], { half: true });
       await asked;
-      for (const at of [2, 0, 1]) gives[at]!(`${at}`);
-      assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', '2']);
+      for (const at of [2, 0, 1]) releases[at]!(`${at}`);
+      assert.deepEqual(bodiesOf((await response).bytes), ['0', '1', '2']);
     });
     test('a limited number of requests waits at once, and all get responses', async (t) => {
       const MANY = 20_000;
       let answered = 0;
-      const gives: (() => void)[] = [];
+      const releases: (() => void)[] = [];
       const answer = () =>
         new Promise<Answer>((resolve) => {
-          gives.push(() => resolve({ status: 200, headers: { 'Content-Length': '0' }, body: '' }));
+          releases.push(() => resolve({ status: 200, headers: { 'Content-Length': '0' }, body: '' }));
         });
       const listener = await listenFor(t, { answer });
-      const heardAll = sendRaw(listener.port, [member.repeat(MANY)], { half: true });
+      const response = sendRaw(listener.port, [member.repeat(MANY)], { half: true });
       while (answered < MANY) {
         for (let turns = 0; turns < 20; turns++) await nextTurns();
-        assert.ok(gives.length < 2000, `${gives.length} wait`);
-        answered += gives.length;
-        for (const give of gives.splice(0)) give();
+        assert.ok(releases.length < 2000, `${releases.length} wait`);
+        answered += releases.length;
+        for (const give of releases.splice(0)) give();
       }
-      assert.equal((await heardAll).bytes.split('HTTP/1.1 200').length - 1, MANY);
+      assert.equal((await response).bytes.split('HTTP/1.1 200').length - 1, MANY);
     });
     test('many requests do not delay those of another connection', async (t) => {
       const asked: string[] = [];
@@ -305,20 +305,20 @@ describe('over sockets', () => {
       for (const socket of [many, one]) socket.destroy();
     });
     test('the error for an invalid request comes after earlier responses', async (t) => {
-      const { listener, gives, asked } = await withAnswers(t, 2);
-      const heardAll = sendRaw(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
+      const { listener, releases, asked } = await withAnswers(t, 2);
+      const response = sendRaw(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
       await asked;
       await nextTurns();
-      for (const at of [1, 0]) gives[at]!(`${at}`);
-      assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
+      for (const at of [1, 0]) releases[at]!(`${at}`);
+      assert.deepEqual(bodiesOf((await response).bytes), ['0', '1', BAD_REQUEST]);
     });
     test('the response to CONNECT comes after earlier ones', async (t) => {
-      const { listener, gives, asked } = await withAnswers(t, 3);
+      const { listener, releases, asked } = await withAnswers(t, 3);
       const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
-      const heardAll = sendRaw(listener.port, [member, `${member}${tunnel}`]);
+      const response = sendRaw(listener.port, [member, `${member}${tunnel}`]);
       await asked;
-      for (const at of [2, 1, 0]) gives[at]!(`"${at}"`);
-      assert.equal(bodiesOf((await heardAll).bytes).length, 3);
+      for (const at of [2, 1, 0]) releases[at]!(`"${at}"`);
+      assert.equal(bodiesOf((await response).bytes).length, 3);
     });
   });
 

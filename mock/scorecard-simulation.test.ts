@@ -6,7 +6,7 @@ import { scorecardOf } from './scorecard.ts';
 import { builtIn, depositPath, ids, testSession, userPath } from './testing/session.ts';
 
 /** A received answer; times are ms from the start. */
-interface Got {
+interface Reply {
   readonly at: number;
   readonly status: number;
   readonly retryAfterMs: number;
@@ -24,7 +24,7 @@ interface Ask {
   readonly hold: Hold;
 }
 
-type Worker = Generator<Ask, void, Got>;
+type Worker = Generator<Ask, void, Reply>;
 
 const fixture: Fixture = {
   ...builtIn,
@@ -38,10 +38,10 @@ const fixture: Fixture = {
 function graded(workers: readonly Worker[], travel: () => number, chaos: readonly string[] = []) {
   const mock = testSession({ fixture, chaos, chaosSeed: 7, journal: 100_000 });
   let now = 0;
-  const coming: { readonly at: number; readonly run: () => void }[] = [];
-  const after = (at: number, run: () => void) => void coming.push({ at, run });
-  const step = (worker: Worker, got?: Got) => {
-    const next = got === undefined ? worker.next() : worker.next(got);
+  const events: { readonly at: number; readonly run: () => void }[] = [];
+  const after = (at: number, run: () => void) => void events.push({ at, run });
+  const step = (worker: Worker, reply?: Reply) => {
+    const next = reply === undefined ? worker.next() : worker.next(reply);
     if (next.done !== true) send(worker, next.value);
   };
   const send = (worker: Worker, ask: Ask) =>
@@ -55,9 +55,9 @@ function graded(workers: readonly Worker[], travel: () => number, chaos: readonl
       });
     });
   for (const worker of workers) step(worker);
-  while (coming.length > 0) {
-    const next = coming.reduce((first, event) => (event.at < first.at ? event : first));
-    coming.splice(coming.indexOf(next), 1);
+  while (events.length > 0) {
+    const next = events.reduce((first, event) => (event.at < first.at ? event : first));
+    events.splice(events.indexOf(next), 1);
     mock.passTime(next.at - now);
     now = next.at;
     next.run();
@@ -71,26 +71,26 @@ const lookUp = (worker: number, job: number) =>
   userPath(`12345678-1234-4234-8${String(worker).padStart(3, '0')}-${String(job).padStart(12, '0')}`);
 
 /** Retries on 429 and 5xx, and waits as each 429 says. */
-function* patiently(at: number, target: string, hold: Hold, jitter: () => number): Generator<Ask, Got, Got> {
+function* retry(at: number, target: string, hold: Hold, jitter: () => number): Generator<Ask, Reply, Reply> {
   for (let failures = 0; ;) {
-    const got = yield { at, target, hold };
-    at = got.at;
-    if (got.status === 429) hold.until = Math.max(hold.until, at + got.retryAfterMs + jitter());
-    else if (got.status >= 500) at += 100 * 2 ** failures++ + jitter();
-    else return got;
+    const reply = yield { at, target, hold };
+    at = reply.at;
+    if (reply.status === 429) hold.until = Math.max(hold.until, at + reply.retryAfterMs + jitter());
+    else if (reply.status >= 500) at += 100 * 2 ** failures++ + jitter();
+    else return reply;
   }
 }
 
 function* looksUp(worker: number, jobs: number, hold: Hold, jitter: () => number): Worker {
   let at = jitter();
-  for (let job = 0; job < jobs; job++) ({ at } = yield* patiently(at, lookUp(worker, job), hold, jitter));
+  for (let job = 0; job < jobs; job++) ({ at } = yield* retry(at, lookUp(worker, job), hold, jitter));
 }
 
 function* polls(id: string, everyMs: number, hold: Hold, jitter: () => number): Worker {
   for (let at = jitter(); ;) {
-    const got = yield* patiently(at, depositPath(id), hold, jitter);
-    if (got.status === 200) return;
-    at = got.at + everyMs;
+    const reply = yield* retry(at, depositPath(id), hold, jitter);
+    if (reply.status === 200) return;
+    at = reply.at + everyMs;
   }
 }
 

@@ -43,7 +43,7 @@ const again = (at: number, more: Sample = {}): Sample => ({ ...limited, at, ...m
 const user = (number: number) => `/api/ib/user-status?user_id=${number}`;
 const others = (count: number) =>
   every(10, count, 300).map((at, index) => again(at, { target: user(index) }));
-const asked = (...times: readonly number[]) => each(times, limited);
+const repeats = (...times: readonly number[]) => each(times, limited);
 const later: Sample = { at: 9000, target: user(2) };
 /** Two 429s, with times of the mock's clock and of the monotonic clock. */
 const clocks = (at: number, elapsedMs: number) => [again(0, { elapsedMs: 0 }), again(at, { elapsedMs })];
@@ -96,9 +96,9 @@ const graded: Readonly<Record<string, readonly (readonly [string, readonly Sampl
     ['more requests than workers', [limited, ...others(33)], every(1, 33, 2).join()],
     ['workers, then a later request', [limited, ...others(32), again(3000, { target: user(99) })], 'notSeen'],
     ['a 429 before the clock was set back', [again(5000), { at: 0 }, again(6000)], 'notSeen'],
-    ['immediate repeats, then a later request', [...asked(0, 5, 10), later], 'notSeen'],
+    ['immediate repeats, then a later request', [...repeats(0, 5, 10), later], 'notSeen'],
     ['no request after the 429', [limited], 'notSeen'],
-    ['a request too early, then a wait for its 429', [...asked(0, 5), again(400), later], '3'],
+    ['a request too early, then a wait for its 429', [...repeats(0, 5), again(400), later], '3'],
     ['a worker, then a wait', [limited, again(5, { target: user(3) }), later], 'kept'],
     ['a frozen clock, with a wait in real time', clocks(0, 3000), 'kept'],
     ['a frozen clock, without a wait', clocks(0, 1000), '2'],

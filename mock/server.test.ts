@@ -66,10 +66,10 @@ test('of concurrent requests, exactly as many as the limit pass', async (t) => {
   const mock = await mockFor(t, { fixture: { ...builtIn, limits } });
   const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
   const keys = ['northwind-key', 'northwind-spare-key', 'northwind-key~other'];
-  const asked = Array.from({ length: 90 }, async (_, nth) => {
+  const requests = Array.from({ length: 90 }, async (_, nth) => {
     return (await ask(mock.port, path, { agent, ...bearer(keys[nth % 3]!) })).status;
   });
-  const statuses = await Promise.all(asked);
+  const statuses = await Promise.all(requests);
   for (const nth of [0, 1, 2])
     assert.equal(statuses.filter((status, index) => index % 3 === nth && status === 429).length, 10);
 });

@@ -66,8 +66,8 @@ const json = (schema: Schema) => ({ content: { 'application/json': { schema } } 
 const text = { type: 'string' };
 const problem = json({ type: 'object', required: ['error'], properties: { error: text, place: text } });
 
-function parameter(name: string, where: 'query' | 'path', words: string) {
-  return { name, in: where, required: where === 'path', description: words, schema: text };
+function parameter(name: string, where: 'query' | 'path', description: string) {
+  return { name, in: where, required: where === 'path', description, schema: text };
 }
 
 function schemaOf(fields: NonNullable<Route['fields']>): Schema {

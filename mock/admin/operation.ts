@@ -114,8 +114,8 @@ function checkField(name: string, { type, minimum, required, description }: Fiel
   const isRight = type === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value);
   if (isRight && Number(value) >= (minimum ?? -Infinity)) return;
   const kind = type === 'number' ? 'a number' : 'a whole number';
-  const least = minimum === undefined ? '' : ` of at least ${minimum}`;
-  throw badRequest(name, `must be ${kind}${least}, not ${JSON.stringify(value).slice(0, 80)}`);
+  const minimumText = minimum === undefined ? '' : ` of at least ${minimum}`;
+  throw badRequest(name, `must be ${kind}${minimumText}, not ${JSON.stringify(value).slice(0, 80)}`);
 }
 
 /** Reads a whole number of at least 0 from the query. */

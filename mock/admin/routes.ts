@@ -35,10 +35,10 @@ const formats = Object.keys(scorecardFormats) as readonly ScorecardFormat[];
 /** Returns the format in `?format=`, or else the first supported media type of Accept. */
 function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
   const [accepted] = /application\/json|text\/plain/i.exec(accept) ?? [];
-  const asked = query.get('format') ?? (accepted?.toLowerCase() === 'text/plain' ? 'text' : 'json');
-  const known = formats.find((name) => name === asked);
-  if (known === undefined) throw badRequest('format', `must be one of ${formats.join(', ')}`);
-  return known;
+  const requested = query.get('format') ?? (accepted?.toLowerCase() === 'text/plain' ? 'text' : 'json');
+  const format = formats.find((name) => name === requested);
+  if (format === undefined) throw badRequest('format', `must be one of ${formats.join(', ')}`);
+  return format;
 }
 
 const quantity = { type: 'number', minimum: 0 } as const;

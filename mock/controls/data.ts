@@ -26,13 +26,13 @@ export interface ListQuery {
 }
 
 /** Returns a page of the matching items, and the total number of matches. */
-function toPage<Kept, Item extends object>(
-  all: readonly Kept[],
-  shown: (kept: Kept) => Item,
+function toPage<Value, Item extends object>(
+  all: readonly Value[],
+  shown: (value: Value) => Item,
   { state, contains = '', offset = 0, limit = Infinity }: ListQuery,
 ) {
   const wanted = contains.trim().toLowerCase();
-  const fits = (kept: Kept) => {
+  const matches = (kept: Value) => {
     const fields = Object.entries(shown(kept)).filter(([name]) => name !== 'date_joined');
     const holds = ([, value]: [string, unknown]) =>
       typeof value === 'string' && value.toLowerCase().includes(wanted);
@@ -40,8 +40,8 @@ function toPage<Kept, Item extends object>(
     return (state === undefined || fields.some(hasState)) && fields.some(holds);
   };
   // Convert only the items on the page: a fixture may have a million.
-  const found = state === undefined && wanted === '' ? all : all.filter(fits);
-  return { items: found.slice(offset, offset + limit).map(shown), total: found.length };
+  const matching = state === undefined && wanted === '' ? all : all.filter(matches);
+  return { items: matching.slice(offset, offset + limit).map(shown), total: matching.length };
 }
 
 /**

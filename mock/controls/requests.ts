@@ -23,7 +23,7 @@ export interface RequestQuery {
 
 type Criterion = keyof RequestQuery;
 
-const criteriaMatchers: Readonly<Record<Criterion, (line: JournalLine, value: string) => boolean>> = {
+const matchers: Readonly<Record<Criterion, (line: JournalLine, value: string) => boolean>> = {
   method: ({ method }, value) => method === value,
   url: ({ target }, value) => target === value,
   urlPath: ({ target }, value) => splitTarget(target).path === value,
@@ -32,7 +32,7 @@ const criteriaMatchers: Readonly<Record<Criterion, (line: JournalLine, value: st
   status: ({ status }, value) => `${status}` === value,
   reason: ({ reason }, value) => reason.includes(value),
 };
-export const criteria = Object.keys(criteriaMatchers) as readonly Criterion[];
+export const criteria = Object.keys(matchers) as readonly Criterion[];
 
 /** Allowed values. Others are refused: they match nothing, so a test that expects no request would pass. */
 type Choice = readonly [words: string, has: (value: string) => boolean];
@@ -70,7 +70,7 @@ export function requestControls(session: Session, world: string): RequestControl
     return storedEntries(sandbox.journal)
       .filter((kept) => {
         const line = toJournalLine(kept, session.redact);
-        return wanted.every(([name, value]) => criteriaMatchers[name](line, name === 'key' ? key! : value));
+        return wanted.every(([name, value]) => matchers[name](line, name === 'key' ? key! : value));
       })
       .map((kept) => toJournalEntry(kept, session.redact));
   };

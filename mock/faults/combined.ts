@@ -155,15 +155,15 @@ const wrongAnswers: Readonly<
 
 /** Creates all faults with a target and `count` conditions, in an order that depends on the seed. */
 export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFault[] {
-  const all = targets.flatMap((place) => {
-    const fitting = conditions.filter((condition) => isApplicable(place, condition));
+  const all = targets.flatMap((target) => {
+    const usable = conditions.filter((condition) => isApplicable(target, condition));
     const chosen =
       count === 1
-        ? fitting.map((one) => [one])
-        : fitting.flatMap((one, at) =>
-            fitting.slice(at + 1).flatMap((other) => (groupOf(other) === groupOf(one) ? [] : [[one, other]])),
+        ? usable.map((one) => [one])
+        : usable.flatMap((one, at) =>
+            usable.slice(at + 1).flatMap((other) => (groupOf(other) === groupOf(one) ? [] : [[one, other]])),
           );
-    return chosen.flatMap((some) => Object.keys(wrongAnswers).map((wrong) => combined(place, some, wrong)));
+    return chosen.flatMap((some) => Object.keys(wrongAnswers).map((wrong) => combined(target, some, wrong)));
   });
   let state = seed >>> 0;
   const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0);
@@ -173,24 +173,24 @@ export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFau
     .map(({ fault }) => fault);
 }
 
-function combined(place: Target, some: readonly Condition[], wrong: string): CombinedFault {
+function combined(target: Target, some: readonly Condition[], wrong: string): CombinedFault {
   const where = some.map(({ factor, level }) => `${factor}: ${level}`);
   return {
-    id: `${place.endpoint}, ${place.name}, ${where.join(', ')}: ${wrong}`,
+    id: `${target.endpoint}, ${target.name}, ${where.join(', ')}: ${wrong}`,
     where,
     change: (behaviour) => {
-      const asked = new Map<string, number>();
+      const seen = new Map<string, number>();
       return {
         ...behaviour,
         transform: (response, exchange) => {
           const finished = behaviour.transform(response, exchange);
-          if (exchange.call?.endpoint !== place.endpoint || !place.matches(exchange)) return finished;
-          const { target, headers } = exchange.request;
-          const name = `${target} ${headers.authorization}`;
-          const times = (asked.get(name) ?? 0) + 1;
-          asked.set(name, times);
+          if (exchange.call?.endpoint !== target.endpoint || !target.matches(exchange)) return finished;
+          const { request } = exchange;
+          const name = `${request.target} ${request.headers.authorization}`;
+          const times = (seen.get(name) ?? 0) + 1;
+          seen.set(name, times);
           return some.every(({ holds }) => holds(exchange, times))
-            ? { ...finished, ...wrongAnswers[wrong]!(finished, place.endpoint) }
+            ? { ...finished, ...wrongAnswers[wrong]!(finished, target.endpoint) }
             : finished;
         },
       };

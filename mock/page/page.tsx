@@ -29,7 +29,7 @@ function moveClock(path: string, body: unknown, said: string): Promise<void> {
 }
 
 const advance = (seconds: number) =>
-  moveClock('advance', { seconds }, `Clock moved on by ${duration(seconds * 1000)}`);
+  moveClock('advance', { seconds }, `Clock advanced by ${duration(seconds * 1000)}`);
 
 function resetAll(): void {
   if (!confirm('Reset all worlds? Running tests lose their data.')) return;
@@ -305,9 +305,9 @@ const Scorecard = ({ rules }: Answers['scorecard']) =>
 function exchangeText({ method, target, requestHeaders, status, ...entry }: JournalEntry) {
   const fields = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  const asked = [`${method} ${target}`, ...fields(requestHeaders)];
+  const list = [`${method} ${target}`, ...fields(requestHeaders)];
   const answered = [`${status}`, ...fields(entry.responseHeaders)];
-  return [...asked, '', ...answered, '', entry.responseBody].map(escapeText).join('\n');
+  return [...list, '', ...answered, '', entry.responseBody].map(escapeText).join('\n');
 }
 
 function Journal({ requests }: Answers['requests']) {
@@ -368,8 +368,8 @@ const SignIn = () => (
   <main>
     <h2>Admin token</h2>
     <p>
-      Others can reach this mock, so it wants the token of <code>--admin-token</code>, or the one that it
-      printed when it started. This page forgets it when it is closed or loaded again.
+      Other machines can reach this mock, so it needs the token of <code>--admin-token</code>, or the one that
+      it printed at its start. This page does not store the token.
     </p>
     {field('Open', (token) => signIn(token.trim()), tokenInput)}
     <p role="alert">{state.signInError}</p>
