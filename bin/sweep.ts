@@ -6,7 +6,7 @@ import { createControls } from '../mock/controls.ts';
 import { findMagicValues } from '../mock/magic-values.ts';
 import type { Grade } from '../mock/scorecard.ts';
 import { startMock } from '../mock/server.ts';
-import { verdictOf } from '../reports/sweep.ts';
+import { sweepVerdict } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 import type { BrokenRule, Fixture, Sweep, SweptRun, SweptState } from '../schemas/generated/types.ts';
@@ -82,7 +82,7 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
   return {
     format: 'ib-conformance/sweep/1',
     version,
-    verdict: verdictOf(swept),
+    verdict: sweepVerdict(swept),
     interrupted: signal.aborted,
     command: redact(command.map(shellWord).join(' ')),
     startedAt,

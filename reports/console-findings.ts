@@ -10,7 +10,7 @@ const LABEL_WIDTH = 15;
 export function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
   return byAnswer(results).flatMap(({ first, rest }) => [
     ...headingLines(first, first.id, screen),
-    ...factsOf(record, first).flatMap((fact) => factLines(fact, first, screen)),
+    ...factsOf(record, first).flatMap((fact) => renderFact(fact, first, screen)),
     ...restLines(rest, screen),
   ]);
 }
@@ -21,7 +21,7 @@ function headingLines(result: RequirementResult, heading: string, { paint, width
 }
 
 /** Renders a fact. Expected and actual are aligned; a command is one line, so that it can be copied. */
-function factLines({ label, text, kind }: Fact, result: RequirementResult, screen: Screen) {
+function renderFact({ label, text, kind }: Fact, result: RequirementResult, screen: Screen) {
   const room = screen.width - LABEL_WIDTH;
   if (label === 'actual') return [];
   if (label === 'expected' && result.outcome === 'failed')

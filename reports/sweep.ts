@@ -22,7 +22,7 @@ const MAX_TEXT = 600;
 const required = (states: readonly SweptState[]) => states.filter(({ kind }) => kind !== 'advice');
 
 /** Returns the verdict on a client. States that are only advice do not count. */
-export function verdictOf(states: readonly SweptState[]): Sweep['verdict'] {
+export function sweepVerdict(states: readonly SweptState[]): Sweep['verdict'] {
   const outcomes = new Set(required(states).map(({ outcome }) => outcome));
   if (outcomes.has('failed')) return 'notReady';
   return outcomes.has('passed') ? 'ready' : 'incomplete';

@@ -82,7 +82,7 @@ function header(record: RunRecord): Markup {
     target,
     partner,
     started: startedAt,
-    took: duration(durationMs) + waitWords(record),
+    duration: duration(durationMs) + waitWords(record),
     requests: count(requests),
     ...(Object.fromEntries(strengths) as Readonly<Record<string, string>>),
     seed: String(seed),
