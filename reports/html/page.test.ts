@@ -134,6 +134,17 @@ test('the page stays small for any size of answers', () => {
   assert.ok(page.includes('and 460 more'));
 });
 
+test('the first ten findings are open, the others are collapsed', () => {
+  const failed = sampleRecord.requirements.find(({ outcome }) => outcome === 'failed')!;
+  const requirements = Array.from({ length: 12 }, (_, at) => {
+    const { counterexample } = failed;
+    const response = { status: 500 + at, headers: {}, body: '' };
+    return { ...failed, id: `a/b/${at}`, counterexample: { ...counterexample!, response } };
+  });
+  const page = renderHtml({ ...sampleRecord, requirements });
+  assert.equal(page.match(/<details[^>]* open/g)?.length, 10);
+});
+
 test('missing parts of the record are omitted', () => {
   const { traffic: _, rerun: _rerun, canary: _canary, ...rest } = sampleRecord;
   const ids = (record: RunRecord) => parsed(renderHtml(record)).elements.map(idOf);
