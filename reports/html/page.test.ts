@@ -135,7 +135,7 @@ test('the page stays small for any size of answers', () => {
 });
 
 test('the first ten findings are open, the others are collapsed', () => {
-  const failed = sampleRecord.requirements.find(({ outcome }) => outcome === 'failed')!;
+  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
   const requirements = Array.from({ length: 12 }, (_, at) => {
     const { counterexample } = failed;
     const response = { status: 500 + at, headers: {}, body: '' };
