@@ -87,7 +87,7 @@ export interface Exchange {
   readonly finding: Finding;
   /** The status that the interface requires. */
   readonly status: number;
-  /** The status that the request requested by Prefer and got. */
+  /** The status that Prefer requested and the request got. */
   readonly preferred?: number;
   readonly chaos?: ChaosAction;
 }

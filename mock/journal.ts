@@ -30,7 +30,7 @@ export interface JournalLine {
   readonly keyInTarget: boolean;
   /** Chaos of the request, such as `503` or `slow:200ms`. */
   readonly chaos?: string;
-  /** The status that the request requested by Prefer and got. */
+  /** The status that Prefer requested and the request got. */
   readonly preferred?: number;
   /** Ms from the start of the mock to the request, by a monotonic clock, independent of the mock's clock. */
   readonly elapsedMs?: number;

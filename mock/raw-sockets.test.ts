@@ -301,7 +301,7 @@ describe('over sockets', () => {
       while (asked.length === 0) await nextTurns();
       one.write(get('/one'));
       await once(one, 'data');
-      assert.ok(asked.indexOf('/one') < 10_000, `behind ${asked.indexOf('/one')}`);
+      assert.ok(asked.indexOf('/one') < 10_000, `${asked.indexOf('/one')} requests before it`);
       for (const socket of [many, one]) socket.destroy();
     });
     test('the error for an invalid request comes after earlier responses', async (t) => {

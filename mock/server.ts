@@ -16,7 +16,7 @@ export interface MockOptions extends MockData {
   readonly port?: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Admin API: `false` turns it off, `port` gives it its own port, `token` restricts it to callers with the token. */
+  /** Admin API: `false` turns it off, `port` gives it its own port, and `token` protects it. */
   readonly admin?: false | { readonly port?: number | undefined; readonly token?: string | undefined };
   readonly tls?: Tls | undefined;
   /** Lets pages of other origins call the service, but not the admin API. */

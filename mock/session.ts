@@ -211,7 +211,7 @@ export function getSandbox(session: Session, name: string): Sandbox {
   return found;
 }
 
-/** Access to a world: `open` creates it if necessary, `peek` only reads. A reset replaces it: do not keep results. */
+/** Access to a world: `open` creates it if necessary, `peek` only reads. Do not keep results: a reset replaces them. */
 export const worldHandle = (session: Session, world: string) => ({
   session,
   open: () => getSandbox(session, world),

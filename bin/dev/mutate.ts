@@ -21,7 +21,7 @@ const files = execFileSync('git', ['ls-files', ...folders], { encoding: 'utf8' }
   );
 const rangesOf = (file: string) =>
   Array.from(readFileSync(file, 'utf8').split('\n'), (_, at) => `${file}:${at + 1}-${at + 1}`);
-/** The self-test takes minutes and tests other folders. The other test fails because Stryker slows the mock down. */
+/** The self-test takes minutes and tests other folders. Stryker slows the mock down, so the other test fails. */
 const excluded = new Set(['bin/self-test.test.ts', 'mock/raw-sockets.test.ts']);
 const isTest = (file: string) => file.endsWith('.test.ts') && !excluded.has(file);
 const isSource = (file: string) => !file.endsWith('test.ts') && new RegExp(values.files).test(file);
