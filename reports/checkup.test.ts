@@ -49,9 +49,9 @@ test('the last line is green if the target is ready, else red', () => {
     renderCheckup({ ...sample, verdict }, { color: true, width: 200 })
       .split('\n')
       .at(-2)!;
-  assert.match(lastLine('ok'), /\u001b\[32mready for verify/);
-  assert.match(lastLine('problems'), /\u001b\[31m3 checks failed/);
-  assert.match(lastLine('unreachable'), /\u001b\[31mthe target cannot be reached/);
+  assert.ok(lastLine('ok').includes('\u001b[32mready for verify'));
+  assert.ok(lastLine('problems').includes('\u001b[31m3 checks failed'));
+  assert.ok(lastLine('unreachable').includes('\u001b[31mthe target cannot be reached'));
 });
 
 test('the checklist of the sample matches this text', () => {
