@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
@@ -14,6 +12,7 @@ import { updateBaseline, applyBaseline } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const plain = { strict: false, allowIncomplete: false };
 
@@ -157,13 +156,12 @@ test('an update keeps reasons and unjudged entries, drops passing ones, and adds
   ]);
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const { folder, place, fileOf } = temporaryFolder();
 const DATES = 'valid/user-status/date-joined';
 
 // Without limits, no test waits for their windows.
 const { limits: _, ...fixture } = await loadFixture(undefined, {});
-const fixtureFile = join(mkdtempSync(join(tmpdir(), 'ib-conformance-')), 'fixture.json');
-writeFileSync(fixtureFile, JSON.stringify(fixture));
+const fixtureFile = temporaryFolder().fileOf('fixture.json', fixture);
 
 /** Runs the suite `valid` against a mock that swaps day and month, with more flags. */
 async function verify(...flags: readonly string[]) {
@@ -181,7 +179,7 @@ async function call(...words: readonly string[]) {
 }
 
 test('a new failure, its reason in the baseline, and then a run that passes and still shows the failure', async () => {
-  const file = join(folder, 'known.json');
+  const file = place('known.json');
   const missing = await verify('--baseline', file);
   assert.equal(missing.code, 2);
   assert.match(missing.output, /known\.json: there is no such file; --update-baseline writes one/);
@@ -220,14 +218,11 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
 });
 
 test('judge applies the baseline, too', async () => {
-  const transcript = join(folder, 'run.ndjson');
-  const file = join(folder, 'judged.json');
+  const transcript = place('run.ndjson');
+  const file = place('judged.json');
   assert.equal((await verify('--report', `ndjson=${transcript}`)).code, 1);
   const list = (id: string) =>
-    writeFileSync(
-      file,
-      JSON.stringify({ format: 'ib-conformance/baseline/1', known: [{ id, reason: 'ticket 123' }] }),
-    );
+    fileOf('judged.json', { format: 'ib-conformance/baseline/1', known: [{ id, reason: 'ticket 123' }] });
   list(DATES);
   const result = await call('judge', transcript, '--baseline', file);
   assert.equal(result.code, 0, result.output);
@@ -243,7 +238,7 @@ const refusals: readonly (readonly [flags: readonly string[], pattern: RegExp])[
   [['--update-baseline'], /--update-baseline needs --baseline/],
   [['--baseline', 'f.json', '--only', DATES, '--replay', '0'], /--replay checks one input only/],
   [
-    ['--baseline', join(folder, 'no', 'f.json'), '--update-baseline'],
+    ['--baseline', place('no/f.json'), '--update-baseline'],
     /the baseline cannot be written: its folder does not exist/,
   ],
   [['--baseline', folder], /cannot be read \(EISDIR\)/],

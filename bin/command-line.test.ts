@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 import { commands } from './commands/index.ts';
 import { builtInFixture } from './fixture-file.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const { folder, place, fileOf } = temporaryFolder();
 const builtIn = builtInFixture.pathname;
 const fixtureText = readFileSync(builtIn, 'utf8');
-
-function fileOf(name: string, text: string): string {
-  const file = join(folder, name);
-  writeFileSync(file, text);
-  return file;
-}
 
 const broken = (part: string, replacement: string) =>
   fileOf(`broken-${part.length}.json`, fixtureText.replace(part, replacement));
@@ -102,7 +95,7 @@ const { limits: _limits, ...rest } = JSON.parse(
   fixtureText.replace(/("afterSeconds": *)5/, '$10.5'),
 ) as Fixture;
 const unlimited: Fixture = rest;
-const unlimitedFile = fileOf('unlimited.json', JSON.stringify(unlimited));
+const unlimitedFile = fileOf('unlimited.json', unlimited);
 
 test('verify passes the mock, also with a base path', async () => {
   const suites =
@@ -150,7 +143,7 @@ test('--plan prints the plan and sends nothing', async (t) => {
     requests++;
     response.end();
   });
-  const file = join(folder, 'of-a-plan.json');
+  const file = place('of-a-plan.json');
   const planned = (flags: string) =>
     runCli(`verify ${url} --fixture ${builtIn} --plan --report json=${file} ${flags}`);
   const whole = await planned('');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -16,15 +15,9 @@ import { mock } from './commands/mock.ts';
 import { verify } from './commands/verify.ts';
 import { configure, problemsOf } from './config.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-config-'));
-
-function fileOf(name: string, content: unknown): string {
-  const file = join(folder, name);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
-  return file;
-}
+const { folder, place, fileOf } = temporaryFolder();
 
 /** Returns the configured values of a command, and its standard error. */
 async function configured(
@@ -131,7 +124,7 @@ describe('in the config file', () => {
     assert.deepEqual(given, {
       fixture: `${folder}/f.json`,
       ca: '/etc/ca.pem',
-      baseline: join(folder, '../known.json'),
+      baseline: place('../known.json'),
       report: ['console', `json=${folder}/out/run=1.json`, 'html=/tmp/r.html', 'junit='],
       cases: '20',
       strict: true,
@@ -229,7 +222,7 @@ test('the config file in the working directory is read', async () => {
 });
 
 test('the config file is optional, unless --config names it', async () => {
-  const missing = join(folder, 'missing.json');
+  const missing = place('missing.json');
   const { code, stderr } = await runCli(plan, { configFile: missing });
   assert.deepEqual([code, stderr], [0, '']);
   for (const named of [

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { startMock } from '../mock/index.ts';
@@ -15,15 +12,10 @@ import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const { fileOf } = temporaryFolder();
 const builtIn = await loadFixture(undefined, {});
-
-function fileOf(name: string, content: unknown): string {
-  const file = join(folder, name);
-  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
-  return file;
-}
 
 /** Runs `doctor`. Returns exit code and output. */
 async function call(...argv: readonly string[]) {

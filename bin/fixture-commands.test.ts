@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 import { readFixture } from '../schemas/fixture.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
-const at = (name: string) => join(folder, name);
+const { folder, place: at } = temporaryFolder();
 
 const call = (
   argv: string | readonly string[],

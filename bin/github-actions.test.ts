@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { runFormats } from '../reports/formats.ts';
 import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { annotateStep, printerFor } from './github-actions.ts';
 import { parseReports } from './report-files.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-github-'));
-after(() => rmSync(folder, { recursive: true }));
+const { place } = temporaryFolder();
 
 /** Returns what a run with these reports prints and adds to an existing summary. */
 async function runWith(requested: readonly string[], env: Record<string, string> = {}, before = 'before\n') {
-  const summary = join(folder, 'summary.md');
+  const summary = place('summary.md');
   writeFileSync(summary, before);
   let [output, stderr] = ['', ''];
   const requests = parseReports('report', runFormats, requested);
@@ -73,7 +71,7 @@ test('outside GitHub Actions, nothing is added', async () => {
 });
 
 test('a summary that cannot be written is reported and fails nothing', async () => {
-  const { stderr } = await runWith(['console'], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'x') });
+  const { stderr } = await runWith(['console'], { GITHUB_STEP_SUMMARY: place('no/x') });
   assert.match(stderr, /^ib-conformance: the summary of the step was not written: ENOENT/);
   assert.equal((await runWith(['console'], { GITHUB_STEP_SUMMARY: '' })).stderr, '');
 });

@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { loadFixture } from './fixture-file.ts';
 import { padded, json, send } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const { place, fileOf } = temporaryFolder();
 // Without limits, no test waits for limiters.
 const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
-writeFileSync(join(folder, 'fixture.json'), JSON.stringify(fixture));
-after(() => rmSync(folder, { recursive: true, force: true }));
-
-const place = (name: string) => join(folder, name);
+fileOf('fixture.json', fixture);
 
 /** Verifies a target in a new process. Returns its exit code and peak memory (bytes). */
 async function peakOf(name: string, port: number, flags: string) {

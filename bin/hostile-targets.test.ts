@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { suites } from '../suites/catalogue.ts';
 import { withServer } from '../suites/testing/against.ts';
@@ -13,6 +10,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
 import { onData, slow, endless, flaky, head, json, send } from './testing/hostile-servers.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
 type Serve = () => Server;
 
@@ -231,10 +229,8 @@ const loud: readonly (readonly [Targets, code: number, flags: string])[] = [
 
 // Without limits, no test waits for limiters.
 const { limits: _, ...fixture }: Fixture = await loadFixture(undefined, {});
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
-const place = (name: string) => join(folder, name);
-const fixtureFile = place('fixture.json');
-writeFileSync(fixtureFile, JSON.stringify(fixture));
+const { fileOf } = temporaryFolder();
+const fixtureFile = fileOf('fixture.json', fixture);
 
 /** Runs verify against a URL, with few cases unless `--cases` is given. */
 async function verify(url: string, flags: string) {
@@ -288,12 +284,8 @@ test('a host name that does not exist: exit code 4', () =>
   ends('http://no-such-name.invalid', 4, /the name does not resolve/));
 
 describe('TLS:', () => {
-  const file = (name: string, text: string) => {
-    writeFileSync(place(name), text);
-    return place(name);
-  };
-  const ca = file('ca.pem', expired.cert);
-  const ownCa = file('own-ca.pem', tls.cert);
+  const ca = fileOf('ca.pem', expired.cert);
+  const ownCa = fileOf('own-ca.pem', tls.cert);
   const speaks = (certificate: typeof tls) => createTlsServer(certificate, () => undefined);
   test('a self-signed certificate: exit code 4', () =>
     withServer(speaks(tls), (port) =>

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
@@ -23,11 +21,11 @@ import { loadTranscript } from './record-files.ts';
 import { flaky } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 import { version } from './version.ts';
 
 const fixture = { ...(await loadFixture(undefined, {})), limits };
-const folder = mkdtempSync(join(tmpdir(), 'ib-judge-'));
-const place = (name: string) => join(folder, name);
+const { place, fileOf } = temporaryFolder();
 
 /** Verifies a mock. Returns the record and the text of the transcript. */
 async function recorded(behaviour: Behaviour, seed = 7) {
@@ -51,8 +49,7 @@ async function recorded(behaviour: Behaviour, seed = 7) {
 
 /** Judges the text of a transcript. Validates each line against the schema. */
 async function judged(text: string, by = catalogue): Promise<RunRecord> {
-  writeFileSync(place('judged.ndjson'), text);
-  return judgeTranscript(readTranscript(await loadTranscript(place('judged.ndjson'))), by, version);
+  return judgeTranscript(readTranscript(await loadTranscript(fileOf('judged.ndjson', text))), by, version);
 }
 
 const resultOf = ({ requirements }: RunRecord, id: string) => requirements.find((result) => result.id === id);

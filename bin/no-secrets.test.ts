@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runFormats } from '../reports/formats.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-no-secrets-'));
+const { place: pathOf, fileOf } = temporaryFolder();
 
 /** Keys in every state, one of them from the environment, one with characters that need escapes. */
 const env = { IB_TEST_KEY: 'env_Q7zR2mK9xW4v' };
@@ -20,20 +19,16 @@ const keys = {
 } as const;
 const cookie = 'u7Xq2Lm8Vb4Nz1';
 const userId = '1a000000-0000-4000-8000-00000000000a';
-const fixture = join(folder, 'fixture.json');
-writeFileSync(
-  fixture,
-  JSON.stringify({
-    partners: [{ id: 'northwind' }, { id: 'contoso' }],
-    apiKeys: [
-      { key: '${IB_TEST_KEY}', partner: 'northwind', state: 'active' },
-      { key: keys.spare, partner: 'northwind', state: 'active' },
-      { key: keys.revoked, partner: 'northwind', state: 'revoked' },
-      { key: keys.other, partner: 'contoso', state: 'active' },
-    ],
-    users: [{ user_id: userId, partner: 'northwind', date_joined: '2024-02-29T23:59:59.999Z' }],
-  }),
-);
+const fixture = fileOf('fixture.json', {
+  partners: [{ id: 'northwind' }, { id: 'contoso' }],
+  apiKeys: [
+    { key: '${IB_TEST_KEY}', partner: 'northwind', state: 'active' },
+    { key: keys.spare, partner: 'northwind', state: 'active' },
+    { key: keys.revoked, partner: 'northwind', state: 'revoked' },
+    { key: keys.other, partner: 'contoso', state: 'active' },
+  ],
+  users: [{ user_id: userId, partner: 'northwind', date_joined: '2024-02-29T23:59:59.999Z' }],
+});
 
 const secrets = [...Object.values(keys), cookie];
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -142,7 +137,7 @@ describe('no output contains a secret, whatever the target does with it', () => 
   const formats = runFormats.filter((name) => name !== 'badge');
   for (const concurrency of ['1', '16'])
     test(`with --concurrency ${concurrency}, in ${formats.join(', ')}, progress and plan`, async () => {
-      const files = formats.map((format) => join(folder, `${concurrency}.${format}`));
+      const files = formats.map((format) => pathOf(`${concurrency}.${format}`));
       const reports = formats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]);
       const { text, code } = await withServer(server, (port) => {
         const line = `verify http://127.0.0.1:${port} ${flags} --concurrency ${concurrency}`;
@@ -151,7 +146,7 @@ describe('no output contains a secret, whatever the target does with it', () => 
       assert.equal(code, 1, text);
       assertClean(text);
       for (const file of files) assertClean(readFileSync(file, 'utf8'));
-      const record = readFileSync(join(folder, `${concurrency}.json`), 'utf8');
+      const record = readFileSync(pathOf(`${concurrency}.json`), 'utf8');
       assert.match(record, /<key northwind\/active>[^]*<header cookie>/);
     });
 });
@@ -180,7 +175,7 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
       let printed = '';
       let listening: () => void = () => undefined;
       const isListening = new Promise<void>((resolve) => (listening = resolve));
-      const scorecard = join(folder, `${format}.scorecard.json`);
+      const scorecard = pathOf(`${format}.scorecard.json`);
       const scorecards = ['--scorecard', `json=${scorecard}`, '--scorecard', 'text'];
       const flags = ['--port', '0', '--fixture', fixture, '--log', format, ...scorecards];
       const done = runCli(['mock', ...flags], {

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
@@ -22,6 +13,7 @@ import { parseReports } from './report-files.ts';
 import { waitForExit } from './testing/child-process.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
 /** Starts a server that answers everything wrongly. Calls `onRequest` for the first request. */
 async function serve(
@@ -43,12 +35,6 @@ async function serve(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-output-failures-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 const always = ['--fixture', builtInFixture.pathname, '--no-canary', '--cases', '1', '--suite', 'valid'];
 
 async function call(argv: readonly string[]) {
@@ -57,7 +43,7 @@ async function call(argv: readonly string[]) {
 }
 
 test('every report that cannot be written is reported, with the verdict, and the others are written', async (t) => {
-  const folder = folderOf(t);
+  const { folder } = temporaryFolder(t);
   const missing = join(folder, 'gone');
   mkdirSync(missing);
   const url = await serve(t, () => rmSync(missing, { recursive: true }));
@@ -73,7 +59,7 @@ test('every report that cannot be written is reported, with the verdict, and the
 });
 
 test('two names or links of one file are one destination', async (t) => {
-  const folder = folderOf(t);
+  const { folder } = temporaryFolder(t);
   const [file, link] = [join(folder, 'x'), join(folder, 'link')];
   writeFileSync(file, '');
   symlinkSync(file, link);
@@ -93,7 +79,7 @@ test('descriptors such as /dev/stdout may share a file', () => {
 });
 
 test('no report overwrites an input file', async (t) => {
-  const file = join(folderOf(t), 'x');
+  const file = temporaryFolder(t).place('x');
   writeFileSync(file, 'mine');
   for (const argv of [
     ['judge', file],
@@ -108,7 +94,7 @@ test('no report overwrites an input file', async (t) => {
 });
 
 test('at the end of --max-duration, pending requests are aborted, with the reason `budget`', async (t) => {
-  const file = join(folderOf(t), 'run.json');
+  const file = temporaryFolder(t).place('run.json');
   // Every second request hangs.
   let turn = 0;
   const url = await serve(
@@ -138,7 +124,7 @@ describe('as a process', () => {
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     test(`${signal} during the run prints a message, and the reports are written`, async (t) => {
-      const folder = folderOf(t);
+      const { folder } = temporaryFolder(t);
       const hang = () => undefined;
       const url = await serve(t, () => child.kill(signal), hang);
       const child = start(t, url, ...fixture, '--no-canary', '--report', `json=${join(folder, 'x')}`);
@@ -152,7 +138,7 @@ describe('as a process', () => {
     });
 
   test('SIGINT after the first answer, a wrong one, also leaves a record', async (t) => {
-    const file = join(folderOf(t), 'x');
+    const file = temporaryFolder(t).place('x');
     let requests = 0;
     const url = await serve(t, () => requests++);
     const child = start(t, url, ...fixture, '--report', `json=${file}`);
@@ -164,7 +150,7 @@ describe('as a process', () => {
   });
 
   test('closing standard output changes neither the verdict nor the other reports', async (t) => {
-    const file = join(folderOf(t), 'x');
+    const file = temporaryFolder(t).place('x');
     const url = await serve(t, () => undefined);
     const child = start(t, url, ...always, '--report', 'console', '--report', `json=${file}`);
     const stderr = text(child.stderr!);

@@ -4,27 +4,19 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { prepareFile } from './output-files.ts';
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-output-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
 test('a file is replaced completely, leaves no temporary file, and is unchanged before', async (t) => {
-  const folder = folderOf(t);
+  const { folder } = temporaryFolder(t);
   const file = join(folder, 'x');
   writeFileSync(file, 'before');
   const pending = await prepareFile(file, 'the report');
@@ -37,7 +29,7 @@ test('a file is replaced completely, leaves no temporary file, and is unchanged 
 });
 
 test('discarded or failed output leaves the file unchanged', async (t) => {
-  const folder = folderOf(t);
+  const { folder } = temporaryFolder(t);
   const file = join(folder, 'x');
   writeFileSync(file, 'before');
   await (await prepareFile(file, 'the report')).discard();
@@ -52,7 +44,7 @@ test('discarded or failed output leaves the file unchanged', async (t) => {
 
 for (const mode of [0o600, 0o644, 0o664])
   test(`permissions are kept: ${mode.toString(8)}`, async (t) => {
-    const file = join(folderOf(t), 'x');
+    const file = temporaryFolder(t).place('x');
     writeFileSync(file, '');
     chmodSync(file, mode);
     await (await prepareFile(file, 'the report')).write('after');
@@ -63,7 +55,7 @@ for (const mode of [0o600, 0o644, 0o664])
 
 for (const target of ['an existing file', 'a missing file'])
   test(`a symbolic link to ${target} is kept`, async (t) => {
-    const folder = folderOf(t);
+    const { folder } = temporaryFolder(t);
     mkdirSync(join(folder, 'real'));
     if (target === 'an existing file') writeFileSync(join(folder, 'real', 'x'), 'before');
     symlinkSync(join('real', 'x'), join(folder, 'link'));
@@ -83,7 +75,7 @@ const inAProcess = (work: string, ...shell: readonly string[]) => {
 };
 
 test('a process that exits early leaves no temporary file', (t) => {
-  const folder = folderOf(t);
+  const { folder } = temporaryFolder(t);
   const { stdout, status } = inAProcess(`
     const { readdirSync } = await import('node:fs');
     await prepareFile(${JSON.stringify(join(folder, 'x'))}, 'the report');
@@ -94,7 +86,7 @@ test('a process that exits early leaves no temporary file', (t) => {
 });
 
 test('if the disk is full, the file is unchanged, and the reason is reported', (t) => {
-  const file = join(folderOf(t), 'x');
+  const file = temporaryFolder(t).place('x');
   writeFileSync(file, 'before');
   const { stdout } = inAProcess(
     `const pending = await prepareFile(${JSON.stringify(file)}, 'the report');
@@ -109,7 +101,7 @@ test('if the disk is full, the file is unchanged, and the reason is reported', (
 });
 
 test('an open file is written at its current position', (t) => {
-  const file = join(folderOf(t), 'x');
+  const file = temporaryFolder(t).place('x');
   const script = `process.stdout.write('before '); await (await prepareFile('/dev/stdout', 'the report')).write('text ');`;
   inAProcess(script, 'bash', '-c', `{ "$@"; echo after; } > ${file}`, 'bash');
   assert.equal(readFileSync(file, 'utf8'), 'before text after\n');

@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
 import { renderDiffConsole } from '../reports/diff-reports.ts';
 import { compare, reports, type ReportOptions } from '../reports/index.ts';
 import { earlierRecord, sampleRecord } from '../reports/testing/records.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 import { version } from './version.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-report-'));
-after(() => rmSync(folder, { recursive: true }));
-const place = (name: string) => join(folder, name);
+const { folder, place, fileOf: write } = temporaryFolder();
 const terminal: ReportOptions = { color: false, width: 100 };
 
 /** Writes a record to a file, as verify does. */
-function fileOf(name: string, record: RunRecord): string {
-  writeFileSync(place(name), reports.json(record));
-  return place(name);
-}
+const fileOf = (name: string, record: RunRecord) => write(name, reports.json(record));
 
 async function call(
   argv: string | readonly string[],

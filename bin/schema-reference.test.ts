@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 import { schemaReference } from './schema-reference.ts';
 
 const root = join(import.meta.dirname, '..');
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const { folder, place: pathOf } = temporaryFolder();
 
 /** A project with the installed package and a nested folder. */
-const project = join(folder, 'project');
+const project = pathOf('project');
 const deep = join(project, 'test', 'data');
 mkdirSync(deep, { recursive: true });
 mkdirSync(join(project, 'node_modules'));
@@ -35,5 +35,5 @@ test('the path begins with a dot, in any folder, with and without the installed 
   const path = 'node_modules/ib-conformance/schemas/fixture.schema.json';
   assert.equal(schemaReference('fixture', join(project, 'f.json')), `./${path}`);
   assert.equal(schemaReference('fixture', join(deep, 'f.json')), `../../${path}`);
-  assert.equal(schemaReference('fixture', join(folder, 'none', 'f.json')), `./${path}`);
+  assert.equal(schemaReference('fixture', pathOf('none/f.json')), `./${path}`);
 });

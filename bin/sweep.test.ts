@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { xmlErrors } from '../reports/testing/parsers.ts';
 import validate from '../schemas/generated/sweep.cjs';
 import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-sweep-'));
-after(() => rmSync(folder, { recursive: true }));
+const { folder, place, fileOf } = temporaryFolder();
 const words = (line: string) => line.split(' ').filter((word) => word !== '');
 
 /** Code of all clients. `insist` advances the mock's clock instead of waiting. */
@@ -87,8 +85,7 @@ test('each world gets the first failure, and the scorecard grades the client', a
 const secret = 'pk_live_8Kd0Zp3V5qRt';
 const fixtureOf = (state: string) => {
   const apiKeys = [{ key: secret, partner: 'northwind', state }];
-  writeFileSync(join(folder, state), JSON.stringify({ partners: [{ id: 'northwind' }], apiKeys }));
-  return `--fixture ${join(folder, state)}`;
+  return `--fixture ${fileOf(state, { partners: [{ id: 'northwind' }], apiKeys })}`;
 };
 
 const renamed = 'if (!process.env.A || !process.env.B) process.exit(1);';
@@ -116,7 +113,7 @@ for (const [flags, script, pattern] of refusals)
   });
 
 test('every format is written, and none contains a key', async () => {
-  const [junit, markdown] = [join(folder, 'a.xml'), join(folder, 'a.md')];
+  const [junit, markdown] = [place('a.xml'), place('a.md')];
   const flags = `--only security-headers --only more-polls --only reset --report junit=${junit} --report markdown=${markdown}`;
   const script = `console.log(key, '${secret}'); await ask(user(1));`;
   const program = programOf(script).toSpliced(2, 0, `--title=${secret}`);

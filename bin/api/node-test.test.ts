@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { waitForExit } from '../testing/child-process.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
@@ -27,9 +26,8 @@ const options = { fixture, cases: 100, suite: ['valid'], skip: ['valid/user-stat
 for (const seed of [0, 1]) conformance({ ...options, seed, url: () => mocks[seed].url });
 `;
 
-test('conformance() registers a test for each requirement: it passes, is skipped, or fails if the server breaks it', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'ib-conformance-')), 'suite.test.mts');
-  writeFileSync(file, suites);
+test('conformance() registers a test for each requirement: it passes, is skipped, or fails if the server breaks it', async (t) => {
+  const file = temporaryFolder(t).fileOf('suite.test.mts', suites);
   // Without the variable of the outer test runner, so that this one runs independently.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const argv = ['--import', 'tsx', '--test', '--test-reporter', 'tap', file];

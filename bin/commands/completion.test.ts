@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { symlinkSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { packagedProgram } from '../testing/packaged.ts';
 import { runCli } from '../testing/run-cli.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 
 /** Returns the completions for the last word of a line. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
@@ -37,9 +36,9 @@ describe('completion offers', () => {
   });
 });
 
-test('the script works in bash', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-completion-'));
-  symlinkSync(packagedProgram, join(folder, 'ib-conformance'));
+test('the script works in bash', async (t) => {
+  const { folder, place } = temporaryFolder(t);
+  symlinkSync(packagedProgram, place('ib-conformance'));
   const script = `
     eval "$(ib-conformance completion bash)"
     COMP_WORDS=(ib-conformance mock --lim) COMP_CWORD=2

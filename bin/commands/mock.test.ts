@@ -14,15 +14,15 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as allOf } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { commandLine } from '../command-line.ts';
 import { packagedProgram } from '../testing/packaged.ts';
 import { runCli } from '../testing/run-cli.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-mock-'));
+const { folder, place: pathOf, fileOf } = temporaryFolder();
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const userPath = `/api/ib/user-status?user_id=${MEMBER}`;
 
@@ -157,17 +157,17 @@ test('--chaos, --chaos-seed and --delay take effect', async (t) => {
 });
 
 describe('--scorecard', () => {
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const read = (name: string) => readFileSync(pathOf(name), 'utf8');
   const limited = 'fabrikam-always-limited-key~a';
 
   test('grades all worlds when the mock stops, to files and standard output', async (t) => {
-    const files = ['text', 'json'].map((format) => `${format}=${join(folder, `card.${format}`)}`);
+    const files = ['text', 'json'].map((format) => `${format}=${pathOf(`card.${format}`)}`);
     const flags = [...files, 'text'].flatMap((value) => ['--scorecard', value]);
     const mock = await run(t, ...flags, '--log', 'silent');
     await mock.ask(userPath, limited);
     await mock.ask(userPath + '&token=x');
     assert.doesNotMatch(mock.printed(), /Retry-After/);
-    assert.equal(existsSync(join(folder, 'card.text')), false);
+    assert.equal(existsSync(pathOf('card.text')), false);
     assert.equal(await mock.end(), 0);
     assert.match(mock.printed(), /^not seen {2}Honoured Retry-After/m);
     assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
@@ -202,9 +202,8 @@ describe('the admin API', () => {
 });
 
 test('--watch reloads a changed fixture, and keeps the old one if the new one is invalid', async (t) => {
-  const file = join(folder, 'watched.json');
   const withKey = (key: string) => JSON.stringify({ apiKeys: [{ key, partner: 'p', state: 'active' }] });
-  writeFileSync(file, withKey('first'));
+  const file = fileOf('watched.json', withKey('first'));
   const mock = await run(t, '--fixture', file, '--watch');
   assert.equal((await mock.ask(userPath, 'first')).status, 200);
   writeFileSync(file, withKey('second'));
@@ -217,8 +216,7 @@ test('--watch reloads a changed fixture, and keeps the old one if the new one is
   await mock.until('complained', /still serves the previous one:\n.*unknown key "apiKey"/s);
   assert.equal((await mock.ask(userPath, 'second')).status, 200);
   // Like an editor: a new file replaces the old one.
-  writeFileSync(join(folder, 'next.json'), withKey('third'));
-  renameSync(join(folder, 'next.json'), file);
+  renameSync(fileOf('next.json', withKey('third')), file);
   await mock.until('printed', /reloaded[^]*reloaded .*\n/);
   assert.equal((await mock.ask(userPath, 'third')).status, 200);
   assert.doesNotMatch(mock.printed() + mock.complained(), /first|second|third/);

@@ -1,8 +1,7 @@
 /** Tests of `action.yml`, `action/` and docs/ci.md. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { validateAction } from '@action-validator/core';
@@ -12,6 +11,7 @@ import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { waitForExit } from '../testing/child-process.ts';
 import { packagedFolder, packagedProgram } from '../testing/packaged.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { version } from '../version.ts';
 import { root } from './paths.ts';
@@ -21,13 +21,8 @@ const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
 const action = parse(text) as Record<'inputs' | 'outputs', object>;
 const unused = 'http://127.0.0.1:9';
 const swapped = { behaviour: faults['date-day-and-month-swapped']!.change(reference) };
+const folderFor = (t: TestContext) => temporaryFolder(t).folder;
 const variable = (name: string) => `INPUT_${name.toUpperCase().replaceAll('-', '_')}`;
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-action-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** Copies the action and replaces its program. */
 function checkoutWith(program: string, t: TestContext): string {
