@@ -26,7 +26,10 @@ test('the lines of a run, complete or cut off at any place', () => {
 describe('are not accepted', () => {
   for (const [at, line] of run.slice(0, -1).entries()) {
     test(`without its line ${at}, ${line.line}`, () =>
-      assert.throws(() => readTranscript(run.toSpliced(at, 1)), /\d of \d+ lines before its end line|is missing or out of order|first line/));
+      assert.throws(
+        () => readTranscript(run.toSpliced(at, 1)),
+        /\d of \d+ lines before its end line|is missing or out of order|first line/,
+      ));
     test(`with its line ${at}, ${line.line}, twice`, () =>
       assert.throws(() => readTranscript(run.toSpliced(at, 0, line)), /two lines|missing/));
   }
