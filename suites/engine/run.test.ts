@@ -105,10 +105,30 @@ test('an endpoint that refuses everything does not affect the other one', async 
   assert.equal(outcomes['rate-limit/deposit-check/requests'], 'limit-not-reached');
 });
 
+const unauthorized: Sent = {
+  ...answer(401),
+  ...readBody(new TextEncoder().encode('{"error":"Unauthorized"}')),
+  headers: { 'content-type': ['application/json'] },
+};
+
+test('a requirement passes only if each level was tried', async () => {
+  for (const [maxRequests, expected] of [
+    [6, 'inconclusive'],
+    [1000, 'passed'],
+  ] as const) {
+    const { requirements } = await run({
+      ...options,
+      cases: 200,
+      maxRequests,
+      requirements: auth.filter(({ id: name }) => name === 'auth/user-status/malformed'),
+      connect: () => ({ send: async () => unauthorized, close: async () => {} }),
+    });
+    assert.equal(requirements[0]!.outcome, expected);
+  }
+});
+
 test('a lookup that is lost three times is sent again after the others and judged', async () => {
   const tries: string[] = [];
-  const json = { 'content-type': ['application/json'] };
-  const body = readBody(new TextEncoder().encode('{"error":"Unauthorized"}'));
   const lost: Sent = { kind: 'trouble', code: 'network', words: 'reset' };
   const { requirements } = await run({
     ...options,
@@ -116,7 +136,7 @@ test('a lookup that is lost three times is sent again after the others and judge
     connect: () => ({
       send: async ({ target, headers }) => {
         if (headers['authorization'] === undefined) tries.push(target);
-        return tries.length > 0 && tries.length < 4 ? lost : { ...answer(401), headers: json, ...body };
+        return tries.length > 0 && tries.length < 4 ? lost : unauthorized;
       },
       close: async () => {},
     }),
