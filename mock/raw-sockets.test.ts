@@ -139,7 +139,7 @@ describe('over sockets', () => {
   for (const [name, [bytes, status, body]] of Object.entries(cases))
     test(`${name}: ${status}`, async () => assert.deepEqual(await first(bytes), [status, body]));
 
-  test('pipelined requests get responses in order, in any segments', async () => {
+  test('pipelined requests get responses in order, in any segments, also if the client closes its side', async () => {
     const known = [
       [member, [200, MEMBER]],
       [get('/elsewhere'), [404, error('Not found')]],
@@ -154,7 +154,8 @@ describe('over sockets', () => {
         const sent = asked.map(([request]) => request).join('');
         const ends = [...places.toSorted((one, other) => one - other), sent.length];
         const parts = ends.map((end, index) => sent.slice(ends[index - 1] ?? 0, end));
-        const { bytes } = await sendRaw(mock.port, parts, { half: true });
+        const { bytes, code } = await sendRaw(mock.port, parts, { half: true });
+        assert.equal(code, undefined);
         assert.deepEqual(
           readAnswers(bytes).map(({ status, body }) => [status, body]),
           asked.map(([, answer]) => answer),
@@ -208,14 +209,6 @@ describe('over sockets', () => {
       return bodiesOf(bytes);
     };
 
-    test('after one or several requests gets all responses', async () => {
-      assert.deepEqual(await answeredBy(member), [MEMBER]);
-      assert.deepEqual(await answeredBy(member, member, member), [MEMBER, MEMBER, MEMBER]);
-      assert.deepEqual(await answeredBy(post('Content-Length: 3\r\n', 'abc'), member), [
-        '{"error":"Not found"}',
-        MEMBER,
-      ]);
-    });
     test('within a request gets an error', async () => {
       for (const part of [member.slice(0, 1), member.slice(0, -2), member.slice(0, -1)])
         assert.deepEqual(await answeredBy(part), [BAD_REQUEST]);

@@ -15,9 +15,14 @@ const [caller] = known.callerKeys;
 const [other] = known.otherKeys;
 const as = (key = caller) => ({ credential: { as: 'key', key: key! } }) as const;
 const asked = userStatus(ours, as());
+const keyless = userStatus(ours, { credential: { as: 'none' } });
+const encoded = `user_id=${ours.replace('b', '%62')}`;
 const deposit = '4a000000-0000-4000-8000-000000000001';
 const body = (text: string) => answerOf(200, text);
 const headed = (name: string, value: string) => answerOf(200, '{}', { [name]: value });
+const [theirsInBody, oursInBody] = [theirs, ours].map((id) => `the user id ${id} in the body`);
+const theirsInServer = `the user id ${theirs} in the header server`;
+const contosoIn = (place: string) => `the partner id contoso in the ${place}`;
 
 /** The leak that the last of several answers shows. */
 function toldOf(of: Known, ...exchanges: readonly (readonly [Request, Answer])[]) {
@@ -35,7 +40,7 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
   'the very user in another case': [asked, body(ours.toUpperCase()), undefined],
   'the very user, asked for in another case': [userStatus(ours.toUpperCase(), as()), body(ours), undefined],
   'the very user, asked for in percent-encoding': [
-    lookup('user-status', `user_id=${ours.replace('b', '%62')}`, as()),
+    lookup('user-status', encoded, as()),
     body(ours),
     undefined,
   ],
@@ -54,17 +59,13 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
     headed('etag', `W/"${other!.key}-gzip"`),
     `${other!.name} in the header etag`,
   ],
-  'another user in Server': [asked, headed('server', theirs), `the user id ${theirs} in the header server`],
-  "another partner's id in Via": [
-    asked,
-    headed('via', '1.1 contoso'),
-    'the partner id contoso in the header via',
-  ],
+  'another user in Server': [asked, headed('server', theirs), theirsInServer],
+  "another partner's id in Via": [asked, headed('via', '1.1 contoso'), contosoIn('header via')],
   'a name in X-User': [asked, headed('x-user', 'Jane'), 'the header x-user, whose name means user data'],
   'a phone number': [asked, headed('phone', '+49 1'), 'the header phone, whose name means user data'],
   'a field email': [asked, body('{"a":[{"email":"x"}]}'), 'a field "email" in the body'],
   "the caller's partner to one that sent no key": [
-    userStatus(ours, { credential: { as: 'none' } }),
+    keyless,
     headed('x-partner', 'northwind'),
     'the partner id northwind in the header x-partner',
   ],
@@ -93,48 +94,20 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
     undefined,
   ],
 
-  'another user': [asked, body(`{"user_id":"${theirs}"}`), `the user id ${theirs} in the body`],
-  'another user of ours': [
-    depositCheck(deposit, as()),
-    body(`{"owner":"${ours}"}`),
-    `the user id ${ours} in the body`,
-  ],
-  'another user in upper case': [asked, body(theirs.toUpperCase()), `the user id ${theirs} in the body`],
-  'another user behind the one asked for': [
-    asked,
-    body(`${ours} ${theirs}`),
-    `the user id ${theirs} in the body`,
-  ],
-  'another user within a longer word': [asked, body(`u${theirs}x`), `the user id ${theirs} in the body`],
+  'another user': [asked, body(`{"user_id":"${theirs}"}`), theirsInBody],
+  'another user of ours': [depositCheck(deposit, as()), body(`{"owner":"${ours}"}`), oursInBody],
+  'another user in upper case': [asked, body(theirs.toUpperCase()), theirsInBody],
+  'another user behind the one asked for': [asked, body(`${ours} ${theirs}`), theirsInBody],
+  'another user within a longer word': [asked, body(`u${theirs}x`), theirsInBody],
   'another user in a header': [asked, headed('x-user', theirs), `the user id ${theirs} in the header x-user`],
-  'another user in text that is no JSON': [
-    asked,
-    body(`<p>${theirs}</p>`),
-    `the user id ${theirs} in the body`,
-  ],
-  'another user that only another request named': [
-    userStatus(nobody, as()),
-    body(ours),
-    `the user id ${ours} in the body`,
-  ],
-  "another partner's id": [asked, body('{"partner":"contoso"}'), 'the partner id contoso in the body'],
-  "another partner's id in another case": [
-    asked,
-    body('Owner: CONTOSO.'),
-    'the partner id contoso in the body',
-  ],
-  "another partner's id in a header": [
-    asked,
-    headed('x-owner', 'contoso'),
-    'the partner id contoso in the header x-owner',
-  ],
+  'another user in text that is no JSON': [asked, body(`<p>${theirs}</p>`), theirsInBody],
+  'another user that only another request named': [userStatus(nobody, as()), body(ours), oursInBody],
+  "another partner's id": [asked, body('{"partner":"contoso"}'), contosoIn('body')],
+  "another partner's id in another case": [asked, body('Owner: CONTOSO.'), contosoIn('body')],
+  "another partner's id in a header": [asked, headed('x-owner', 'contoso'), contosoIn('header x-owner')],
   'another key': [asked, body(other!.key), `${other!.name} in the body`],
   'another key in a header': [asked, headed('x-key', other!.key), `${other!.name} in the header x-key`],
-  'the key to one that sent none': [
-    userStatus(ours, { credential: { as: 'none' } }),
-    body(caller!.key),
-    `${caller!.name} in the body`,
-  ],
+  'the key to one that sent none': [keyless, body(caller!.key), `${caller!.name} in the body`],
 };
 
 describe('user data that the request did not name', () => {
@@ -150,7 +123,7 @@ describe('user data that the request did not name', () => {
   const constant = [asked, headed('server', 'contoso')] as const;
   test('a constant header field is no user data until one answer differs', () => {
     assert.equal(toldOf(known, constant, constant, constant), undefined);
-    const leak = 'the partner id contoso in the header server';
+    const leak = contosoIn('header server');
     assert.equal(toldOf(known, constant, [asked, answerOf(200, {})]), leak);
     assert.equal(toldOf(known, constant, [asked, headed('server', 'x')]), leak);
     // Answers of a front end and answers to other methods do not count.
@@ -164,7 +137,7 @@ describe('user data that the request did not name', () => {
   });
   test('an id in a constant header is still a leak', () => {
     const id = [asked, headed('server', theirs)] as const;
-    assert.equal(toldOf(known, id, id), `the user id ${theirs} in the header server`);
+    assert.equal(toldOf(known, id, id), theirsInServer);
   });
 
   test('e-mail addresses that differ are user data, in any place', () => {
@@ -213,7 +186,6 @@ describe('user data that the request did not name', () => {
   test('a key that contains a partner id does not name the partner', () => {
     const plain = knownFrom({ apiKeys: [{ key: 'northwind-key', partner: 'northwind', state: 'active' }] });
     const request = userStatus(nobody, as(plain.callerKeys[0]));
-    const keyless = userStatus(nobody, { credential: { as: 'none' } });
     assert.equal(foreignData(request, body('northwind'), plain), undefined);
     assert.equal(foreignData(keyless, body('northwind'), plain), 'the partner id northwind in the body');
   });
@@ -223,7 +195,7 @@ describe('user data that the request did not name', () => {
       apiKeys: [{ key: 'pk%live%1', partner: 'northwind', state: 'active' }],
       users: [{ user_id: ours, partner: 'northwind', date_joined: '2024-02-29T23:59:59Z' }],
     });
-    const request = lookup('user-status', `user_id=${ours.replace('b', '%62')}`, as(odd.callerKeys[0]));
+    const request = lookup('user-status', encoded, as(odd.callerKeys[0]));
     assert.equal(foreignData(request, body(ours), odd), undefined);
   });
 });

@@ -1,46 +1,34 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { costOf } from './engine/sender.ts';
 import { limiters, type Limiter } from './testing/simulated.ts';
-import { countedBy, keyOf, simulatedContext, type Simulation } from './testing/simulated-context.ts';
+import {
+  keyOf,
+  limitedContext,
+  MOST,
+  never,
+  stated,
+  unstated,
+  WINDOW_MS,
+  type LimitedSimulation,
+} from './testing/simulated-context.ts';
 import { rateLimit } from './rate-limit.ts';
-import { depositCheck, userStatus, type Request } from './request.ts';
+import { depositCheck, userStatus } from './request.ts';
 import { answerOf, sampleKnown } from './testing/samples.ts';
 
-const MOST = 12;
-const WINDOW = 2000;
-const known = {
-  ...sampleKnown,
-  limits: {
-    'user-status': { failedLookups: MOST, windowSeconds: WINDOW / 1000 },
-    'deposit-check': { requests: MOST, windowSeconds: WINDOW / 1000 },
-  },
-};
-const unstated = { ...sampleKnown, limits: {} };
-const failedLookups = (request: Request) => (costOf(request, known) === 0 ? undefined : keyOf(request));
 const fixed =
   (most = MOST) =>
   () =>
-    limiters['fixed']!(most, WINDOW, 0);
-const never = (): Limiter => {
-  let count = 0;
-  return () => count++ < MOST;
-};
+    limiters['fixed']!(most, WINDOW_MS, 0);
 
 /** The result of one requirement for a simulated target. */
 async function outcome(
   name: string,
   make: () => Limiter,
-  more: Partial<Simulation> & {
-    readonly account?: (request: Request) => string | undefined;
-    readonly what?: typeof known | typeof unstated;
-  } = {},
+  { what = stated, ...more }: LimitedSimulation & { readonly what?: typeof stated | typeof unstated } = {},
 ) {
-  const { account = failedLookups, what = known, ...rest } = more;
   const requirement = rateLimit.find(({ id }) => id === `rate-limit/${name}`);
   assert.ok(requirement?.kind === 'scenario');
-  const limiterOf = countedBy(account, make);
-  const { context } = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20, ...rest });
+  const { context } = limitedContext(make, more);
   const { finding } = await requirement.run(context, what);
   if (finding.kind === 'failed') return `${finding.aspect}: ${finding.actual}`;
   return finding.kind === 'inconclusive' ? `${finding.reason}: ${finding.words}` : finding.kind;

@@ -3,48 +3,36 @@ import { describe, test } from 'node:test';
 import { inFlightOf } from '../engine/context.ts';
 import { costOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
-import { sampleKnown } from '../testing/samples.ts';
 import { describeBursts, explore } from './explore.ts';
 import { withBan, limiters, tokenBucket, type Limiter } from '../testing/simulated.ts';
-import { countedBy, keyOf, simulatedContext, type Simulation } from '../testing/simulated-context.ts';
-
-const MOST = 12;
-const WINDOW = 2000;
-const known = {
-  ...sampleKnown,
-  limits: {
-    'user-status': { failedLookups: MOST, windowSeconds: WINDOW / 1000 },
-    'deposit-check': { requests: MOST, windowSeconds: WINDOW / 1000 },
-  },
-};
-const unstated = { ...known, limits: {} };
+import {
+  keyOf,
+  limitedContext,
+  MOST,
+  never,
+  stated as known,
+  unstated,
+  WINDOW_MS,
+  type LimitedSimulation,
+} from '../testing/simulated-context.ts';
 
 const laid =
-  (manner: string, most = MOST, windowMs = WINDOW) =>
+  (manner: string, most = MOST, windowMs = WINDOW_MS) =>
   () =>
     limiters[manner]!(most, windowMs, 700);
-const never = (): Limiter => {
-  let count = 0;
-  return () => count++ < MOST;
-};
-/** One limiter per key, for requests that may count. */
-const failedLookups = (request: Request) => (costOf(request, known) === 0 ? undefined : keyOf(request));
 
 const exploring = async (
   make: () => Limiter,
   {
-    account = failedLookups,
     endpoint = 'user-status',
     what = known,
     ...more
-  }: Partial<Simulation> & {
-    account?: (request: Request) => string | undefined;
+  }: LimitedSimulation & {
     endpoint?: 'user-status' | 'deposit-check';
     what?: typeof known | typeof unstated;
   } = {},
 ) => {
-  const limiterOf = countedBy(account, make);
-  const simulated = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20, ...more });
+  const simulated = limitedContext(make, more);
   return { ...simulated, ...(await explore(endpoint, simulated.context, what)) };
 };
 
@@ -89,7 +77,7 @@ describe('a stated limit', () => {
         last = instant;
         return count++ < MOST - 1;
       },
-      { isLost: () => last >= first + 0.9 * WINDOW && lost++ < 3 },
+      { isLost: () => last >= first + 0.9 * WINDOW_MS && lost++ < 3 },
     );
     const { recovery } = limited!;
     assert.equal(recovery.kind === 'trouble' && recovery.code, 'network');
@@ -97,7 +85,7 @@ describe('a stated limit', () => {
   });
   test('one burst identifies a bucket with even refill', async () => {
     for (const slowness of [0, 2, 15]) {
-      const { bursts, judgement } = await exploring(() => tokenBucket(MOST, MOST / WINDOW), { slowness });
+      const { bursts, judgement } = await exploring(() => tokenBucket(MOST, MOST / WINDOW_MS), { slowness });
       assert.deepEqual([bursts!.length, judgement], [1, { kind: 'kept' }]);
     }
   });
@@ -112,7 +100,7 @@ describe('a stated limit', () => {
     for (const [at, { sentAt }] of history.entries())
       assert.ok(at === 0 || sentAt >= history[at - 1]!.receivedAt);
     assert.match(
-      describeBursts([{ ...bursts![0]!, inFlight: 1 }], { most: MOST, windowMs: WINDOW }),
+      describeBursts([{ ...bursts![0]!, inFlight: 1 }], { most: MOST, windowMs: WINDOW_MS }),
       / \(one at a time\)/,
     );
   });
@@ -133,17 +121,18 @@ describe('a stated limit', () => {
     assert.equal(inFlightOf(pace, [...answers(8, 15), ...answers(100, 3000)]), 10);
   });
   test('without time for a pause, nothing is judged or waited for', async () => {
-    const { judgement, streams, context, elapsedMs } = await exploring(laid('fixed'), { deadline: WINDOW });
+    const { judgement, streams, context, elapsedMs } = await exploring(laid('fixed'), {
+      deadline: WINDOW_MS,
+    });
     assert.equal(judgement, undefined);
-    assert.ok(elapsedMs() <= WINDOW);
+    assert.ok(elapsedMs() <= WINDOW_MS);
     assert.equal(streams[0]!.history[0]!.sentAt, context.now() - elapsedMs());
   });
 });
 
 test('earlier requests leave the window first, stated or not', async () => {
   for (const what of [known, unstated]) {
-    const limiterOf = countedBy(() => 'all', laid('sliding'));
-    const { context } = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20 });
+    const { context } = limitedContext(laid('sliding'), { account: () => 'all' });
     await context.burst(...Array.from({ length: 5 }, () => userStatus('x')));
     const { limited } = await explore('user-status', context, what);
     assert.equal(limited!.first.passed, MOST);
@@ -159,7 +148,7 @@ test('a limit that is not stated is recorded and not judged', async () => {
     recoveryMs,
   } = limited!;
   assert.deepEqual([passed, judgement, recovery.kind], [MOST, undefined, 'answer']);
-  assert.ok(refusedMs < WINDOW && recoveryMs >= WINDOW, `${refusedMs} to ${recoveryMs}`);
+  assert.ok(refusedMs < WINDOW_MS && recoveryMs >= WINDOW_MS, `${refusedMs} to ${recoveryMs}`);
 });
 
 describe('a limiter that never answers 429', () => {
@@ -217,7 +206,7 @@ describe('members', () => {
 describe('which kinds of requests count', () => {
   const isBadKey = ({ credential }: Request) => credential.as === 'header';
   test('is unknown without time for another window', async () => {
-    const { limited } = await exploring(laid('fixed'), { deadline: 4.5 * WINDOW });
+    const { limited } = await exploring(laid('fixed'), { deadline: 4.5 * WINDOW_MS });
     assert.deepEqual([limited?.members?.refusal, limited?.counting], [undefined, undefined]);
     assert.equal(limited?.recovery.kind, 'answer');
   });
@@ -278,7 +267,7 @@ test('a key whose request is lost is not reported', async () => {
         return !isLimited;
       };
     },
-    { isLost: () => isLimited, deadline: WINDOW },
+    { isLost: () => isLimited, deadline: WINDOW_MS },
   );
   assert.deepEqual([limited!.probe.others, limited!.probe.statuses], [{}, {}]);
 });

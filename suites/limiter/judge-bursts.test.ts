@@ -183,15 +183,18 @@ describe('a target that stalls now and then is never judged wrongly', () => {
     });
 });
 
+/** A burst of requests `stepMs` apart, of which the last one gets a 429. */
+function passing(passed: number, { startedAt = 0, stepMs = 1, tookMs = 1, inFlight = 2 } = {}): Burst {
+  const history = Array.from({ length: passed + 1 }, (_, nth) => ({
+    sentAt: startedAt + nth * stepMs,
+    receivedAt: startedAt + nth * stepMs + tookMs,
+    result: nth < passed ? ('passed' as const) : ('refused' as const),
+  }));
+  return { startedAt, history, inFlight };
+}
+
 test('a window boundary within a fast burst is no break', () => {
-  const quick = (startedAt: number): Burst => {
-    const history = Array.from({ length: 9 }, (_, nth) => ({
-      sentAt: startedAt + nth,
-      receivedAt: startedAt + nth + 1,
-      result: nth < 8 ? ('passed' as const) : ('refused' as const),
-    }));
-    return { startedAt, history, inFlight: 2 };
-  };
+  const quick = (startedAt: number) => passing(8, { startedAt });
   const limit = { most: 4, windowMs: 2000 };
   assert.deepEqual(judgeBursts([quick(0), quick(20_000)], limit), { kind: 'kept' });
   assert.equal(judgeBursts([quick(0), quick(20_500)], limit).kind, 'broken');
@@ -265,45 +268,22 @@ test('three consecutive answers other than pass or 429 replace the 429; lost req
 });
 
 test('five bursts that nothing explains are enough', () => {
-  const burst = (passed: number, startedAt: number): Burst => ({
-    startedAt,
-    history: Array.from({ length: passed + 1 }, (_, nth) => ({
-      sentAt: startedAt + nth,
-      receivedAt: startedAt + nth + 1,
-      result: nth < passed ? 'passed' : 'refused',
-    })),
-    inFlight: 2,
-  });
   const limit = { most: 4, windowMs: 2000 };
-  const mixed = [6, 3, 4, 4, 4].map((passed, nth) => burst(passed, nth * 20_000 + nth * 700));
+  const mixed = [6, 3, 4, 4, 4].map((passed, nth) => passing(passed, { startedAt: nth * 20_700 }));
   assert.equal(judgeBursts(mixed.slice(0, 4), limit).kind, 'again');
   assert.equal(judgeBursts(mixed, limit).kind, 'open');
 });
 
 test('a slow burst that a bucket explains does not excuse a fast one with fewer passes', () => {
-  const burst = (stepMs: number, results: readonly ('passed' | 'refused')[]): Burst => ({
-    startedAt: 0,
-    history: results.map((result, nth) => ({ result, sentAt: nth * stepMs, receivedAt: nth * stepMs + 10 })),
-    inFlight: 1,
-  });
-  const fifty = Array.from({ length: 50 }, () => 'passed' as const);
-  const quick = burst(1, [...fifty, 'refused']);
+  const quick = passing(50, { tookMs: 10, inFlight: 1 });
   // A window of 50 in 3 s ends during the burst.
-  const slow = burst(60, [...fifty, ...fifty.slice(20), 'refused']);
+  const slow = passing(80, { stepMs: 60, tookMs: 10, inFlight: 1 });
   assert.notEqual(judgeBursts([quick, slow], { most: 60, windowMs: 3000 }).kind, 'kept');
 });
 
 test('bursts longer than a window do not show that a limit is kept', () => {
   // A window of 30 in 3 s, twice.
-  const slow = (startedAt: number): Burst => ({
-    startedAt,
-    history: Array.from({ length: 61 }, (_, nth) => ({
-      result: nth < 60 ? 'passed' : 'refused',
-      sentAt: startedAt + nth * 98,
-      receivedAt: startedAt + nth * 98 + 90,
-    })),
-    inFlight: 2,
-  });
+  const slow = (startedAt: number) => passing(60, { startedAt, stepMs: 98, tookMs: 90 });
   const { kind } = judgeBursts([0, 20_000, 40_000].map(slow), { most: 60, windowMs: 3000 });
   assert.equal(kind, 'open');
   // The first of five is answered last, and may have passed in the next window.

@@ -1,10 +1,11 @@
 import { trouble, type Answer } from '../answer.ts';
 import { virtualClock } from '../engine/clock.ts';
 import { createContexts } from '../engine/context.ts';
+import { costOf } from '../engine/sender.ts';
 import { randomOf } from '../model/covering.ts';
 import type { Request } from '../request.ts';
 import type { Exchange } from '../requirement.ts';
-import { answerOf } from './samples.ts';
+import { answerOf, sampleKnown } from './samples.ts';
 import type { Limiter } from './simulated.ts';
 
 /** A simulated target with limiters and its own clock. */
@@ -112,3 +113,38 @@ export function countedBy(
 
 /** The issued key of a request, if any. */
 export const keyOf = ({ credential }: Request) => (credential.as === 'key' ? credential.key.key : undefined);
+
+export const MOST = 12;
+export const WINDOW_MS = 2000;
+
+/** The sample data with limits of MOST in WINDOW_MS, and without limits. */
+export const stated = {
+  ...sampleKnown,
+  limits: {
+    'user-status': { failedLookups: MOST, windowSeconds: WINDOW_MS / 1000 },
+    'deposit-check': { requests: MOST, windowSeconds: WINDOW_MS / 1000 },
+  },
+};
+export const unstated = { ...stated, limits: {} };
+
+/** The issued key of a request that may count; undefined for other requests. */
+export const failedLookups = (request: Request) =>
+  costOf(request, stated) === 0 ? undefined : keyOf(request);
+
+/** A limiter that never passes again after MOST requests. */
+export const never = (): Limiter => {
+  let count = 0;
+  return () => count++ < MOST;
+};
+
+export type LimitedSimulation = Partial<Simulation> & {
+  readonly account?: (request: Request) => string | undefined;
+};
+
+/** A simulated target with one limiter for each name that `account` returns, by default for each key. */
+export function limitedContext(
+  make: () => Limiter,
+  { account = failedLookups, ...more }: LimitedSimulation = {},
+) {
+  return simulatedContext({ limiterOf: countedBy(account, make), forgetsAfter: WINDOW_MS + 20, ...more });
+}
