@@ -106,12 +106,6 @@ test('differences between fixture and target are reported with their places', as
   assert.doesNotMatch(found.join('\n'), /sk_never|northwind-\w*-?key/);
 });
 
-test('a port where nothing listens: exit code 4', async () => {
-  const { code, output } = await call('http://127.0.0.1:9', ...fixture);
-  assert.match(output, /✗ HTTP +the connection was refused/);
-  assert.equal(code, 4);
-});
-
 test('a self-signed certificate is reported; --ca or --insecure accepts it', async () => {
   await using mock = await startMock({ tls });
   const { port } = mock;

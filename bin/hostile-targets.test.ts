@@ -276,39 +276,22 @@ describe('a target that', () => {
       );
 });
 
-test('a port where nothing listens: exit code 4', async () => {
-  const port = await withServer(createServer(), async (free) => free);
-  await ends(`http://127.0.0.1:${port}`, 4, /the connection was refused: nothing listens there/);
-});
-test('a host name that does not exist: exit code 4', () =>
-  ends('http://no-such-name.invalid', 4, /the name does not resolve/));
-
 describe('TLS:', () => {
   const ca = fileOf('ca.pem', expired.cert);
   const ownCa = fileOf('own-ca.pem', tls.cert);
   const speaks = (certificate: typeof tls) => createTlsServer(certificate, () => undefined);
-  test('a self-signed certificate: exit code 4', () =>
-    withServer(speaks(tls), (port) =>
-      ends(`https://localhost:${port}`, 4, /its certificate is self-signed: give --ca or --insecure/),
-    ));
-  test('an expired certificate: exit code 4', () =>
-    withServer(speaks(expired), (port) =>
-      ends(`https://localhost:${port}`, 4, /its certificate has expired/, `--ca ${ca}`),
-    ));
-  test('a certificate for another name: exit code 4', () =>
-    withServer(speaks(tls), (port) =>
-      ends(`https://127.0.0.1:${port}`, 4, /its certificate is for another name/, `--ca ${ownCa}`),
-    ));
-  test('https to an HTTP port: exit code 4', () =>
-    withServer(send('200 OK', '{}', json), (port) =>
-      ends(`https://localhost:${port}`, 4, /TLS failed: the port may speak plain HTTP/),
-    ));
-  test('https to a port that never answers: exit code 3', () =>
-    withServer(createServer(), (port) =>
-      ends(`https://localhost:${port}`, 3, /does not answer/, '--timeout 300'),
-    ));
-  test('http to a TLS port: exit code 4', () =>
-    withServer(speaks(tls), (port) => ends(`http://localhost:${port}`, 4, /closed|reset|not HTTP/)));
+  const [own, https] = [() => speaks(tls), 'https://localhost'];
+  const plainHttp = () => send('200 OK', '{}', json);
+  for (const [what, serve, origin, code, cause, flags] of [
+    ['a self-signed certificate', own, https, 4, /its certificate is self-signed: give --ca or --insecure/],
+    ['an expired certificate', () => speaks(expired), https, 4, /its certificate has expired/, `--ca ${ca}`],
+    ['a certificate for another name', own, 'https://127.0.0.1', 4, /for another name/, `--ca ${ownCa}`],
+    ['https to an HTTP port', plainHttp, https, 4, /TLS failed: the port may speak plain HTTP/],
+    ['https to a port that never answers', createServer, https, 3, /does not answer/, '--timeout 300'],
+    ['http to a TLS port', own, 'http://localhost', 4, /closed|reset|not HTTP/],
+  ] as const)
+    test(`${what}: exit code ${code}`, () =>
+      withServer(serve(), (port) => ends(`${origin}:${port}`, code, cause, flags)));
 });
 
 describe('in the middle of the run', () => {

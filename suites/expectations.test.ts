@@ -16,15 +16,8 @@ import { failed, pass, type Verdict } from './verdict.ts';
 
 /** A short form of a verdict: `passed`, the aspect that differs, or the reason. */
 function shortOf(verdict: Verdict): string {
-  switch (verdict.kind) {
-    case 'passed':
-      return 'passed';
-    case 'failed':
-      return verdict.aspect;
-    case 'inconclusive':
-    case 'excluded':
-      return verdict.reason;
-  }
+  if (verdict.kind === 'failed') return verdict.aspect;
+  return verdict.kind === 'passed' ? verdict.kind : verdict.reason;
 }
 
 const bytes = (...parts: readonly (string | readonly number[])[]) =>
@@ -111,12 +104,12 @@ test('a failed expectation reports expected and actual', () => {
     expected: '401 {"error":"Unauthorized"}',
     actual: '404 {"error":"Deposit not found"}',
   });
-  const { actual } = unauthorized(answerOf(401, '')) as { actual: string };
-  assert.equal(actual, '401 (no body)');
-  const { actual: shown } = unauthorized(answerOf(401, bytes([0xff]))) as { actual: string };
-  assert.equal(shown, '401 \ufffd (the body is not UTF-8)');
-  const { actual: long } = unauthorized(answerOf(401, '['.repeat(9999))) as { actual: string };
-  assert.equal(long, `401 ${'['.repeat(200)}… (the body is not JSON)`);
+  for (const [body, actual] of [
+    ['', '401 (no body)'],
+    [bytes([0xff]), '401 \ufffd (the body is not UTF-8)'],
+    ['['.repeat(9999), `401 ${'['.repeat(200)}… (the body is not JSON)`],
+  ] as const)
+    assert.equal((unauthorized(answerOf(401, body)) as { actual: string }).actual, actual);
 });
 
 const member = { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' };

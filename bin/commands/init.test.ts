@@ -8,6 +8,7 @@ import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';
+import { withServer } from '../../suites/testing/against.ts';
 import { runCli } from '../testing/run-cli.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { CONFIG_FILE, type CliContext, type Prompter } from '../cli-context.ts';
@@ -76,15 +77,10 @@ describe('in an empty folder', () => {
     assert.equal(fixture.users![0]!.date_joined, '2024-02-29T23:59:59.999Z');
     assert.equal(fixture.deposits![0]!.state, 'EXECUTED');
     assert.ok(!(output + files.map((file) => readFileSync(file, 'utf8')).join('')).includes(KEY));
-    assert.equal((await runCli(['doctor', mock.url, '--fixture', 'fixture.json'], { env })).code, 0);
-  });
-
-  test('the next command needs only the written files', async () => {
-    await using mock = await startMock({});
-    await init(['--url', mock.url, '--member', member, '--yes', '--insecure'], { env });
-    const { code, output, stderr } = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
-    assert.equal(code, 0, output + stderr);
-    assert.ok(output.includes(`target ${mock.url}`), output);
+    // The next command needs only the written files.
+    const next = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
+    assert.equal(next.code, 0, next.output + next.stderr);
+    assert.ok(next.output.includes(`target ${mock.url}`), next.output);
   });
 
   test('it asks for missing values, hides the key, and repeats a question after an invalid answer', async () => {
@@ -220,15 +216,13 @@ describe('in an empty folder', () => {
     const { code, error } = await init([], { prompter: person(url, interrupted).prompter });
     assert.deepEqual([code, error], [130, 'ib-conformance: interrupted: nothing was written']);
     const stop = new AbortController();
-    const silent = createServer(() => stop.abort());
-    await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as { readonly port: number };
-    const waiting = await init(['--url', `http://127.0.0.1:${port}`, '--member', member, '--yes'], {
-      env,
-      signal: stop.signal,
-    });
-    silent.closeAllConnections();
-    silent.close();
+    const waiting = await withServer(
+      createServer(() => stop.abort()),
+      (port) => {
+        const argv = ['--url', `http://127.0.0.1:${port}`, '--member', member, '--yes'];
+        return init(argv, { env, signal: stop.signal });
+      },
+    );
     assert.deepEqual([waiting.code, waiting.output], [130, '']);
     assert.ok(!files.some((file) => existsSync(file)));
   });

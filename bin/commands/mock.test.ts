@@ -13,10 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as allOf } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
+import { withServer } from '../../suites/testing/against.ts';
 import { commandLine } from '../command-line.ts';
 import { packagedProgram } from '../testing/packaged.ts';
 import { runCli } from '../testing/run-cli.ts';
@@ -97,22 +97,18 @@ test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
   assert.equal((await mock.ask('/__admin/clock')).status, 200);
 });
 
-test('a port in use is reported with its flag', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  for (const [flag, other] of [
-    ['--port', '--admin-port'],
-    ['--admin-port', '--port'],
-  ] as const) {
-    const { error } = await runCli(['mock', flag, `${port}`, other, '0']);
-    assert.equal(
-      error,
-      `ib-conformance: cannot listen on 127.0.0.1:${port}: the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
-    );
-  }
-});
+for (const [flag, other] of [
+  ['--port', '--admin-port'],
+  ['--admin-port', '--port'],
+] as const)
+  test(`a port in use is reported with its flag: ${flag}`, () =>
+    withServer(createServer(), async (port) => {
+      const { error } = await runCli(['mock', flag, `${port}`, other, '0']);
+      assert.equal(
+        error,
+        `ib-conformance: cannot listen on 127.0.0.1:${port}: the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
+      );
+    }));
 
 test('the log shows the reason of each answer; in JSON, one object per line', async (t) => {
   const pretty = await run(t);
@@ -201,8 +197,10 @@ describe('the admin API', () => {
   });
 });
 
+/** The text of a fixture with one active key. */
+const withKey = (key: string) => JSON.stringify({ apiKeys: [{ key, partner: 'p', state: 'active' }] });
+
 test('--watch reloads a changed fixture, and keeps the old one if the new one is invalid', async (t) => {
-  const withKey = (key: string) => JSON.stringify({ apiKeys: [{ key, partner: 'p', state: 'active' }] });
   const file = fileOf('watched.json', withKey('first'));
   const mock = await run(t, '--fixture', file, '--watch');
   assert.equal((await mock.ask(userPath, 'first')).status, 200);
@@ -226,8 +224,7 @@ test('--watch notices that a folder is replaced, like a mounted one', async (t) 
   const mount = mkdtempSync(join(folder, 'mount-'));
   for (const key of ['first', 'second']) {
     mkdirSync(join(mount, key));
-    const apiKeys = [{ key, partner: 'p', state: 'active' }];
-    writeFileSync(join(mount, key, 'fixture.json'), JSON.stringify({ apiKeys }));
+    writeFileSync(join(mount, key, 'fixture.json'), withKey(key));
   }
   symlinkSync('first', join(mount, 'data'));
   symlinkSync('data/fixture.json', join(mount, 'fixture.json'));
@@ -253,11 +250,9 @@ describe('healthcheck', () => {
       assert.match(complained, /is not healthy: ECONNREFUSED/);
     }
   });
-  test('exits with 1 for another server', async (t) => {
-    const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => server.close());
-    const [code, complained] = await check(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  test('exits with 1 for another server', async () => {
+    const server = createServer((_, response) => response.end('hello'));
+    const [code, complained] = await withServer(server, (port) => check(`http://127.0.0.1:${port}`));
     assert.equal(code, 1);
     assert.match(complained, /answers 200/);
   });
