@@ -15,7 +15,13 @@ function budgetOf(bounds: Partial<BudgetOptions> = {}) {
     ...bounds,
   });
   const words = (until?: number) => budget.ended(until)?.words;
-  return { ...time, ...budget, abort, words };
+  /** The times of the requests of `spendNow`. */
+  const at: number[] = [];
+  const spendNow = async (isAtOnce?: boolean) => {
+    assert.equal(await budget.spend(isAtOnce), undefined);
+    at.push(time.clock.now());
+  };
+  return { ...time, ...budget, abort, words, at, spendNow };
 }
 
 test('without limits, a run may go on', async () => {
@@ -64,15 +70,11 @@ describe('a rate', () => {
   for (const rate of [0.5, 4, 50])
     test(`of ${rate} per second paces evenly and does not catch up`, async () => {
       const run = budgetOf({ rate });
-      const at: number[] = [];
-      const spend = async () => {
-        assert.equal(await run.spend(), undefined);
-        at.push(run.clock.now());
-      };
-      await ended(run, Promise.all(Array.from({ length: 5 }, spend)));
+      const { at, spendNow } = run;
+      await ended(run, Promise.all(Array.from({ length: 5 }, () => spendNow())));
       const pause = 60_000;
       await run.advance(pause);
-      await ended(run, Promise.all([spend(), spend()]));
+      await ended(run, Promise.all([spendNow(), spendNow()]));
       const gaps = at.slice(1).map((ms, nth) => ms - at[nth]!);
       const gap = 1000 / rate;
       assert.deepEqual(gaps.toSpliced(4, 1), [gap, gap, gap, gap, gap]);
@@ -85,13 +87,9 @@ describe('a rate', () => {
   ] as const)
     test(`is an average: some of a group go at once, and the next requests wait: ${rate}`, async () => {
       const run = budgetOf({ rate });
-      const at: number[] = [];
-      const spend = async (isAtOnce: boolean) => {
-        await run.spend(isAtOnce);
-        at.push(run.clock.now());
-      };
-      await ended(run, Promise.all(Array.from({ length: expected.length - 2 }, () => spend(true))));
-      await ended(run, Promise.all([spend(false), spend(false)]));
+      const { at, spendNow } = run;
+      await ended(run, Promise.all(Array.from({ length: expected.length - 2 }, () => spendNow(true))));
+      await ended(run, Promise.all([spendNow(false), spendNow(false)]));
       assert.deepEqual(at, expected);
     });
   test('whose next turn is after the deadline sends and counts nothing', async () => {

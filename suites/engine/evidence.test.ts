@@ -39,7 +39,9 @@ const redactors = new Map(Object.values(fixtures).map((known) => [known, redacto
 const record = (request: Request, known: Known, reply: Reply = plain) =>
   recordExchange({ request, reply }, base, redactors.get(known)!);
 
-function curlArguments(lines: readonly string[], key: string): readonly (readonly string[])[] {
+/** The arguments of each curl line in a shell. Each line sends the target of its request. */
+function curlArguments(requests: readonly Request[], known: Known, key: string) {
+  const lines = requests.map((request) => record(request, known).curl);
   const script = `curl() { printf '%s\\0' "$@"; printf '\\0'; }\n${lines.join('\n')}`;
   const { status, stdout, stderr } = spawnSync('bash', ['-s'], {
     input: script,
@@ -48,10 +50,13 @@ function curlArguments(lines: readonly string[], key: string): readonly (readonl
   });
   assert.equal(status, 0, stderr);
   assert.equal(stderr, '');
-  return stdout
-    .split('\0\0')
-    .slice(0, -1)
-    .map((line) => line.split('\0'));
+  const sent = stdout.split('\0\0').slice(0, -1);
+  assert.equal(sent.length, requests.length);
+  return sent.map((line, nth) => {
+    const words = line.split('\0');
+    assert.equal(words.at(-1), `https://target.example/gateway${requests[nth]!.target}`);
+    return words;
+  });
 }
 
 const option = (words: readonly string[], name: string) =>
@@ -65,12 +70,8 @@ describe('the curl line sends the same request, given the key', () => {
           ({ credential }) =>
             credential.as !== 'header' || credential.key === undefined || credential.key === key,
         );
-        const sent = curlArguments(
-          requests.map((request) => record(request, known).curl),
-          key.key,
-        );
-        assert.equal(sent.length, requests.length);
-        for (const [nth, { credential, target, headers, body }] of requests.entries()) {
+        const sent = curlArguments(requests, known, key.key);
+        for (const [nth, { credential, headers, body }] of requests.entries()) {
           const words = sent[nth]!;
           const authorization =
             credential.as === 'key'
@@ -78,7 +79,6 @@ describe('the curl line sends the same request, given the key', () => {
               : credential.as === 'header'
                 ? credential.value
                 : undefined;
-          assert.equal(words.at(-1), `https://target.example/gateway${target}`);
           assert.deepEqual(option(words, '-H'), [
             ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
             ...Object.entries(headers).map(([field, value]) => `${field}: ${value}`),
@@ -96,13 +96,9 @@ describe('the curl line sends the same request, given the key', () => {
       ...['HEAD', 'POST', 'OPTIONS'].map((method) => userStatus(id, { method })),
       userStatus(`'"$(id)\`id\`\\!{a,b}*`),
     ];
-    const sent = curlArguments(
-      requests.map((request) => record(request, sampleKnown).curl),
-      key!.key,
-    );
-    for (const [nth, { target, method }] of requests.entries()) {
+    const sent = curlArguments(requests, sampleKnown, key!.key);
+    for (const [nth, { method }] of requests.entries()) {
       const words = sent[nth]!;
-      assert.equal(words.at(-1), `https://target.example/gateway${target}`);
       const asked = words.includes('--head') ? 'HEAD' : (option(words, '-X')[0] ?? 'GET');
       assert.equal(asked, method);
       assert.ok(words.includes('--path-as-is'));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readBody, type Answer } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import { auth } from '../auth.ts';
 import { depositCheck, userStatus } from '../request.ts';
 import { rateLimit } from '../rate-limit.ts';
-import { scenario } from '../requirement.ts';
-import { sampleKnown as known } from '../testing/samples.ts';
+import { scenario, type Requirement } from '../requirement.ts';
+import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pass } from '../verdict.ts';
 import type { Client } from './client.ts';
 import { virtualClock } from './clock.ts';
@@ -15,11 +15,8 @@ import { run } from './run.ts';
 const id = '00000000-0000-4000-8000-000000000000';
 const clock = virtualClock(0);
 type Sent = Awaited<ReturnType<Client['send']>>;
-const answer = (status: number): Answer => ({
-  kind: 'answer',
-  status,
-  headers: {},
-  ...readBody(new Uint8Array()),
+const answer = (status: number, body: string | object = ''): Answer => ({
+  ...answerOf(status, body, body === '' ? {} : { 'content-type': 'application/json' }),
   sentAt: clock.now(),
   receivedAt: clock.now(),
   tookMs: 1,
@@ -44,29 +41,29 @@ const options: Omit<RunOptions, 'requirements' | 'connect'> = {
   version: 'test',
 };
 
+/** Runs requirements against a target with these answers. */
+const runOn = (requirements: readonly Requirement[], send: Client['send'], more: Partial<RunOptions> = {}) =>
+  run({ ...options, ...more, requirements, connect: () => ({ send, close: async () => {} }) });
+const ofAuth = (name: string) => auth.filter((one) => one.id === `auth/user-status/${name}`);
+
 test('every request of a run is in its traffic', async () => {
   const replies: Sent[] = [];
-  const { traffic, requests } = await run({
-    ...options,
-    requirements: [
-      scenario({
-        id: 'valid/service/talk',
-        level: 'required',
-        clause: '',
-        title: '',
-        run: async (context) => {
-          replies.push(answer(200), answer(429), gone);
-          await context.burst(userStatus(id), depositCheck(id), depositCheck(id));
-          await context.wait(25);
-          replies.push(answer(404));
-          await context.burst(depositCheck(id));
-          return { finding: pass };
-        },
-      }),
-    ],
-    // The preflight request.
-    connect: () => ({ send: async () => replies.shift() ?? answer(200), close: async () => {} }),
+  const talk = scenario({
+    id: 'valid/service/talk',
+    level: 'required',
+    clause: '',
+    title: '',
+    run: async (context) => {
+      replies.push(answer(200), answer(429), gone);
+      await context.burst(userStatus(id), depositCheck(id), depositCheck(id));
+      await context.wait(25);
+      replies.push(answer(404));
+      await context.burst(depositCheck(id));
+      return { finding: pass };
+    },
   });
+  // The preflight request gets 200.
+  const { traffic, requests } = await runOn([talk], async () => replies.shift() ?? answer(200));
   assert.equal(requests, 5);
   assert.deepEqual(
     traffic?.endpoints.map(({ endpoint, answers }) => [endpoint, answers]),
@@ -85,11 +82,7 @@ test('every request of a run is in its traffic', async () => {
 /** Outcomes or reasons of the rate-limit rows for a target with one status per endpoint. */
 async function outcomesAt(statuses: Readonly<Record<string, number>>) {
   const statusOf = (target: string) => statuses[target.includes('deposit') ? 'deposit-check' : 'user-status'];
-  const { requirements } = await run({
-    ...options,
-    requirements: rateLimit,
-    connect: () => ({ send: async ({ target }) => answer(statusOf(target)!), close: async () => {} }),
-  });
+  const { requirements } = await runOn(rateLimit, async ({ target }) => answer(statusOf(target)!));
   return Object.fromEntries(requirements.map((row) => [row.id, 'reason' in row ? row.reason : row.outcome]));
 }
 
@@ -105,24 +98,15 @@ test('an endpoint that refuses everything does not affect the other one', async 
   assert.equal(outcomes['rate-limit/deposit-check/requests'], 'limit-not-reached');
 });
 
-const unauthorized: Sent = {
-  ...answer(401),
-  ...readBody(new TextEncoder().encode('{"error":"Unauthorized"}')),
-  headers: { 'content-type': ['application/json'] },
-};
+const unauthorized: Sent = answer(401, { error: 'Unauthorized' });
 
 test('a requirement passes only if each level was tried', async () => {
   for (const [maxRequests, expected] of [
     [6, 'inconclusive'],
     [1000, 'passed'],
   ] as const) {
-    const { requirements } = await run({
-      ...options,
-      cases: 200,
-      maxRequests,
-      requirements: auth.filter(({ id: name }) => name === 'auth/user-status/malformed'),
-      connect: () => ({ send: async () => unauthorized, close: async () => {} }),
-    });
+    const more = { cases: 200, maxRequests };
+    const { requirements } = await runOn(ofAuth('malformed'), async () => unauthorized, more);
     assert.equal(requirements[0]!.outcome, expected);
   }
 });
@@ -130,16 +114,9 @@ test('a requirement passes only if each level was tried', async () => {
 test('a lookup that is lost three times is sent again after the others and judged', async () => {
   const tries: string[] = [];
   const lost: Sent = { kind: 'trouble', code: 'network', words: 'reset' };
-  const { requirements } = await run({
-    ...options,
-    requirements: auth.filter((requirement) => requirement.id === 'auth/user-status/missing'),
-    connect: () => ({
-      send: async ({ target, headers }) => {
-        if (headers['authorization'] === undefined) tries.push(target);
-        return tries.length > 0 && tries.length < 4 ? lost : unauthorized;
-      },
-      close: async () => {},
-    }),
+  const { requirements } = await runOn(ofAuth('missing'), async ({ target, headers }) => {
+    if (headers['authorization'] === undefined) tries.push(target);
+    return tries.length > 0 && tries.length < 4 ? lost : unauthorized;
   });
   assert.equal(tries[3], tries[0]);
   assert.equal(requirements[0]!.outcome, 'passed');
@@ -147,13 +124,9 @@ test('a lookup that is lost three times is sent again after the others and judge
 
 test('the self-check runs after the target has answered, and not if it is unreachable', async () => {
   const order: string[] = [];
+  const onReached = async () => (order.push('self-check'), ['a-fault']);
   const verify = (reply: Sent) =>
-    run({
-      ...options,
-      requirements: auth.filter(({ id: name }) => name === 'auth/user-status/missing'),
-      connect: () => ({ send: async () => (order.push('request'), reply), close: async () => {} }),
-      onReached: async () => (order.push('self-check'), ['a-fault']),
-    });
+    runOn(ofAuth('missing'), async () => (order.push('request'), reply), { onReached });
   const { canary } = await verify(answer(401));
   assert.deepEqual([canary, order.slice(0, 3)], [['a-fault'], ['request', 'self-check', 'request']]);
   order.length = 0;

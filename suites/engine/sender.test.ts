@@ -34,11 +34,7 @@ function senderOf(
   return { sender, sent: () => sent, seen: () => seen };
 }
 
-const broken: Trouble = {
-  kind: 'trouble',
-  code: 'network',
-  words: 'the connection broke',
-};
+const broken: Trouble = { kind: 'trouble', code: 'network', words: 'the connection broke' };
 const fine = answerOf(200, {});
 const someUser = userStatus('x');
 
@@ -62,17 +58,17 @@ test('a key works if one of its answers is not 401', async () => {
 });
 
 describe('a connection that breaks', () => {
-  test('is tried three times, and each try is an exchange', async () => {
-    const { sender, sent, seen } = senderOf(() => broken);
-    assert.equal((await sender.send(someUser)).reply, broken);
-    assert.deepEqual([sent(), seen()], [3, 3]);
-  });
-
-  test('is forgotten after an answer', async () => {
-    const { sender, sent, seen } = senderOf((nth) => (nth < 2 ? broken : fine));
-    assert.equal((await sender.send(someUser)).reply.kind, 'answer');
-    assert.deepEqual([sent(), seen()], [3, 3]);
-  });
+  const late: Trouble = { ...broken, code: 'timeout' };
+  for (const [what, respond, reply, count] of [
+    ['is tried three times, and each try is an exchange', () => broken, broken, 3],
+    ['is forgotten after an answer', (nth: number) => (nth < 2 ? broken : fine), fine, 3],
+    ['is not retried after a timeout', () => late, late, 1],
+  ] as const)
+    test(what, async () => {
+      const { sender, sent, seen } = senderOf(respond);
+      assert.equal((await sender.send(someUser)).reply, reply);
+      assert.deepEqual([sent(), seen()], [count, count]);
+    });
 
   test('is not retried after the end of the run', async () => {
     const ending = new AbortController();
@@ -112,12 +108,6 @@ describe('a connection that breaks', () => {
     for (let nth = 0; nth < 3; nth++) await sender.sendOnce(someUser);
     await sender.send(someUser);
     assert.equal(sent(), 6);
-  });
-
-  test('is not retried after a timeout', async () => {
-    const { sender, sent } = senderOf(() => ({ ...broken, code: 'timeout' }));
-    await sender.send(someUser);
-    assert.equal(sent(), 1);
   });
 });
 
