@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
+import { serverFor } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { commands } from './commands/index.ts';
@@ -19,13 +18,6 @@ const fixtureText = readFileSync(builtIn, 'utf8');
 
 const broken = (part: string, replacement: string) =>
   fileOf(`broken-${part.length}.json`, fixtureText.replace(part, replacement));
-
-async function serve(t: TestContext, answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** Invalid input, the expected message of one line, and the exit code if it is not 2. */
 const refusals: readonly (readonly [argv: string, pattern: RegExp, code?: number])[] = [
@@ -80,10 +72,11 @@ for (const [line, pattern, expected = 2] of refusals)
 
 test('if the target refuses the keys of the built-in fixture, the run stops and asks for --fixture', async (t) => {
   let requests = 0;
-  const url = await serve(t, (_, response) => {
+  const server = createServer((_, response) => {
     requests += 1;
     response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"Unauthorized"}');
   });
+  const url = await serverFor(t, server);
   const { code, error } = await runCli(['verify', url, '--no-canary']);
   assert.equal(code, 2);
   assert.match(error, /does not accept the keys of the built-in fixture; give --fixture/);
@@ -139,10 +132,8 @@ test('the curl command reads the key from its variable, so a copy sends the same
 
 test('--plan prints the plan and sends nothing', async (t) => {
   let requests = 0;
-  const url = await serve(t, (_, response) => {
-    requests++;
-    response.end();
-  });
+  const server = createServer((_, response) => void (requests++, response.end()));
+  const url = await serverFor(t, server);
   const file = place('of-a-plan.json');
   const planned = (flags: string) =>
     runCli(`verify ${url} --fixture ${builtIn} --plan --report json=${file} ${flags}`);

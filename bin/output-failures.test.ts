@@ -3,11 +3,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
+import { serverFor } from '../suites/testing/against.ts';
 import { builtInFixture } from './fixture-file.ts';
 import { parseReports } from './report-files.ts';
 import { waitForExit } from './testing/child-process.ts';
@@ -16,7 +16,7 @@ import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
 /** Starts a server that answers everything wrongly. Calls `onRequest` for the first request. */
-async function serve(
+function serve(
   t: TestContext,
   onRequest: () => void,
   answer: RequestListener = (_, response) => void response.end('{}'),
@@ -27,12 +27,7 @@ async function serve(
     isFirst = false;
     answer(request, response);
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return serverFor(t, server);
 }
 
 const always = ['--fixture', builtInFixture.pathname, '--no-canary', '--cases', '1', '--suite', 'valid'];

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { xmlErrors } from '../reports/testing/parsers.ts';
 import validate from '../schemas/generated/sweep.cjs';
+import { serverFor } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
@@ -134,15 +135,14 @@ test('every format is written, and none contains a key', async () => {
 });
 
 test('an interruption ends the command and its child processes, and keeps the results', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  await once(server, 'listening');
+  const server = createServer();
+  const { port } = new URL(await serverFor(t, server));
   const stop = new AbortController();
   const ended = once(server, 'connection').then(([socket]) => {
     stop.abort('SIGINT');
     return once((socket as Socket).resume(), 'close');
   });
-  const child = `process.on('SIGTERM', () => 0); require('net').connect(${(server.address() as AddressInfo).port});`;
+  const child = `process.on('SIGTERM', () => 0); require('net').connect(${port});`;
   const script = `
     if (!(await ask(user(1))).is_under_ib) {
       (await import('node:child_process')).spawn(process.execPath, ['-e', ${JSON.stringify(child)}]);

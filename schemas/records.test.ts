@@ -138,10 +138,8 @@ const wrongBaselines: Readonly<Record<string, RegExp>> = {
 
 for (const [text, pattern] of Object.entries(wrongBaselines))
   test(`invalid baseline: ${text.replaceAll('\n', ' ')}`, () => {
-    assert.throws(
-      () => readBaseline(text, 'known.json'),
-      (error) => error instanceof Problem && error.code === 'usage' && pattern.test(error.message),
-    );
+    const problem = { name: 'Problem', code: 'usage', message: pattern };
+    assert.throws(() => readBaseline(text, 'known.json'), problem);
   });
 
 test('every entry has its line, also after a byte order mark', () => {

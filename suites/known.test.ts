@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FixtureApiKey } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
 import { knownFrom } from './known.ts';
 import { sampleFixture as fixture, sampleKnown as known } from './testing/samples.ts';
 
@@ -25,15 +24,8 @@ describe('the caller', () => {
   });
   for (const partner of ['fabrikam', 'nobody', 'Northwind', ''])
     test(`cannot be ${JSON.stringify(partner)}, which has no active key`, () => {
-      assert.throws(
-        () => knownFrom(fixture, partner),
-        (error) => {
-          assert.ok(error instanceof Problem);
-          assert.equal(error.code, 'usage');
-          assert.match(error.message, /northwind, contoso/);
-          return true;
-        },
-      );
+      const problem = { name: 'Problem', code: 'usage', message: /northwind, contoso/ };
+      assert.throws(() => knownFrom(fixture, partner), problem);
     });
   test('does not use a key that expires by itself or has its own limits', () => {
     const active = { partner: 'northwind', state: 'active' } as const;

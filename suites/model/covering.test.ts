@@ -103,12 +103,8 @@ describe('a count', () => {
   test('excludes combinations that a gate masks', () => {
     const counter = createCounter(table);
     const levels = Object.fromEntries(table.map(({ name }) => [name, plain(name)]));
-    counter.take({
-      ...levels,
-      key: 'revoked',
-      situation: 'other',
-      'id spelling': 'upper',
-    } as unknown as Levels);
+    const others = { key: 'revoked', situation: 'other', 'id spelling': 'upper' };
+    counter.take({ ...levels, ...others } as unknown as Levels);
     const [singles, pairs] = counter.figures();
     // The key alone; the key with each of the four others.
     assert.deepEqual([singles, pairs], [1, 4]);
