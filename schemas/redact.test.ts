@@ -206,7 +206,8 @@ describe('nothing else changes', () => {
       { value: key, name: '<key partner-42x9/active>', owner: 'partner-42x9' },
     ]);
     assert.equal(mutual(`${key} <partner-42x9>`), '<key partner-42x9/active> <<key northwind/active>>');
-    assert.equal(mutual(mutual(key)), '<key partner-42x9/active>');
+    const text = 'The name follows some other text:';
+    assert.equal(mutual(mutual(`${text} ${key}`)), `${text} <key partner-42x9/active>`);
   });
   test('in ids, if keys are ids', () => {
     const known = redactorOf([

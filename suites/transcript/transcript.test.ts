@@ -39,5 +39,5 @@ describe('are not accepted', () => {
     ['exchanges in another order', [start, exchange(1), exchange(0)], /exchange 0 is missing/],
     ['one line for another', [start, call(0), call(0), end(3)], /two lines "call 0 of a"/],
   ] as const)
-    test(name, () => assert.throws(() => readTranscript(lines), says));
+    test(name, () => assert.throws(() => readTranscript(lines), { code: 'usage', message: says }));
 });
