@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -9,20 +6,18 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { renderHtml } from '../reports/html/page.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const openPage = useBrowser();
 const withoutScript = { javaScriptEnabled: false };
 
 /** Opens a report from a file. The test fails at its end if the report requests anything else. */
 async function openReport(t: TestContext, options: BrowserContextOptions = {}, record = sampleRecord) {
-  const folder = await mkdtemp(join(tmpdir(), 'ib-conformance-'));
-  t.after(() => rm(folder, { recursive: true }));
   const { page } = await openPage(t, options);
   const requests: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
-  const url = pathToFileURL(join(folder, 'run.html')).href;
+  const url = pathToFileURL(temporaryFolder(t).fileOf('run.html', renderHtml(record))).href;
   t.after(() => assert.ok(requests.every((one) => one.replace(/#.*/, '') === url)));
-  await writeFile(join(folder, 'run.html'), renderHtml(record));
   await page.goto(url);
   return page;
 }

@@ -5,12 +5,11 @@ import { request as requestTls } from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
-import { ids, START, userPath } from './testing/session.ts';
+import { FOUND, ids, START, userPath } from './testing/session.ts';
 import { readAnswer, ask, bearer, sendRequest, mockFor } from './testing/sockets.ts';
 import { createMock, type MockOptions } from './index.ts';
 import { tls } from './testing/certificate.ts';
 
-const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
 const path = userPath(ids.member);
 const key = bearer('northwind-key');
 

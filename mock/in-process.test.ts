@@ -92,6 +92,7 @@ describe('the controls of a mock', () => {
     mock.clock.freeze();
     assert.deepEqual(await read('clock'), mock.clock.get());
     mock.requests.clear();
+    assert.equal(mock.world('only-read').clock.now(), START);
     assert.deepEqual([mock.requests(), mock.worlds()], [[], ['a']]);
     const refusals: Readonly<Record<string, () => unknown>> = {
       user_id: () => mock.users.add({ ...user, user_id: 'x' }),
@@ -164,18 +165,4 @@ test('setting the wall clock back does not delay limiters or transitions', async
   t.mock.timers.tick(5000);
   assert.equal(await status(userPath(ids.member)), 200);
   assert.equal(await status(depositPath(ids.afterSeconds)), 200);
-});
-
-test('reading a world does not create it', async () => {
-  const mock = createMock({ clock: frozen });
-  const world = mock.world('new');
-  assert.equal(world.clock.now(), START);
-  assert.equal(world.deposits.get(ids.pending).state, 'pending');
-  assert.deepEqual(world.deposits.list(), mock.deposits.list());
-  assert.deepEqual(world.requests(), []);
-  await world.scorecard();
-  const worlds = async () => (await mock.handle(new Request('http://ib.example/__admin/worlds'))).json();
-  assert.deepEqual(await worlds(), { worlds: [] });
-  world.clock.advance(1);
-  assert.deepEqual(await worlds(), { worlds: ['new'] });
 });

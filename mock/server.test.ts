@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { builtIn, START, ids, userPath } from './testing/session.ts';
+import { FOUND, builtIn, START, ids, userPath } from './testing/session.ts';
 import { ask, bearer, mockFor } from './testing/sockets.ts';
 import { startMock, type AnsweredRequest, type Mock } from './index.ts';
-
-const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
 
 describe('a mock with default options', () => {
   const seen: AnsweredRequest[] = [];

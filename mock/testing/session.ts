@@ -26,6 +26,9 @@ export const ids = {
   foreign: '99999999-9999-4999-8999-999999999999',
 } as const;
 
+/** The body of the answer to a lookup of `ids.member`. */
+export const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+
 export const userPath = (id: string) => `${endpoints['user-status'].path}?user_id=${id}`;
 export const depositPath = (id: string) => `${endpoints['deposit-check'].path}?reference_id=${id}`;
 
