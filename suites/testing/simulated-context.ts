@@ -128,7 +128,7 @@ export const stated = {
 export const unstated = { ...stated, limits: {} };
 
 /** The issued key of a request that may count; undefined for other requests. */
-export const failedLookups = (request: Request) =>
+const failedLookups = (request: Request) =>
   costOf(request, stated) === 0 ? undefined : keyOf(request);
 
 /** A limiter that never passes again after MOST requests. */
