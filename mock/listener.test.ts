@@ -75,15 +75,6 @@ describe('close', () => {
     await listener.close({ force: true });
     await Promise.all([gentle, outgoing]);
   });
-  test('does not wait with force for a client that does not read', async (t) => {
-    const body = 'x'.repeat(2 ** 24);
-    const listener = await listenFor(t, { answer: () => ({ status: 200, headers: {}, body }) });
-    const socket = connect(listener.port, '127.0.0.1').on('error', () => undefined);
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await once(socket, 'readable');
-    await listener.close({ force: true });
-    socket.destroy();
-  });
   test('sends the answer to a client that has started another request', async (t) => {
     const whole = 'x'.repeat(2 ** 24);
     const listener = await listenFor(t, { answer: () => ({ status: 200, headers: {}, body: whole }) });

@@ -230,7 +230,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       // A socket may still have data to send, with TLS the secure one.
       for (const socket of [...sockets].toReversed()) {
         if (busy.has(peerOf(socket))) continue;
-        if (force || socket.writableLength === 0) socket.destroy();
+        if (force) socket.destroy();
         else {
           busy.add(peerOf(socket));
           socket.destroySoon();
