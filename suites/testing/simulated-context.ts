@@ -128,8 +128,7 @@ export const stated = {
 export const unstated = { ...stated, limits: {} };
 
 /** The issued key of a request that may count; undefined for other requests. */
-const failedLookups = (request: Request) =>
-  costOf(request, stated) === 0 ? undefined : keyOf(request);
+const failedLookups = (request: Request) => (costOf(request, stated) === 0 ? undefined : keyOf(request));
 
 /** A limiter that never passes again after MOST requests. */
 export const never = (): Limiter => {
