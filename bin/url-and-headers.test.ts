@@ -27,6 +27,8 @@ describe('a base URL', () => {
     'http://x/?key=secret': /^http:\/\/x\/\?…: a base URL must not have a query/,
     'http://x/#': /^http:\/\/x\/#…: a base URL must not have a query/,
     'http://user:secret@x/': /^the URL has a user name or password/,
+    'http://user@x/': /^the URL has a user name or password/,
+    'http://:secret@x/': /^the URL has a user name or password/,
     'http://user:se cret@x:99999/': /^http:\/\/…@x:99999\/: there is no port 99999/,
     'https:user:secret@x:99999': /^…@x:99999: there is no port 99999/,
     'user:secret@x': /^…@x: needs http or https, not user/,

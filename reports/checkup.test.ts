@@ -49,6 +49,8 @@ test('the last line is green if the target is ready, else red', () => {
     renderCheckup({ ...sample, verdict }, { color: true, width: 200 })
       .split('\n')
       .at(-2)!;
+  const text = renderCheckup(sample, { color: true, width: 200 });
+  assert.ok(text.includes('\u001b[1mnot checkable with this fixture\u001b[22m'));
   assert.ok(lastLine('ok').includes('\u001b[32mready for verify'));
   assert.ok(lastLine('problems').includes('\u001b[31m3 checks failed'));
   assert.ok(lastLine('unreachable').includes('\u001b[31mthe target cannot be reached'));
