@@ -143,7 +143,7 @@ const parts: Readonly<Record<string, Rows>> = {
     '`npx ib-conformance verify`, to its first request': timeToFirstRequest,
     '`verify` of a URL, 1,000 requests': async () => {
       await using running = await start(thisPackage(command, '--limits', 'off'), folder);
-      return { seconds: await timed([...verifyCommand(running), '--max-requests', '1000']) };
+      return { seconds: await timed([...verifyCommand(running), ...SUITES, '--max-requests', '1000']) };
     },
     '`verify` of the built-in mock': async () => ({ seconds: await timed(['verify', '--seed', '1']) }),
   },
