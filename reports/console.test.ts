@@ -33,6 +33,7 @@ test('the verdict is green, red, or yellow if only known failures remain', () =>
     ['nonconformant', 'nonconformant', 31],
     ['nonconformant', 'conformant', 33],
     ['conformant', 'conformant', 32],
+    ['conformant', 'nonconformant', 31],
   ] as const) {
     const record = { ...sampleRecord, verdict, baseline: known && { ...baseline, verdict: known } };
     assert.match(
