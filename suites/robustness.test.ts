@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from './answer.ts';
 import type { Request } from './request.ts';
-import type { Context, Scenario } from './requirement.ts';
+import type { Scenario } from './requirement.ts';
 import { robustness } from './robustness.ts';
 import { answerOf, runScenario, sampleKnown } from './testing/samples.ts';
 
@@ -45,9 +45,12 @@ async function crowdsOf(leftMs: number): Promise<readonly number[]> {
     return send(...requests);
   };
   const limits = { 'deposit-check': { requests: 16, windowSeconds: 2 } };
-  const context = { send, sendAtOnce, leftMs: () => leftMs } as unknown as Context;
   const members = Array.from('123456', (user_id) => ({ ...sampleKnown.members[0]!, user_id }));
-  await concurrency.run(context, { ...sampleKnown, limits, members });
+  await runScenario(
+    concurrency,
+    { send, sendAtOnce, leftMs: () => leftMs },
+    { ...sampleKnown, limits, members },
+  );
   return sizes;
 }
 

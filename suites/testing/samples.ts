@@ -75,6 +75,6 @@ export const sampleFixture: Fixture = {
 export const sampleKnown = knownFrom(sampleFixture);
 
 /** Runs a scenario in a partial context. */
-export async function runScenario({ run }: Scenario, context: Partial<Context>) {
-  return (await run(context as Context, sampleKnown)).finding;
+export async function runScenario({ run }: Scenario, context: Partial<Context>, known = sampleKnown) {
+  return (await run(context as Context, known)).finding;
 }
