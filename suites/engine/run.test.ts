@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Answer } from '../answer.ts';
 import { auth } from '../auth.ts';
 import { depositCheck, userStatus } from '../request.ts';
+import { pending } from '../pending.ts';
 import { rateLimit } from '../rate-limit.ts';
 import { scenario, type Requirement } from '../requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
@@ -132,4 +133,24 @@ test('the self-check runs after the target has answered, and not if it is unreac
   order.length = 0;
   await assert.rejects(verify({ kind: 'trouble', code: 'network', words: 'refused' }), /refused/);
   assert.ok(!order.includes('self-check'));
+});
+
+test('lookups wait for a deposit to become EXECUTED only if they may ask for it', async () => {
+  const reference_id = '4b000000-0000-4000-8000-00000000000b';
+  const becomes = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 3600 } as const;
+  const becoming = [{ reference_id, user_id: id, state: 'pending', becomes }] as const;
+  const requirements = [
+    ...ofAuth('missing'),
+    ...pending.filter((one) => one.id.endsWith('/becomes-executed')),
+  ];
+  for (const [others, outcome] of [
+    [known.pending, 'passed'],
+    [[], 'inconclusive'],
+  ] as const) {
+    const more = { known: { ...known, becoming, pending: others } };
+    const answerTo: Client['send'] = async ({ target }) =>
+      target.includes(reference_id) ? answer(404, { error: 'Deposit not found' }) : unauthorized;
+    const record = await runOn(requirements, answerTo, more);
+    assert.equal(record.requirements[0]!.outcome, outcome);
+  }
 });

@@ -216,7 +216,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       }
     };
 
-    const { first, lanes, alone, limiters: last } = schedule(asked);
+    const { becoming, lanes, alone, limiters: last } = schedule(asked);
     if (preflightStop === undefined && options.path !== undefined) await replay(options.path);
     else if (preflightStop === undefined && rules.length > 0) {
       const lookups = createLookups(options, rules);
@@ -224,21 +224,25 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         report(`strength ${strength}`);
         await sendAll(lookups.ofStrength(strength), until);
       };
-      await runAll(first);
-      for (const strength of [0, 1] as const) await phase(strength);
-      await Promise.all(lanes.map((lane) => runAll(lane.filter(({ level }) => level === 'required'))));
-      await phase(2);
-      await phase(5, depthEndsAt());
-      await explainAll();
-      await Promise.all(lanes.map(runAll));
-      for (const lists of lookups.inTurn()) {
-        if (budget.ended(depthEndsAt()) !== undefined) break;
-        report('combinations');
-        await sendAll(lists, depthEndsAt());
-      }
-      await explainAll();
+      const sendLookups = async () => {
+        for (const strength of [0, 1] as const) await phase(strength);
+        await Promise.all(lanes.map((lane) => runAll(lane.filter(({ level }) => level === 'required'))));
+        await phase(2);
+        await phase(5, depthEndsAt());
+        await explainAll();
+        await Promise.all(lanes.map(runAll));
+        for (const lists of lookups.inTurn()) {
+          if (budget.ended(depthEndsAt()) !== undefined) break;
+          report('combinations');
+          await sendAll(lists, depthEndsAt());
+        }
+        await explainAll();
+      };
+      // A state hook changes a deposit that lookups ask for. So does time, if the fixture has no other pending one.
+      if (options.stateHook !== undefined || known.pending.length === 0) await runAll(becoming);
+      await Promise.all([runAll(becoming), sendLookups()]);
     }
-    for (const list of [first, ...lanes, alone, last]) await runAll(list);
+    for (const list of [becoming, ...lanes, alone, last]) await runAll(list);
     const isCut = budget.ended() !== undefined || cases < 100;
     for (const rule of rules) {
       if (results.has(rule)) continue;

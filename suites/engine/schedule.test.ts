@@ -4,17 +4,17 @@ import { catalogue } from '../catalogue.ts';
 import { suiteOf } from '../requirement.ts';
 import { schedule } from './schedule.ts';
 
-const { first, lanes, alone, limiters } = schedule(catalogue);
+const { becoming, lanes, alone, limiters } = schedule(catalogue);
 const names = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
 test('every scenario runs once', () => {
   const scenarios = catalogue.filter(({ kind }) => kind === 'scenario');
-  const placed = names([...first, ...lanes.flat(), ...alone, ...limiters]);
+  const placed = names([...becoming, ...lanes.flat(), ...alone, ...limiters]);
   assert.deepEqual(placed.toSorted(), names(scenarios).toSorted());
 });
 
-test('deposits that become EXECUTED come first; limiters come last, one endpoint after the other', () => {
-  assert.deepEqual(names(first), ['pending/deposit-check/becomes-executed']);
+test('one scenario waits for deposits to become EXECUTED; limiters come last', () => {
+  assert.deepEqual(names(becoming), ['pending/deposit-check/becomes-executed']);
   assert.ok(limiters.length > 0 && limiters.every((one) => suiteOf(one) === 'rate-limit'));
 });
 

@@ -2,8 +2,8 @@ import { suiteOf, type Requirement, type Scenario } from '../requirement.ts';
 
 /** The scenarios of a run, in order. */
 export interface Schedule {
-  /** Looks at deposits that will become EXECUTED before anything else does. */
-  readonly first: readonly Scenario[];
+  /** Waits for deposits to become EXECUTED. Other lookups go on meanwhile if they do not ask for these deposits. */
+  readonly becoming: readonly Scenario[];
   /** Lanes that run concurrently, one for each endpoint. */
   readonly lanes: readonly (readonly Scenario[])[];
   /** Nothing else runs at the same time. */
@@ -19,13 +19,13 @@ export function schedule(requirements: readonly Requirement[]): Schedule {
   const scenarios = requirements
     .filter((requirement): requirement is Scenario => requirement.kind === 'scenario')
     .toSorted((a, b) => rank(a) - rank(b));
-  const isFirst = ({ id }: Requirement) => id === 'pending/deposit-check/becomes-executed';
+  const isBecoming = ({ id }: Requirement) => id === 'pending/deposit-check/becomes-executed';
   const isLimiter = (requirement: Requirement) => suiteOf(requirement) === 'rate-limit';
   // The revoked key may be in use by other lookups.
   const isAlone = ({ id }: Requirement) => id.endsWith('/revocation');
-  const others = scenarios.filter((one) => ![isFirst, isLimiter, isAlone].some((is) => is(one)));
+  const others = scenarios.filter((one) => ![isBecoming, isLimiter, isAlone].some((is) => is(one)));
   return {
-    first: scenarios.filter(isFirst),
+    becoming: scenarios.filter(isBecoming),
     lanes: ['user-status', 'deposit-check', 'service'].map((endpoint) =>
       others.filter(({ id }) => id.split('/')[1] === endpoint),
     ),
