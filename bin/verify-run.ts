@@ -28,7 +28,6 @@ export async function verifyRun(
   onReached: () => void,
 ): Promise<RunRecord> {
   announceInterruption(context);
-  const { canary } = await import('./canary.ts');
   const { close = () => Promise.resolve(), ...session } =
     flags.url === undefined ? await mockSession(fixture) : targetSession(flags.url, flags.fixture);
   const header = {
@@ -47,7 +46,9 @@ export async function verifyRun(
       ...transcripts.of(header),
       onReached: async () => {
         onReached();
-        return flags.noCanary ? undefined : canary(await loadFixture(undefined, context.env), options.seed);
+        if (flags.noCanary) return undefined;
+        const { canary } = await import('./canary.ts');
+        return canary(await loadFixture(undefined, context.env), options.seed);
       },
     });
   } finally {
