@@ -120,6 +120,13 @@ describe('user data that the request did not name', () => {
     assert.equal(foreignData(asked, answer, known), `the user id ${theirs} in the header set-cookie`);
   });
 
+  test('an answer that was right for one request may be wrong for another', () => {
+    const answer = body(`{"user_id":"${ours}"}`);
+    assert.equal(toldOf(known, [asked, answer], [userStatus(nobody, as()), answer]), oursInBody);
+    const partner = body('{"partner":"northwind"}');
+    assert.equal(toldOf(known, [asked, partner], [keyless, partner]), 'the partner id northwind in the body');
+  });
+
   const constant = [asked, headed('server', 'contoso')] as const;
   test('a constant header field is no user data until one answer differs', () => {
     assert.equal(toldOf(known, constant, constant, constant), undefined);
