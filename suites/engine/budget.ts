@@ -1,22 +1,6 @@
 import { trouble, type Trouble } from '../answer.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** Hard limits of a run: time, number of requests, request rate. */
-export interface Budget {
-  /** Why no request may be sent; undefined if one may. `until` (ms): end of work that must leave the reserve. */
-  readonly ended: (until?: number) => Trouble | undefined;
-  /**
-   * Takes one request from the budget and waits for the rate limiter (--rate). Returns trouble if the budget
-   * is used up.
-   *
-   * @param isAtOnce whether the request belongs to a group that is sent together: up to a third of a second's
-   * worth of requests may follow the first one at once. The next request waits for all of them, so that the
-   * average rate stays.
-   */
-  readonly spend: (isAtOnce?: boolean) => Promise<Trouble | undefined>;
-  readonly spent: () => number;
-}
-
 export interface BudgetOptions extends Pick<RunOptions, 'clock' | 'signal' | 'maxRequests' | 'rate'> {
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
@@ -24,13 +8,17 @@ export interface BudgetOptions extends Pick<RunOptions, 'clock' | 'signal' | 'ma
   readonly reserved: number;
 }
 
-export function createBudget(options: BudgetOptions): Budget {
+export type Budget = ReturnType<typeof createBudget>;
+
+/** Hard limits of a run: time, number of requests, request rate. */
+export function createBudget(options: BudgetOptions) {
   const { clock, signal, deadline, maxRequests, reserved, rate } = options;
   let spent = 0;
   let nextTurn = Number.NEGATIVE_INFINITY;
   let extra = 0;
 
-  const ended: Budget['ended'] = (until) => {
+  /** Why no request may be sent; undefined if one may. `until` (ms): end of work that must leave the reserve. */
+  const ended = (until?: number): Trouble | undefined => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
     if (clock.now() >= Math.min(until ?? deadline, deadline))
       return trouble('budget', '--max-duration was reached');
@@ -40,7 +28,15 @@ export function createBudget(options: BudgetOptions): Budget {
   };
   return {
     ended,
-    spend: async (isAtOnce = false) => {
+    /**
+     * Takes one request from the budget and waits for the rate limiter (--rate). Returns trouble if the budget
+     * is used up.
+     *
+     * @param isAtOnce whether the request belongs to a group that is sent together: up to a third of a second's
+     * worth of requests may follow the first one at once. The next request waits for all of them, so that the
+     * average rate stays.
+     */
+    spend: async (isAtOnce = false): Promise<Trouble | undefined> => {
       const end = ended();
       if (end !== undefined) return end;
       spent++;

@@ -1,11 +1,11 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { header, trouble, type Answer, type Trouble } from '../answer.ts';
 import { statedLimit, type RateLimit } from '../limiter/limit.ts';
 import type { Budget } from './budget.ts';
-import type { Clock } from './clock.ts';
 import { inferLimit, type InferredLimit } from './infer-limit.ts';
 import { PRECISION_MS, requestedWaitMs } from './retry-after.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** Maximum sum of consecutive waits for a limiter, in ms. */
 const MAX_WAIT_MS = 3_600_000;
@@ -73,45 +73,14 @@ const MAX_UNEXPLAINED = 5;
 /** A wider scope must fit better by at least this much. */
 const MIN_FIT_GAIN = 0.1;
 
-export interface Quota {
-  /** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
-  readonly admit: (
-    endpoint: Endpoint,
-    key: string,
-    cost: 0 | 1,
-    until?: number,
-  ) => Promise<Trouble | undefined>;
-  /** Records the reply to a request, admitted or not. */
-  readonly record: (
-    endpoint: Endpoint,
-    key: string,
-    cost: 0 | 1,
-    reply: Answer | undefined,
-    wasAdmitted: boolean,
-    isPatient?: boolean,
-  ) => void;
-  /** Allows another try for a key that was given up. */
-  readonly allowRetry: (endpoint: Endpoint, key: string) => void;
-  readonly firstAvailable: (endpoint: Endpoint, keys: readonly string[]) => string;
-  /** Limits learned from 429s. */
-  readonly learned: () => Readonly<Partial<Record<Endpoint, RateLimit>>>;
-  /** Waits until all requests to an endpoint have left the window. */
-  readonly waitForReset: (endpoint: Endpoint) => Promise<void>;
-  /** Waits until the run got no reply for `ms`. */
-  readonly waitForQuiet: (ms: number) => Promise<void>;
-  readonly waitedMs: () => number;
-}
-
-export interface QuotaOptions {
-  readonly clock: Clock;
+export interface QuotaOptions extends Pick<RunOptions, 'clock' | 'random' | 'signal'> {
   readonly budget: Budget;
   readonly limits: FixtureLimits;
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
-  /** Random numbers from 0 to 1, for jitter. */
-  readonly random: () => number;
-  readonly signal: AbortSignal;
 }
+
+export type Quota = ReturnType<typeof createQuota>;
 
 /**
  * Keeps requests below the limits that the fixture states or that 429s revealed, so that no check meets an
@@ -120,7 +89,7 @@ export interface QuotaOptions {
  * A request counts from its sending until one window after its answer. So the threshold is not crossed, whatever the
  * latency, with fixed and with sliding windows.
  */
-export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions): Quota {
+export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions) {
   const limiterOf = (endpoint: Endpoint): Limiter => ({
     stated: statedLimit(endpoint, { limits }),
     accounts: new Map(),
@@ -129,10 +98,9 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     scope: 'key',
     unexplained: 0,
   });
-  const limiters: Readonly<Record<Endpoint, Limiter>> = {
-    'user-status': limiterOf('user-status'),
-    'deposit-check': limiterOf('deposit-check'),
-  };
+  const limiters = Object.fromEntries(endpointNames.map((name) => [name, limiterOf(name)])) as Readonly<
+    Record<Endpoint, Limiter>
+  >;
   const waiters = new Set<() => void>();
   let waitedMs = 0;
   let waitedUntil = 0;
@@ -162,16 +130,19 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   /** Only issued keys have a limit. The empty key stands for all other requests. */
   const limitFor = ({ limiter, key }: Account) => (key === '' ? undefined : limitOf(limiter));
 
-  const nextNote = () => new Promise<void>((resolve) => waiters.add(resolve));
-
   const accountsIn = (account: Account, scope: Scope): readonly Account[] => {
     if (scope === 'key') return [account];
     const all = scope === 'endpoint' ? [account.limiter] : Object.values(limiters);
     return all.flatMap(({ accounts }) => [...accounts.values()]).filter(({ key }) => key !== '');
   };
 
-  /** Number of requests in the window, and when the first of them leaves it. */
-  const usage = (account: Account) => {
+  /**
+   * When a window that is full has room again; 0 if it is not full. One request is reserved: at the threshold, a
+   * limiter refuses free requests too.
+   */
+  const fullUntil = (account: Account, cost: 0 | 1): number => {
+    const limit = limitFor(account);
+    if (limit === undefined) return 0;
     const now = clock.now();
     let spent = 0;
     let release = Number.POSITIVE_INFINITY;
@@ -180,52 +151,48 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       spent += inFlight + expiries.length;
       release = Math.min(release, expiries[0] ?? release);
     }
-    return { spent, release };
-  };
-
-  /** One request is reserved: at the threshold, a limiter refuses free requests too. */
-  const isFull = (account: Account, cost: 0 | 1) => {
-    const limit = limitFor(account);
-    if (limit === undefined) return false;
-    return usage(account).spent >= (cost === 0 ? limit.most : Math.max(1, limit.most - 1));
+    return spent >= (cost === 0 ? limit.most : Math.max(1, limit.most - 1)) ? release : 0;
   };
 
   /** When a request may be sent: 0 for now, Infinity if that depends on a reply. */
   const allowedAt = (account: Account, cost: 0 | 1): number => {
     if (clock.now() < account.blockedUntil) return account.blockedUntil;
-    if (account.isProbing) return Number.POSITIVE_INFINITY;
-    return isFull(account, cost) ? usage(account).release : 0;
+    return account.isProbing ? Number.POSITIVE_INFINITY : fullUntil(account, cost);
   };
 
-  /** Why a request may not be sent: trouble, or a wait; undefined if it may. */
-  const blocker = (account: Account, cost: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
-    const end = budget.ended(until);
-    if (end !== undefined) return end;
-    if (account.gaveUp !== undefined) return trouble('rate-limited', account.gaveUp);
-    // Fail at once instead of a wait that cannot succeed.
-    const waitUntil = (at: number) =>
-      at < Math.min(until ?? deadline, deadline)
-        ? clock.sleep(at - clock.now(), signal)
-        : trouble('rate-limited', LIMITED_UNTIL_END);
-    const at = allowedAt(account, cost);
-    if (at === 0) return undefined;
-    return Number.isFinite(at) ? waitUntil(at) : nextNote();
-  };
-
-  const admit: Quota['admit'] = async (endpoint, key, cost, until) => {
+  /** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
+  const admit = async (
+    endpoint: Endpoint,
+    key: string,
+    cost: 0 | 1,
+    until?: number,
+  ): Promise<Trouble | undefined> => {
     const account = accountOf(endpoint, key);
-    let next = blocker(account, cost, until);
-    while (next instanceof Promise) {
-      await next;
-      next = blocker(account, cost, until);
+    for (;;) {
+      const end = budget.ended(until);
+      if (end !== undefined) return end;
+      if (account.gaveUp !== undefined) return trouble('rate-limited', account.gaveUp);
+      const at = allowedAt(account, cost);
+      if (at === 0) break;
+      if (at === Number.POSITIVE_INFINITY) await new Promise<void>((resolve) => waiters.add(resolve));
+      else if (at < Math.min(until ?? deadline, deadline)) await clock.sleep(at - clock.now(), signal);
+      // Fail at once instead of a wait that cannot succeed.
+      else return trouble('rate-limited', LIMITED_UNTIL_END);
     }
-    if (next !== undefined) return next;
     account.isProbing = account.retries > 0;
     account.inFlight += cost;
     return undefined;
   };
 
-  const record: Quota['record'] = (endpoint, key, cost, reply, wasAdmitted, isPatient = false) => {
+  /** Records the reply to a request, admitted or not. */
+  const record = (
+    endpoint: Endpoint,
+    key: string,
+    cost: 0 | 1,
+    reply: Answer | undefined,
+    wasAdmitted: boolean,
+    isPatient = false,
+  ): void => {
     const account = accountOf(endpoint, key);
     account.limiter.lastAnswerAt = clock.now();
     if (wasAdmitted) account.inFlight -= cost;
@@ -296,7 +263,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     const now = clock.now();
     account.refusedAt = answer.sentAt;
     const { limiter } = account;
-    if (account.retries === 0 && limiter.learned !== undefined && !isFull(account, 1)) limiter.unexplained++;
+    if (account.retries === 0 && limiter.learned !== undefined && fullUntil(account, 1) === 0)
+      limiter.unexplained++;
     const asked = requestedWaitMs(answer, now);
     const fixed = limiter.stated?.windowMs;
     // A ban may outlast the window.
@@ -339,12 +307,13 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   return {
     admit,
     record,
-    allowRetry: (endpoint, key) => {
+    /** Allows another try for a key that was given up. */
+    allowRetry: (endpoint: Endpoint, key: string): void => {
       const account = accountOf(endpoint, key);
       account.gaveUp = undefined;
       account.waitedMs = 0;
     },
-    firstAvailable: (endpoint, keys) => {
+    firstAvailable: (endpoint: Endpoint, keys: readonly string[]): string => {
       const rank = (key: string) => {
         const account = accountOf(endpoint, key);
         if (account.gaveUp !== undefined) return Number.POSITIVE_INFINITY;
@@ -353,16 +322,19 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       };
       return keys.reduce((best, key) => (rank(key) < rank(best) ? key : best));
     },
-    learned: () =>
+    /** Limits learned from 429s. */
+    learned: (): Readonly<Partial<Record<Endpoint, RateLimit>>> =>
       Object.fromEntries(
         Object.entries(limiters).flatMap(([endpoint, { learned }]) => (learned ? [[endpoint, learned]] : [])),
       ),
-    waitForReset: async (endpoint) => {
+    /** Waits until all requests to an endpoint have left the window. */
+    waitForReset: async (endpoint: Endpoint): Promise<void> => {
       const limiter = limiters[endpoint];
       const end = limiter.lastAnswerAt + (limitOf(limiter)?.windowMs ?? 0) + MARGIN_MS;
       if (end > clock.now() && end < deadline) await clock.sleep(end - clock.now(), signal);
     },
-    waitForQuiet: async (ms) => {
+    /** Waits until the run got no reply for `ms`. */
+    waitForQuiet: async (ms: number): Promise<void> => {
       const lastAnswerAt = () => Math.max(...Object.values(limiters).map((one) => one.lastAnswerAt));
       const left = () => Math.min(lastAnswerAt() + ms + MARGIN_MS, deadline) - clock.now();
       while (left() > 0 && !signal.aborted) await clock.sleep(left(), signal);
