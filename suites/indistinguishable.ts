@@ -185,22 +185,17 @@ export function rankTest(
   second: readonly number[],
 ): { effect: number; p: number; detectable: number } {
   const [n, m] = [first.length, second.length];
-  const sorted = [
-    ...first.map((value) => ({ value, isFirst: true })),
-    ...second.map((value) => ({ value, isFirst: false })),
-  ].toSorted((a, b) => a.value - b.value);
-  let rankSum = 0;
-  let ties = 0;
-  for (let start = 0; start < sorted.length;) {
-    let end = start;
-    while (end < sorted.length && sorted[end]!.value === sorted[start]!.value) end++;
-    const size = end - start;
-    ties += size ** 3 - size;
-    rankSum += sorted.slice(start, end).filter(({ isFirst }) => isFirst).length * ((start + 1 + end) / 2);
-    start = end;
-  }
-  const u = rankSum - (n * (n + 1)) / 2;
+  const all = [...first, ...second];
   const total = n + m;
+  const countIn = (values: readonly number[], isCounted: (value: number) => boolean) =>
+    values.filter(isCounted).length;
+  const u = first.reduce(
+    (sum, one) =>
+      sum + countIn(second, (other) => other < one) + countIn(second, (other) => other === one) / 2,
+    0,
+  );
+  // Each of t equal values adds t² - 1, together t³ - t.
+  const ties = all.reduce((sum, one) => sum + countIn(all, (other) => other === one) ** 2 - 1, 0);
   const deviation = Math.sqrt(((n * m) / 12) * (total + 1 - ties / (total * (total - 1))));
   const z = deviation === 0 ? 0 : (u - (n * m) / 2) / deviation;
   return {

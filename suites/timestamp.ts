@@ -13,24 +13,24 @@ export type TimestampReading =
   /** Not an ISO 8601 date and time in UTC. `instant` is the most likely meaning. */
   | { readonly kind: 'other'; readonly why: string; readonly instant?: Instant };
 
-const calendar = String.raw`(?<year>\d{4})(?:-(?<month>\d\d)-(?<day>\d\d)|(?<monthBasic>\d\d)(?<dayBasic>\d\d))`;
-const ordinal = String.raw`(?<ordinalYear>\d{4})-?(?<ordinal>\d{3})`;
-const week = String.raw`(?<weekYear>\d{4})-?W(?<week>\d\d)-?(?<weekday>[1-7])`;
+const calendar = String.raw`(?<month>\d\d)\k<dash>(?<day>\d\d)`;
+const week = String.raw`W(?<week>\d\d)\k<dash>(?<weekday>[1-7])`;
+const date = String.raw`(?<year>\d{4})(?<dash>-?)(?:${calendar}|(?<ordinal>\d{3})|${week})`;
 const time = String.raw`(?<hour>\d\d)(?:(?<colon>:?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d))?)?(?:[.,](?<fraction>\d+))?`;
 const zone = String.raw`(?<zone>Z|[+-]\d\d(?::?\d\d)?)`;
-const iso8601 = new RegExp(`^(?:${calendar}|${ordinal}|${week})(?<separator>T| )${time}${zone}?$`, 'i');
+const iso8601 = new RegExp(`^${date}(?<separator>T| )${time}${zone}?$`, 'i');
 const rfc3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 /** Parses a `date_joined` (membership result: ISO 8601 UTC). */
 export function readTimestamp(text: string): TimestampReading {
   const groups = iso8601.exec(text)?.groups;
   if (groups === undefined) return other('it is not an ISO 8601 date and time', fromDateParse(text));
-  const date = dayOf(groups);
+  const day = dayOf(groups);
   const clock = secondsOf(groups);
-  if (date === undefined) return other('there is no such day');
+  if (day === undefined) return other('there is no such day');
   if (clock === undefined) return other('there is no such time of day');
   const offset = offsetSeconds(groups['zone']);
-  const instant = { seconds: date * 86_400 + clock.seconds - (offset ?? 0), fraction: clock.fraction };
+  const instant = { seconds: day * 86_400 + clock.seconds - (offset ?? 0), fraction: clock.fraction };
   if (groups['separator'] === ' ') return other('it has a space where ISO 8601 has T', instant);
   if (offset === undefined) return other('it has no time zone (Z or an offset)', instant);
   if (offset !== 0) return other('its offset is not zero', instant);
@@ -54,22 +54,20 @@ function other(why: string, instant?: Instant): TimestampReading {
 }
 
 /** Days since 1970-01-01; undefined if there is no such day. Date would roll over to another month or year. */
-function dayOf(groups: Groups): number | undefined {
-  const numberOf = (...names: readonly string[]) => Number(names.map((name) => groups[name]).find(Boolean));
-  const year = numberOf('year', 'ordinalYear', 'weekYear');
-  if (groups['year'] !== undefined) {
-    const month = numberOf('month', 'monthBasic') - 1;
-    const day = utcDay(year, month, numberOf('day', 'dayBasic'));
-    return dateOf(day).getUTCMonth() === month ? day : undefined;
+function dayOf({ year: digits, month, day, ordinal, week, weekday }: Groups): number | undefined {
+  const year = Number(digits);
+  if (month !== undefined) {
+    const found = utcDay(year, Number(month) - 1, Number(day));
+    return dateOf(found).getUTCMonth() === Number(month) - 1 ? found : undefined;
   }
-  if (groups['ordinalYear'] !== undefined) {
-    const day = utcDay(year, 0, numberOf('ordinal'));
-    return dateOf(day).getUTCFullYear() === year ? day : undefined;
+  if (ordinal !== undefined) {
+    const found = utcDay(year, 0, Number(ordinal));
+    return dateOf(found).getUTCFullYear() === year ? found : undefined;
   }
   // An ISO week belongs to the year of its Thursday, and day 0 was a Thursday. Week 1 contains 4 January.
   const fourth = utcDay(year, 0, 4);
-  const thursday = fourth - ((((fourth + 3) % 7) + 7) % 7) + 3 + (numberOf('week') - 1) * 7;
-  return dateOf(thursday).getUTCFullYear() === year ? thursday + numberOf('weekday') - 4 : undefined;
+  const thursday = fourth - ((((fourth + 3) % 7) + 7) % 7) + 3 + (Number(week) - 1) * 7;
+  return dateOf(thursday).getUTCFullYear() === year ? thursday + Number(weekday) - 4 : undefined;
 }
 
 const dateOf = (day: number) => new Date(day * 86_400_000);
