@@ -1,13 +1,12 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Answer } from './answer.ts';
 import { expectError, fieldsOf as bodyOf } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Stream } from './limiter/burst.ts';
-import { explore, sendMembers, describeBursts, type Exploration, type Limited } from './limiter/explore.ts';
-import { seconds } from './limiter/history.ts';
+import { explore, sendMembers, type Exploration, type Limited } from './limiter/explore.ts';
+import { describeBursts, seconds, slowness } from './limiter/history.ts';
 import type { LimitBreak } from './limiter/judge-bursts.ts';
 import { burstSize, explorationMs, statedLimit, type RateLimit } from './limiter/limit.ts';
-import { slowness } from './limiter/slowness.ts';
 import {
   monitor,
   observing,
@@ -17,8 +16,6 @@ import {
   type ScenarioResult,
 } from './requirement.ts';
 import { failed, pass, observed, inconclusive, type Verdict } from './verdict.ts';
-
-const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 
 /** Checks that a 429 comes, and that it comes at the stated limit. */
 async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
@@ -54,16 +51,16 @@ function limitVerdict(exploration: Exploration, limit: RateLimit | undefined): V
       limited === undefined
         ? `no 429 after ${describeStreams(streams)}`
         : `429 after ${limited.first.passed} requests`;
-    if (limit !== undefined) {
-      const least = seconds(explorationMs(limit.windowMs));
-      const words = `${seen}. Not checked whether ${limit.most} requests pass before a 429: that takes ${least}, and --max-duration left less`;
+    if (limit === undefined) {
+      const words = `${seen}; state the threshold under limits in the fixture to have it checked`;
       return limited === undefined
-        ? findingOrTrouble(streams, inconclusive('budget', words))
-        : inconclusive('budget', words);
+        ? findingOrTrouble(streams, inconclusive('limit-not-reached', words))
+        : pass;
     }
-    if (limited !== undefined) return pass;
-    const words = `${seen}; state the threshold under limits in the fixture to have it checked`;
-    return findingOrTrouble(streams, inconclusive('limit-not-reached', words));
+    const least = seconds(explorationMs(limit.windowMs));
+    const words = `${seen}. Not checked whether ${limit.most} requests pass before a 429: that takes ${least}, and --max-duration left less`;
+    const open = inconclusive('budget', words);
+    return limited === undefined ? findingOrTrouble(streams, open) : open;
   }
   if (judgement.kind === 'kept') return pass;
   const description = describeBursts(bursts, limit);
@@ -277,30 +274,21 @@ async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioR
 /** @param most number of failed lookups that pass; more lookups of members must pass */
 function judgeMembers(members: Stream, most: number, limit: RateLimit | undefined): ScenarioResult {
   const { trouble, refusal, passed, sent, elapsedMs } = members;
-  if (refusal === undefined && trouble !== undefined && passed <= most)
+  if (refusal !== undefined) {
+    const expected = '200, because a lookup of a member is not a failed lookup';
+    const finding = failed('status', expected, `429 after ${passed} lookups of members`);
+    return { finding, request: refusal.request, reply: refusal.answer, cases: sent };
+  }
+  if (trouble !== undefined && passed <= most)
     return { finding: inconclusive(trouble.code, trouble.words) };
-  if (refusal === undefined && limit !== undefined && elapsedMs > limit.windowMs)
-    return {
-      finding: inconclusive(
-        'timing-window',
-        `${describeStreams([members])}: too slow to reach the limit within its window`,
-      ),
-    };
-  if (refusal === undefined) return { finding: pass, cases: sent };
-  return {
-    finding: failed(
-      'status',
-      '200, because a lookup of a member is not a failed lookup',
-      `429 after ${passed} lookups of members`,
-    ),
-    request: refusal.request,
-    reply: refusal.answer,
-    cases: sent,
-  };
+  const words = `${describeStreams([members])}: too slow to reach the limit within its window`;
+  return limit !== undefined && elapsedMs > limit.windowMs
+    ? { finding: inconclusive('timing-window', words) }
+    : { finding: pass, cases: sent };
 }
 
 export const rateLimit: readonly Requirement[] = [
-  ...endpointsOfSuite.map(message),
+  ...endpointNames.map(message),
   scenario({
     id: 'rate-limit/user-status/failed-lookups',
     level: 'required',
@@ -325,7 +313,7 @@ export const rateLimit: readonly Requirement[] = [
     title: 'Many requests in a short time get 429',
     run: (context, known) => judgeLimit('deposit-check', context, known),
   }),
-  ...endpointsOfSuite.flatMap((endpoint): readonly Requirement[] => [
+  ...endpointNames.flatMap((endpoint): readonly Requirement[] => [
     scenario({
       id: `rate-limit/${endpoint}/recovers`,
       level: 'recommended',

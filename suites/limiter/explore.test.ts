@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { inFlightOf } from '../engine/context.ts';
 import { costOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
-import { describeBursts, explore } from './explore.ts';
+import { explore } from './explore.ts';
+import { describeBursts } from './history.ts';
 import { withBan, limiters, tokenBucket, type Limiter } from '../testing/simulated.ts';
 import {
   keyOf,

@@ -3,7 +3,7 @@ import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Context } from '../requirement.ts';
 import { driveToLimit, timedRequestOf, stream, type Stream } from './burst.ts';
-import { describeBurst, type Burst, type TimedRequest } from './history.ts';
+import type { Burst, TimedRequest } from './history.ts';
 import { judgeBurst, judgeBursts, type LimitJudgement } from './judge-bursts.ts';
 import { findableLookup, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
 import { probeWhileLimited, type LimitedProbe } from './limited-probe.ts';
@@ -224,12 +224,3 @@ async function measureCounting({ endpoint, context, known, supply }: Search, { m
   );
   return counted && Object.fromEntries(others.map(({ kind }, at) => [kind.name, counted.includes(at)]));
 }
-
-/** Describes bursts in one line. */
-export const describeBursts = (bursts: readonly Burst[], { windowMs }: RateLimit) =>
-  bursts
-    .map(({ history, startedAt, inFlight }) => {
-      const together = inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`;
-      return `${describeBurst(history, startedAt, windowMs)} (${together})`;
-    })
-    .join('. Next burst after a pause: ');

@@ -1,3 +1,6 @@
+import { MAX_IN_FLIGHT } from '../engine/context.ts';
+import type { RateLimit } from './limit.ts';
+
 /** A counted request. The server counted it at some time from `sentAt` to `receivedAt` (ms of the engine's clock). */
 export interface TimedRequest {
   readonly sentAt: number;
@@ -24,28 +27,51 @@ export interface Burst {
 /** Tolerance for clock rounding, in ms. */
 export const TOLERANCE_MS = 5;
 
-/** Describes a burst: `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s`. */
-export function describeBurst(history: readonly TimedRequest[], startedAt: number, windowMs: number): string {
-  const bursts: TimedRequest[][] = [];
+/** Describes bursts in one line. */
+export const describeBursts = (bursts: readonly Burst[], { windowMs }: RateLimit) =>
+  bursts.map((burst) => describeBurst(burst, windowMs)).join('. Next burst after a pause: ');
+
+/** `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s (at most 4 in flight)` */
+function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number): string {
+  const parts: TimedRequest[][] = [];
   for (const request of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
-    const last = bursts.at(-1)?.at(-1);
-    if (last === undefined || request.sentAt > last.sentAt + windowMs / 5) bursts.push([request]);
-    else bursts.at(-1)!.push(request);
+    const last = parts.at(-1)?.at(-1);
+    if (last === undefined || request.sentAt > last.sentAt + windowMs / 5) parts.push([request]);
+    else parts.at(-1)!.push(request);
   }
-  return bursts
-    .map((burst, at) => {
-      const passed = burst.filter(({ result }) => result === 'passed');
-      const other = burst.find(({ result }) => result !== 'passed');
-      const end = other === undefined ? '' : `, then ${other.words ?? '429'}`;
-      const took = seconds(
-        Math.max(startedAt, ...passed.map(({ receivedAt }) => receivedAt)) - burst[0]!.sentAt,
-      );
-      const what =
-        passed.length === 0 ? (other?.words ?? '429') : `${passed.length} passed within ${took}${end}`;
-      return at === 0 ? what : `after ${seconds(burst[0]!.sentAt - startedAt)}: ${what}`;
-    })
-    .join('; ');
+  const words = parts.map((part, at) => {
+    const passed = part.filter(({ result }) => result === 'passed');
+    const other = part.find(({ result }) => result !== 'passed');
+    const end = other === undefined ? '' : `, then ${other.words ?? '429'}`;
+    const took = Math.max(startedAt, ...passed.map(({ receivedAt }) => receivedAt)) - part[0]!.sentAt;
+    const what =
+      passed.length === 0 ? (other?.words ?? '429') : `${passed.length} passed within ${seconds(took)}${end}`;
+    return at === 0 ? what : `after ${seconds(part[0]!.sentAt - startedAt)}: ${what}`;
+  });
+  return `${words.join('; ')} (${inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`})`;
 }
 
 /** 2,200 ms as `2.20 s`. */
 export const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+
+/**
+ * Explains why `count` requests took longer than `withinMs`, and what to change.
+ *
+ * @param history requests in the order of sending
+ */
+export function slowness(history: readonly TimedRequest[], count: number, withinMs: number): string {
+  const latencyMs = median(
+    history.flatMap(({ sentAt, receivedAt }) => (receivedAt === Infinity ? [] : [receivedAt - sentAt])),
+  );
+  const inFlight = Math.ceil((count * latencyMs) / withinMs);
+  if (inFlight > MAX_IN_FLIGHT) return 'the target was too slow';
+  const sent = history.map(({ sentAt }) => sentAt).toSorted((a, b) => a - b);
+  const gapMs = median(sent.slice(1).map((at, nth) => at - sent[nth]!));
+  const perSecond = Math.ceil((count * 1000) / withinMs);
+  return gapMs * count < withinMs
+    ? 'the target was too slow'
+    : `--rate or --concurrency is too low: omit both, or allow more than ${perSecond} requests per second and ${Math.max(2, inFlight)} in flight`;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TimedRequest } from './history.ts';
-import { slowness } from './slowness.ts';
+import { slowness, type TimedRequest } from './history.ts';
 
 /** Requests sent in groups at a fixed interval, with a fixed latency, in ms. */
 const sent = (count: number, lot: number, apartMs: number, latencyMs: number): readonly TimedRequest[] =>
