@@ -51,28 +51,16 @@ const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'GET user-status, 400': {
     'user_id missing or not a UUID (of version 4)': 'invalid-uuid/user-status/*',
   },
-  'GET user-status, 401': {
-    'authentication failed': 'auth/user-status/*',
-  },
-  'GET user-status, 429': {
-    'rate limit exceeded': 'rate-limit/user-status/*',
-  },
-  'GET deposit-check, 200': {
-    'an EXECUTED deposit of a user under the IB': 'valid/deposit-check/*',
-  },
-  'GET deposit-check, 400': {
-    'reference_id missing or not a UUID': 'invalid-uuid/deposit-check/*',
-  },
-  'GET deposit-check, 401': {
-    'key missing, invalid, or not a Partner key': 'auth/deposit-check/*',
-  },
+  'GET user-status, 401': { 'authentication failed': 'auth/user-status/*' },
+  'GET user-status, 429': { 'rate limit exceeded': 'rate-limit/user-status/*' },
+  'GET deposit-check, 200': { 'an EXECUTED deposit of a user under the IB': 'valid/deposit-check/*' },
+  'GET deposit-check, 400': { 'reference_id missing or not a UUID': 'invalid-uuid/deposit-check/*' },
+  'GET deposit-check, 401': { 'key missing, invalid, or not a Partner key': 'auth/deposit-check/*' },
   'GET deposit-check, 404': {
     'unknown, outside the IB, or not EXECUTED':
       'foreign-ib/deposit-check/{other-ib,unknown} pending/deposit-check/{pending,failed}',
   },
-  'GET deposit-check, 429': {
-    'rate limit exceeded': 'rate-limit/deposit-check/*',
-  },
+  'GET deposit-check, 429': { 'rate limit exceeded': 'rate-limit/deposit-check/*' },
   Authentication: {
     'the key stands in the Authorization header, as a Bearer token':
       'auth/*/{missing,malformed,header-only,scheme-case} auth/service/www-authenticate',

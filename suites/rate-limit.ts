@@ -279,8 +279,7 @@ function judgeMembers(members: Stream, most: number, limit: RateLimit | undefine
     const finding = failed('status', expected, `429 after ${passed} lookups of members`);
     return { finding, request: refusal.request, reply: refusal.answer, cases: sent };
   }
-  if (trouble !== undefined && passed <= most)
-    return { finding: inconclusive(trouble.code, trouble.words) };
+  if (trouble !== undefined && passed <= most) return { finding: inconclusive(trouble.code, trouble.words) };
   const words = `${describeStreams([members])}: too slow to reach the limit within its window`;
   return limit !== undefined && elapsedMs > limit.windowMs
     ? { finding: inconclusive('timing-window', words) }

@@ -14,26 +14,21 @@ export const ok = (words: string): Finding => ({ outcome: 'ok', words });
 export const problem = (words: string, fix: string): Finding => ({ outcome: 'problem', words, fix });
 export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
 
-const fixes: readonly (readonly [words: RegExp, fix: string])[] = [
-  [
-    /does not resolve/,
+/** By a pattern of the error; the first that fits counts. */
+const fixes: Readonly<Record<string, string>> = {
+  'does not resolve':
     'Correct the host in the URL, or check why this machine cannot resolve it (DNS, VPN, hosts file).',
-  ],
-  [
-    /refused|no route|cannot be reached/,
+  'refused|no route|cannot be reached':
     'Start the server, correct the host and port of the URL, or open the port (firewall, container).',
-  ],
-  [/plain HTTP/, 'Use http://, or the port that serves HTTPS.'],
-  [
-    /expired|another name/,
+  'plain HTTP': 'Use http://, or the port that serves HTTPS.',
+  'expired|another name':
     'Renew the certificate, use the host name it is issued for, or skip the check with --insecure.',
-  ],
-  [/certificate/, 'Give the certificate of its authority with --ca, or skip the check with --insecure.'],
-];
+  certificate: 'Give the certificate of its authority with --ca, or skip the check with --insecure.',
+};
 
 /** How to fix a target that gives no answer. */
 export function fixFor(words: string, { protocol }: URL): string {
-  const [, fix] = fixes.find(([pattern]) => pattern.test(words)) ?? [];
+  const [, fix] = Object.entries(fixes).find(([pattern]) => new RegExp(pattern).test(words)) ?? [];
   const orTls = protocol === 'http:' ? ' and whether it needs https://' : '';
   return (
     fix ?? `Check the port${orTls}, and that no firewall blocks it. --timeout waits longer for an answer.`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createBudget, type BudgetOptions } from './budget.ts';
-import { ended, manualClock, track } from '../testing/manual-clock.ts';
+import { manualClock, track } from '../testing/manual-clock.ts';
 
 function budgetOf(bounds: Partial<BudgetOptions> = {}) {
   const time = manualClock();
@@ -71,10 +71,10 @@ describe('a rate', () => {
     test(`of ${rate} per second paces evenly and does not catch up`, async () => {
       const run = budgetOf({ rate });
       const { at, spendNow } = run;
-      await ended(run, Promise.all(Array.from({ length: 5 }, () => spendNow())));
+      await run.until(Promise.all(Array.from({ length: 5 }, () => spendNow())));
       const pause = 60_000;
       await run.advance(pause);
-      await ended(run, Promise.all([spendNow(), spendNow()]));
+      await run.until(Promise.all([spendNow(), spendNow()]));
       const gaps = at.slice(1).map((ms, nth) => ms - at[nth]!);
       const gap = 1000 / rate;
       assert.deepEqual(gaps.toSpliced(4, 1), [gap, gap, gap, gap, gap]);
@@ -88,14 +88,14 @@ describe('a rate', () => {
     test(`is an average: some of a group go at once, and the next requests wait: ${rate}`, async () => {
       const run = budgetOf({ rate });
       const { at, spendNow } = run;
-      await ended(run, Promise.all(Array.from({ length: expected.length - 2 }, () => spendNow(true))));
-      await ended(run, Promise.all([spendNow(false), spendNow(false)]));
+      await run.until(Promise.all(Array.from({ length: expected.length - 2 }, () => spendNow(true))));
+      await run.until(Promise.all([spendNow(false), spendNow(false)]));
       assert.deepEqual(at, expected);
     });
   test('whose next turn is after the deadline sends and counts nothing', async () => {
     const run = budgetOf({ rate: 1, deadline: 500 });
     assert.equal(await run.spend(), undefined);
-    const late = await ended(run, run.spend());
+    const late = await run.until(run.spend());
     assert.deepEqual([late?.code, run.clock.now(), run.spent()], ['budget', 500, 1]);
   });
   test('ends its wait when interrupted', async () => {

@@ -70,6 +70,7 @@ export function plan(options: PlanOptions): Plan {
   const coverage = createCoverage(known);
   if (selection?.whole === true) for (const one of taken) coverage.take(one.endpoint, one.origin.levels);
   const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);
+  const cause: Plan['because'] = whole.durationMs > maxDurationMs ? '--max-duration' : '--max-requests';
   const isCut = fitting < deepest;
   return {
     ...estimates[depth]!,
@@ -78,14 +79,12 @@ export function plan(options: PlanOptions): Plan {
       .filter(({ fits }) => !fits)
       .map(({ endpoint }) => endpoint),
     leftOut: rules.map(({ id }) => id).filter((id) => all.has(id) && !covered.has(id)),
-    ...(wholeMs > maxDurationMs ? { wholeMs } : {}),
-    ...(selection?.whole === true ? { reached: coverage.figures() } : {}),
-    ...(isCut
-      ? {
-          cutTo: depth,
-          because: whole.durationMs > maxDurationMs ? '--max-duration' : '--max-requests',
-        }
-      : {}),
+    ...defined({
+      wholeMs: wholeMs > maxDurationMs ? wholeMs : undefined,
+      reached: selection?.whole === true ? coverage.figures() : undefined,
+      cutTo: isCut ? depth : undefined,
+      because: isCut ? cause : undefined,
+    }),
   };
 }
 

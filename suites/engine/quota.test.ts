@@ -6,7 +6,7 @@ import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import type { Answer } from '../answer.ts';
 import { answerOf } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
-import { ended, manualClock, track, type ManualClock } from '../testing/manual-clock.ts';
+import { manualClock, track, type ManualClock } from '../testing/manual-clock.ts';
 import { createQuota } from './quota.ts';
 
 /** A quota, with helpers for the endpoint `deposit-check`. */
@@ -145,7 +145,7 @@ async function refusals(
       note(next.isLost ? undefined : ok(sentAt, clock.now()), 'k', cost);
     }
   };
-  await ended(hand, Promise.all(Array.from({ length: concurrency }, worker)));
+  await hand.until(Promise.all(Array.from({ length: concurrency }, worker)));
   return { refused, sent };
 }
 
@@ -245,7 +245,7 @@ describe('a 429', () => {
     const { hand, admit, note } = quotaOf();
     for (const wait of [0, 520, 1020, 2020, 4020]) {
       const before = hand.clock.now();
-      assert.equal(await ended(hand, admit()), undefined);
+      assert.equal(await hand.until(admit()), undefined);
       assert.equal(hand.clock.now() - before, wait);
       note(limited(hand.clock.now()));
     }
@@ -315,7 +315,7 @@ describe('the wait after a 429', () => {
       ] as const) {
         const { hand, admit, meet } = quotaOf(limits, { hand: manualClock(now) });
         await meet(limited(now, value));
-        const trouble = await ended(hand, admit());
+        const trouble = await hand.until(admit());
         const outcome = trouble?.code === 'rate-limited' ? 'shut' : hand.clock.now() - now;
         assert.equal(outcome, expected);
       }
@@ -347,7 +347,7 @@ describe('waiting is given up', () => {
       for (let nth = 0; trouble === undefined; nth++) {
         assert.ok(nth < 60, 'asked for ever');
         note(limited(hand.clock.now(), value));
-        trouble = await ended(hand, admit());
+        trouble = await hand.until(admit());
       }
       assert.equal(trouble.code, 'rate-limited');
       assert.match(trouble.words, /still 429/);
@@ -358,7 +358,7 @@ describe('waiting is given up', () => {
   test('and starts again after an answer', async () => {
     const { hand, admit, note } = quotaOf();
     for (let nth = 0; nth < 100; nth++) {
-      assert.equal(await ended(hand, admit()), undefined);
+      assert.equal(await hand.until(admit()), undefined);
       const at = hand.clock.now();
       note(nth % 2 === 0 ? limited(at, '60') : ok(at));
     }
@@ -382,7 +382,7 @@ describe('the deadline', () => {
     const { hand, admit, meet } = quotaOf(limitsOf(1, 60), { deadline: 100_000 });
     await meet(ok(0));
     assert.equal((await admit('k', 1, 50_000))?.code, 'rate-limited');
-    assert.equal(await ended(hand, admit()), undefined);
+    assert.equal(await hand.until(admit()), undefined);
     assert.equal(hand.clock.now(), 60_020);
   });
 });
@@ -444,13 +444,13 @@ describe('a limit that is not stated', () => {
   ) => {
     const refusal = (at: number) => limited(at, String(wait / 1000));
     for (const reply of [...Array.from({ length: passes }, () => ok), refusal, ok]) {
-      assert.equal(await ended(hand, admit(key)), undefined);
+      assert.equal(await hand.until(admit(key)), undefined);
       note(reply(hand.clock.now()), key);
     }
   };
   test('applies from then on to all keys of its endpoint, and to no other', async () => {
     const one = quotaOf();
-    for (const key of ['sibling', '']) await ended(one.hand, one.admit(key));
+    for (const key of ['sibling', '']) await one.hand.until(one.admit(key));
     await meetLimit(one, { passes: 4, wait: 3000 });
     const done = ['k', 'sibling', 'fresh', ''].map((key) => one.ask(10, key));
     done.push(one.ask(10, 'k', { endpoint: 'user-status' }));

@@ -7,7 +7,6 @@ import { judgeBurst, judgeBursts } from './judge-bursts.ts';
 import {
   withBan,
   lateCounting,
-  alignedWindow,
   limiters,
   tokenBucket,
   steppedBucket,
@@ -30,14 +29,12 @@ const at =
 /** Limiters that keep the limit. */
 const legal: Readonly<Record<string, Make>> = {
   'fixed window': at('fixed'),
-  'clock-aligned window': at('aligned'),
+  'clock-aligned window, or bucket that is filled up at intervals': at('aligned'),
   'sliding window': at('sliding'),
   'sliding window that counts refusals': at('sliding, refusals counted'),
   'locked until a window without a try': at('locked until a window without a try'),
   'weighted sliding window': (most, windowMs, random) => weightedWindow(most, windowMs, random() * windowMs),
   'bucket that refills evenly': (most, windowMs) => tokenBucket(most, most / windowMs),
-  'bucket that is filled up at intervals': (most, windowMs, random) =>
-    alignedWindow(most, windowMs, random() * windowMs),
   'bucket that gets a quarter back at intervals': (most, windowMs, random) =>
     steppedBucket(most, windowMs, 4, random() * windowMs),
   'bucket that gets a part back every second': (most, windowMs, random) =>

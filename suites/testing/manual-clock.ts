@@ -49,6 +49,3 @@ export function track<Value>(awaited: Value | Promise<Value>) {
   void Promise.resolve(awaited).then((value) => Object.assign(state, { value, isDone: true }));
   return state;
 }
-
-/** Lets time pass until a promise settles. */
-export const ended = <Value>({ until }: ManualClock, awaited: Value | Promise<Value>) => until(awaited);

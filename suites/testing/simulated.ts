@@ -5,7 +5,7 @@ export type Limiter = (instant: number) => boolean;
 export const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: number) => Limiter>> =
   {
     fixed: (most, windowMs) => lateCounting(most, windowMs, 0),
-    aligned: alignedWindow,
+    aligned: (most, windowMs, phase) => steppedBucket(most, windowMs, 1, phase),
     sliding: (most, windowMs) => sliding(most, windowMs, false),
     'sliding, refusals counted': (most, windowMs) => sliding(most, windowMs, true),
     'locked until a window without a try': (most, windowMs) => {
@@ -57,11 +57,6 @@ export const steppedBucket = (holds: number, windowMs: number, times: number, ph
     return true;
   };
 };
-
-/** A bucket that is filled up at intervals: the same as clock-aligned windows. */
-export function alignedWindow(holds: number, intervalMs: number, phase: number): Limiter {
-  return steppedBucket(holds, intervalMs, 1, phase);
-}
 
 /** Refuses everything for `banMs` after each refusal of another limiter. */
 export const withBan = (limiter: Limiter, banMs: number): Limiter => {
