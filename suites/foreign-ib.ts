@@ -32,18 +32,12 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'IB membership result',
     title: 'The answer has exactly two fields, and date_joined is null',
     holds: (answer, { correct }) => {
-      if (
-        !correct.some(({ outcome }) => outcome === 'not-member') ||
-        expectNotMember(answer).kind !== 'passed'
-      )
-        return undefined;
+      const isCovered = correct.some(({ outcome }) => outcome === 'not-member');
+      if (!isCovered || expectNotMember(answer).kind !== 'passed') return undefined;
+      const expected = '200 {"is_under_ib":false,"date_joined":null}, exactly these two fields';
       return hasExactly(answer, 'is_under_ib', 'date_joined')
         ? pass
-        : failed(
-            'shape',
-            '200 {"is_under_ib":false,"date_joined":null}, exactly these two fields',
-            summary(answer),
-          );
+        : failed('shape', expected, summary(answer));
     },
   }),
   indistinguishable({

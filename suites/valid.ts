@@ -1,3 +1,4 @@
+import type { FixtureExecutedDeposit } from '../schemas/generated/types.ts';
 import { header, repeatedNames, summary, type Answer } from './answer.ts';
 import {
   fieldsOf,
@@ -8,33 +9,30 @@ import {
   expectNumber,
 } from './expectations.ts';
 import type { Known } from './known.ts';
-import type { Expected } from './model/model.ts';
 import { userData, watchPrivacy } from './privacy.ts';
-import { monitor, recommended, required, type Monitor, type Requirement } from './requirement.ts';
-import { readTimestamp, sameInstant } from './timestamp.ts';
+import { monitor, recommended, required, type Monitor, type Requirement, type Rule } from './requirement.ts';
+import { readTimestamp, sameInstant, type TimestampReading } from './timestamp.ts';
 import { failed, pass, inconclusive, type Verdict } from './verdict.ts';
 
-/** Judges `date_joined` in an answer about a member. */
+type Holds = NonNullable<Rule['holds']>;
+
+/** Judges `date_joined` in an answer about a member, with its reading if it is a string. */
 const ofDate =
-  (judge: (value: unknown, expected: string) => Verdict | undefined) =>
-  (answer: Answer, { user, correct }: Expected): Verdict | undefined => {
+  (
+    judge: (value: unknown, reading: TimestampReading | undefined, expected: string) => Verdict | undefined,
+  ): Holds =>
+  (answer, { user, correct }) => {
     if (user === undefined || correct[0]!.outcome !== 'member') return undefined;
     const value = fieldsOf(answer)?.['date_joined'];
     // Other requirements judge other errors.
-    const isJudged = value !== undefined && expectMember(answer).kind === 'passed';
-    return isJudged ? judge(value, user.date_joined) : undefined;
+    if (value === undefined || expectMember(answer).kind !== 'passed') return undefined;
+    return judge(value, typeof value === 'string' ? readTimestamp(value) : undefined, user.date_joined);
   };
 
 /** Judges the fields of a 200 for an EXECUTED deposit. */
 const ofDeposit =
-  (
-    judge: (
-      answer: Answer,
-      deposit: { amountInUsd: number; executedAt: number },
-      known: Known,
-    ) => Verdict | undefined,
-  ) =>
-  (answer: Answer, { deposit }: Expected, known: Known): Verdict | undefined =>
+  (judge: (answer: Answer, deposit: FixtureExecutedDeposit, known: Known) => Verdict | undefined): Holds =>
+  (answer, { deposit }, known) =>
     deposit?.state === 'EXECUTED' && answer.status === 200 ? judge(answer, deposit, known) : undefined;
 
 const depositFields = ['status', 'amountInUsd', 'executedAt'];
@@ -53,10 +51,9 @@ export const valid: readonly Requirement[] = [
     title: 'date_joined is the time at which the user joined',
     reading: 'Times are compared as instants, to the precision of the fixture.',
     needs: 'user of the IB under test',
-    holds: ofDate((actual, date_joined) => {
+    holds: ofDate((actual, reading, date_joined) => {
       const wrong = failed('value', `"date_joined": "${date_joined}"`, shown(actual));
       if (actual === null) return wrong;
-      const reading = typeof actual === 'string' ? readTimestamp(actual) : undefined;
       if (reading?.instant === undefined) return undefined;
       return sameInstant(readTimestamp(date_joined).instant!, reading.instant) ? pass : wrong;
     }),
@@ -68,12 +65,11 @@ export const valid: readonly Requirement[] = [
     reading:
       'Z or a zero offset and any number of fraction digits are correct. A time without a zone, another offset or a bare date is wrong.',
     needs: 'user of the IB under test',
-    holds: ofDate((actual) => {
+    holds: ofDate((actual, reading) => {
       if (actual === null) return undefined;
+      if (reading?.kind === 'utc') return pass;
       const expected = 'an ISO 8601 UTC time, such as "2024-02-29T23:59:59.999Z"';
-      if (typeof actual !== 'string') return failed('value', expected, `${shown(actual)} (not a string)`);
-      const reading = readTimestamp(actual);
-      return reading.kind === 'utc' ? pass : failed('value', expected, `${shown(actual)} (${reading.why})`);
+      return failed('value', expected, `${shown(actual)} (${reading?.why ?? 'not a string'})`);
     }),
   }),
   recommended({
@@ -81,8 +77,7 @@ export const valid: readonly Requirement[] = [
     clause: 'RFC 3339 5.6',
     title: 'date_joined follows the RFC 3339 profile',
     needs: 'user of the IB under test',
-    holds: ofDate((actual) => {
-      const reading = typeof actual === 'string' ? readTimestamp(actual) : undefined;
+    holds: ofDate((actual, reading) => {
       if (reading?.kind !== 'utc') return undefined;
       return reading.rfc3339
         ? pass
@@ -99,13 +94,8 @@ export const valid: readonly Requirement[] = [
       const isShaped =
         hasExactly(answer, 'is_under_ib', 'date_joined') &&
         typeof fieldsOf(answer)?.['is_under_ib'] === 'boolean';
-      return isShaped
-        ? pass
-        : failed(
-            'shape',
-            '200 with exactly {"is_under_ib": boolean, "date_joined": string or null}',
-            summary(answer),
-          );
+      const expected = '200 with exactly {"is_under_ib": boolean, "date_joined": string or null}';
+      return isShaped ? pass : failed('shape', expected, summary(answer));
     },
   }),
   required({
