@@ -1,7 +1,7 @@
 import { defined } from '../../schemas/defined.ts';
 import { endpointNames } from '../../schemas/endpoints.ts';
-import type { Check, Checkup, Fixture, FixtureApiKey } from '../../schemas/generated/types.ts';
-import type { Answer, Reply, Trouble } from '../answer.ts';
+import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
+import { trouble, type Answer, type Reply } from '../answer.ts';
 import { createClient, type Client } from '../engine/client.ts';
 import { redactor } from '../engine/evidence.ts';
 import { plan } from '../engine/plan.ts';
@@ -58,8 +58,8 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
       sendProbes(options, sender),
       stateHook && checkHook(stateHook, known),
     ]);
-    const all = [...checks, ...(hook === undefined ? [] : [check('state hook', 'teardown', hook)])];
-    const redact = redactor(known);
+    const all = hook === undefined ? checks : [...checks, check('state hook', 'teardown', hook)];
+    const redact = redactor(known, options.headers);
     const truncated = (words: string) => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
     return {
       format: 'ib-conformance/doctor/1',
@@ -105,22 +105,19 @@ type Sender = ReturnType<typeof createSender>;
 function createSender({ clock, signal }: ExamineOptions, client: Client, deadline: number) {
   const replies = new Map<string, Promise<Reply>>();
   let sent = 0;
-  const sendOnce = async (request: Request): Promise<Reply> => {
+  const sendNow = async (request: Request, isAgain = false): Promise<Reply> => {
     if (sent >= MAX_REQUESTS)
-      return overBudget(`not checked because doctor sends at most ${MAX_REQUESTS} requests`);
+      return trouble('budget', `not checked because doctor sends at most ${MAX_REQUESTS} requests`);
     if (clock.now() >= deadline)
-      return overBudget(`not checked because doctor stops after ${MAX_MS / 1000} s`);
+      return trouble('budget', `not checked because doctor stops after ${MAX_MS / 1000} s`);
     sent++;
     const reply = await client.send(wireRequest(request));
     if (reply.kind === 'answer') return reply;
-    if (signal.aborted) return { kind: 'trouble', code: 'interrupted', words: 'interrupted' };
-    return reply.code === 'budget' ? overBudget(`no answer within the ${MAX_MS / 1000} s of doctor`) : reply;
-  };
-  const sendTwice = async (request: Request): Promise<Reply> => {
-    const reply = await sendOnce(request);
+    if (signal.aborted) return trouble('interrupted', 'interrupted');
+    if (reply.code === 'budget')
+      return trouble('budget', `no answer within the ${MAX_MS / 1000} s of doctor`);
     // A server may close an idle connection at any time (RFC 9112 9.3.1).
-    const isBroken = reply.kind === 'trouble' && reply.code === 'network';
-    return isBroken && sent < MAX_REQUESTS ? sendOnce(request) : reply;
+    return reply.code === 'network' && !isAgain && sent < MAX_REQUESTS ? sendNow(request, true) : reply;
   };
   return {
     sent: () => sent,
@@ -129,14 +126,12 @@ function createSender({ clock, signal }: ExamineOptions, client: Client, deadlin
     /** Equal requests share one reply. */
     send: (request: Request): Promise<Reply> => {
       const name = fingerprint(request);
-      const reply = replies.get(name) ?? sendTwice(request);
+      const reply = replies.get(name) ?? sendNow(request);
       replies.set(name, reply);
       return reply;
     },
   };
 }
-
-const overBudget = (words: string): Trouble => ({ kind: 'trouble', code: 'budget', words });
 
 type Probed = Probe & { readonly reply: Reply };
 
@@ -154,8 +149,9 @@ async function sendProbes({ fixture, known, target }: ExamineOptions, sender: Se
       ],
       answers: [],
     };
-  const [keyUnderTest, ...otherKeys] = keyProbes(fixture, known);
-  const first = await probe([...keyless, ...(keyUnderTest === undefined ? [] : [keyUnderTest])]);
+  const keys = keyProbes(fixture, known);
+  const otherKeys = keys.slice(1);
+  const first = await probe([...keyless, ...keys.slice(0, 1)]);
   // Do not send further keys to another service.
   const isOtherService = first.every(
     (one) => one.reply.kind === 'answer' && otherService(one.reply) !== undefined,
@@ -212,16 +208,14 @@ const keylessProbes = (known: Known): readonly Probe[] =>
 /** The key under test first, then one key of each kind, then the others. */
 function keyProbes({ apiKeys = [] }: Fixture, known: Known): readonly Probe[] {
   const id = findableId('user-status', known);
-  const kindOf = ({ state, partner }: FixtureApiKey) => `${state} ${partner === null}`;
-  const kinds = apiKeys.map(kindOf);
-  const rank = (apiKey: FixtureApiKey, at: number) => {
+  const kinds = apiKeys.map(({ state, partner }) => `${state} ${partner === null}`);
+  const rank = (at: number) => {
     if (known.everyKey[at] === known.callerKeys[0]) return 0;
-    return kinds.indexOf(kindOf(apiKey)) === at ? 1 : 2;
+    return kinds.indexOf(kinds[at]!) === at ? 1 : 2;
   };
-  return apiKeys
-    .map((apiKey, at) => ({ apiKey, at, rank: rank(apiKey, at) }))
-    .toSorted((a, b) => a.rank - b.rank)
-    .map(({ apiKey, at }) => ({
+  return [...apiKeys.entries()]
+    .toSorted(([one], [other]) => rank(one) - rank(other))
+    .map(([at, apiKey]) => ({
       area: 'keys',
       subject: known.everyKey[at]!.name,
       request: userStatus(id, withKey(known.everyKey[at]!)),
