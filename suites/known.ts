@@ -12,10 +12,7 @@ import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem } from '../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show instead of it. */
-export interface KnownKey {
-  readonly key: string;
-  readonly partner: string | null;
-  readonly state: FixtureApiKey['state'];
+export interface KnownKey extends Readonly<Pick<FixtureApiKey, 'key' | 'partner' | 'state'>> {
   /** Such as `<key northwind/active>`. */
   readonly name: string;
 }

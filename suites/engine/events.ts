@@ -1,26 +1,20 @@
-import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord, TranscriptLine } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Exchange } from '../requirement.ts';
 import type { Reason } from '../verdict.ts';
 import type { Judgement } from './judge.ts';
 import type { Figures } from './record.ts';
 
-/** A call of a scenario to its context. */
-export type CallName =
-  'send' | 'sendAtOnce' | 'sendUntilAllowed' | 'burst' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
+export type LineOf<Kind extends TranscriptLine['line']> = Extract<TranscriptLine, { line: Kind }>;
 
-/** The result of such a call. */
-export interface ContextCall {
+/** A call of a scenario to its context. */
+export type CallName = LineOf<'call'>['call'];
+
+/** The result of such a call. `refused`: 429s before the final reply. */
+export interface ContextCall extends Readonly<Omit<LineOf<'call'>, 'line' | 'replies' | 'refused'>> {
   readonly kind: 'call';
-  /** Id of the requirement, or the name of requests that several share. */
-  readonly of: string;
-  /** Index among the calls of the same requirement, from 0. */
-  readonly nth: number;
-  readonly call: CallName;
   readonly replies?: readonly Reply[];
-  /** 429s before the final reply. */
   readonly refused?: readonly Answer[];
-  readonly value?: number | boolean;
 }
 
 /** A request that was sent, its reply, and its purpose. */

@@ -22,24 +22,26 @@ const MARGIN_MS = 20;
 const LIMITED_UNTIL_END = 'the key is rate-limited until after the end of --max-duration';
 
 /** State of one key on one endpoint: counted requests, and whether it is rate-limited. */
-interface Account {
-  readonly limiter: Limiter;
-  readonly key: string;
-  inFlight: number;
+type Account = ReturnType<typeof newAccount>;
+
+const newAccount = (limiter: Limiter, key: string) => ({
+  limiter,
+  key,
+  inFlight: 0,
   /** Send times of the latest counted requests that passed. Only used without a stated limit. */
-  passes: number[];
+  passes: [] as number[],
   /** When each counted request leaves the window, ascending. */
-  expiries: number[];
-  blockedUntil: number;
-  refusedAt: number;
+  expiries: [] as number[],
+  blockedUntil: 0,
+  refusedAt: 0,
   /** Time waited since the last answer other than 429, in ms. */
-  waitedMs: number;
-  retries: number;
+  waitedMs: 0,
+  retries: 0,
   /** Whether a probe is in flight that tests if the limit has ended. */
-  isProbing: boolean;
+  isProbing: false,
   /** Why waiting was given up. */
-  gaveUp: string | undefined;
-}
+  gaveUp: undefined as string | undefined,
+});
 
 /** Which requests a limiter counts together. */
 type Scope = 'key' | 'endpoint' | 'service';
@@ -107,23 +109,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
 
   const accountOf = (endpoint: Endpoint, key: string): Account => {
     const limiter = limiters[endpoint];
-    let account = limiter.accounts.get(key);
-    if (account === undefined) {
-      account = {
-        limiter,
-        key,
-        inFlight: 0,
-        passes: [],
-        expiries: [],
-        blockedUntil: 0,
-        refusedAt: 0,
-        waitedMs: 0,
-        retries: 0,
-        isProbing: false,
-        gaveUp: undefined,
-      };
-      limiter.accounts.set(key, account);
-    }
+    const account = limiter.accounts.get(key) ?? newAccount(limiter, key);
+    limiter.accounts.set(key, account);
     return account;
   };
 

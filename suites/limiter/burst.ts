@@ -1,44 +1,33 @@
-import type { Answer, Trouble } from '../answer.ts';
-import type { Request } from '../request.ts';
+import type { Answer } from '../answer.ts';
 import type { Context, Exchange, Pace } from '../requirement.ts';
 import { IN_FLIGHT_AT_FIRST } from '../engine/context.ts';
-import type { Burst, TimedRequest } from './history.ts';
+import type { TimedRequest } from './history.ts';
 import type { Supply } from './kinds.ts';
 import { burstSize, type RateLimit } from './limit.ts';
 
 /** Result of a stream of requests of one kind, up to the first 429. */
-export interface Stream {
-  readonly kind: string;
-  readonly sent: number;
-  /** Answers other than 429 that show that a limiter let the request pass. */
-  readonly passed: number;
-  readonly elapsedMs: number;
-  readonly history: readonly TimedRequest[];
-  readonly refusal?: { readonly request: Request; readonly answer: Answer };
-  /** The first request that got no answer or was not sent. */
-  readonly trouble?: Trouble;
-}
+export type Stream = Awaited<ReturnType<typeof stream>>;
 
 /** Whether a front end may have sent this status: the server may have counted the request or not. */
 const isUncertain = (status: number) => status === 408 || status >= 500;
 
 /** Sends new requests up to the first 429 or to `most` of them. Never retries. */
-export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
+export async function stream(context: Context, { kind, next }: Supply, pace: Pace) {
   const startedAt = context.now();
   const sent = await context.stream(next, pace);
   const history = timedRequestsOf(sent, startedAt);
   const refused = sent.find(({ reply }) => reply.kind === 'answer' && reply.status === 429);
-  const trouble = sent.find(({ reply }) => reply.kind === 'trouble')?.reply;
+  const replies = sent.map(({ reply }) => reply);
   return {
     kind,
     sent: sent.length,
+    /** Answers other than 429 that show that a limiter let the request pass. */
     passed: history.filter(({ result }) => result === 'passed').length,
     elapsedMs: context.now() - startedAt,
     history,
-    ...(refused?.reply.kind === 'answer'
-      ? { refusal: { request: refused.request, answer: refused.reply } }
-      : {}),
-    ...(trouble?.kind === 'trouble' ? { trouble } : {}),
+    refusal: refused && { request: refused.request, answer: refused.reply as Answer },
+    /** The first request that got no answer or was not sent. */
+    trouble: replies.find((reply) => reply.kind === 'trouble'),
   };
 }
 
@@ -67,12 +56,6 @@ const PROBES = [0.3, 0.6, 0.9];
 
 const PROBE_TRIES = 3;
 
-/** Result of a burst: the stream up to the first 429, and the full history to judge. */
-export interface DriveResult {
-  readonly first: Stream;
-  readonly burst: Burst;
-}
-
 /**
  * Sends a burst to a limiter at rest, and probes the limited key before its window ends.
  *
@@ -84,7 +67,7 @@ export async function driveToLimit(
   supply: Supply,
   oneAtATime: boolean,
   whileLimited: () => Promise<readonly TimedRequest[]>,
-): Promise<DriveResult> {
+) {
   const startedAt = context.now();
   const pace = {
     most: burstSize(limit),

@@ -7,21 +7,10 @@ import type { TimedRequest } from './history.ts';
 import { withTestKey, findableLookup } from './kinds.ts';
 
 /** How other requests are answered while a key is limited. */
-export interface LimitedProbe {
-  /** Statuses of other requests of the limited key and of one with an unknown key, by name. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Whether other keys are limited too, by key name. */
-  readonly others: Readonly<Record<string, boolean>>;
-  /** The requests that may have been counted. */
-  readonly history: readonly TimedRequest[];
-}
+export type LimitedProbe = Awaited<ReturnType<typeof probeWhileLimited>>;
 
 /** Sends other requests, and requests with other keys, all at once. */
-export async function probeWhileLimited(
-  endpoint: Endpoint,
-  context: Context,
-  known: Known,
-): Promise<LimitedProbe> {
+export async function probeWhileLimited(endpoint: Endpoint, context: Context, known: Known) {
   const findable = findableId(endpoint, known);
   const asked = {
     'a known id': findableLookup(endpoint, known),
@@ -44,10 +33,13 @@ export async function probeWhileLimited(
   });
   const answersTo = (some: object) => answers.filter(({ name }) => name in some);
   return {
+    /** Statuses of other requests of the limited key and of one with an unknown key, by name. */
     statuses: Object.fromEntries(answersTo(asked).map(({ name, status }) => [name, status])),
+    /** Whether other keys are limited too, by key name. */
     others: Object.fromEntries(answersTo(others).map(({ name, status }) => [name, status === 429])),
+    /** The requests that may have been counted. */
     history: answers
       .filter(({ status }) => status !== 429)
-      .map(({ sentAt, receivedAt }) => ({ sentAt, receivedAt, result: 'other' })),
+      .map(({ sentAt, receivedAt }): TimedRequest => ({ sentAt, receivedAt, result: 'other' })),
   };
 }

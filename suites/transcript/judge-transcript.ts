@@ -2,7 +2,7 @@ import { defined } from '../../schemas/defined.ts';
 import type { RequirementResult, RunRecord, TranscriptTrouble } from '../../schemas/generated/types.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
 import { createEvaluation } from '../engine/evaluation.ts';
-import type { CallName, RunExchange } from '../engine/events.ts';
+import type { CallName, LineOf, RunExchange } from '../engine/events.ts';
 import type { Judgement } from '../engine/judge.ts';
 import { drawAt } from '../model/path.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from '../engine/record.ts';
@@ -10,7 +10,7 @@ import { createTraffic } from '../engine/traffic.ts';
 import type { Request } from '../request.ts';
 import type { Context, Requirement } from '../requirement.ts';
 import { skipped, inconclusive, type Reason } from '../verdict.ts';
-import type { LineOf, Transcript } from './transcript.ts';
+import type { Transcript } from './transcript.ts';
 
 /**
  * Judges a recorded run again, without the target. With the same catalogue, the record is the same.

@@ -10,33 +10,18 @@ import type {
 import { Problem } from '../../schemas/problem.ts';
 import { readJson, type Answer } from '../answer.ts';
 import { knownFrom, type Known, type KnownKey } from '../known.ts';
-import type { RunExchange } from '../engine/events.ts';
+import type { LineOf, RunExchange } from '../engine/events.ts';
 import type { Credential } from '../request.ts';
 
-export type LineOf<Kind extends TranscriptLine['line']> = Extract<TranscriptLine, { line: Kind }>;
-
 /** The content of a transcript. */
-export interface Transcript {
-  readonly start: LineOf<'start'>;
-  readonly known: Known;
-  /** As the engine saw them, with placeholders for keys. */
-  readonly exchanges: readonly RunExchange[];
-  /** Exchanges and lookups without an answer, in order. */
-  readonly lookups: readonly (RunExchange | LineOf<'missed'>)[];
-  readonly explained: ReadonlyMap<string, LineOf<'explained'>>;
-  readonly calls: readonly LineOf<'call'>[];
-  readonly stopped: ReadonlyMap<string, LineOf<'stopped'>>;
-  readonly outcomes: ReadonlyMap<string, RequirementResult>;
-  /** Missing if the run was killed. */
-  readonly end?: LineOf<'end'>;
-}
+export type Transcript = ReturnType<typeof readTranscript>;
 
 /**
  * Reads the lines of a transcript.
  *
  * @throws Problem with code `usage` unless they are the complete lines of one run: a missing line may be a failure
  */
-export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
+export function readTranscript(lines: readonly TranscriptLine[]) {
   const [start] = lines;
   if (start?.line !== 'start')
     throw new Problem('usage', 'this is not a complete transcript: its first line is not a start line');
@@ -50,7 +35,9 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
   return {
     start,
     known,
+    /** As the engine saw them, with placeholders for keys. */
     exchanges,
+    /** Exchanges and lookups without an answer, in order. */
     lookups: lines.flatMap((line): (RunExchange | LineOf<'missed'>)[] => {
       if (line.line === 'exchange') return [exchanges[line.n]!];
       return line.line === 'missed' ? [line] : [];
@@ -59,7 +46,8 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
     calls: linesOf('call').toSorted((a, b) => a.nth - b.nth),
     stopped: new Map(linesOf('stopped').map((line) => [line.of, line])),
     outcomes: new Map(results.map((result) => [result.id, result])),
-    ...defined({ end: linesOf('end')[0] }),
+    /** Missing if the run was killed. */
+    end: linesOf('end')[0],
   };
 }
 
