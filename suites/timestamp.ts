@@ -14,8 +14,8 @@ export type TimestampReading =
   | { readonly kind: 'other'; readonly why: string; readonly instant?: Instant };
 
 const calendar = String.raw`(?<month>\d\d)\k<dash>(?<day>\d\d)`;
-const week = String.raw`W(?<week>\d\d)\k<dash>(?<weekday>[1-7])`;
-const date = String.raw`(?<year>\d{4})(?<dash>-?)(?:${calendar}|(?<ordinal>\d{3})|${week})`;
+const weekDate = String.raw`W(?<week>\d\d)\k<dash>(?<weekday>[1-7])`;
+const date = String.raw`(?<year>\d{4})(?<dash>-?)(?:${calendar}|(?<ordinal>\d{3})|${weekDate})`;
 const time = String.raw`(?<hour>\d\d)(?:(?<colon>:?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d))?)?(?:[.,](?<fraction>\d+))?`;
 const zone = String.raw`(?<zone>Z|[+-]\d\d(?::?\d\d)?)`;
 const iso8601 = new RegExp(`^${date}(?<separator>T| )${time}${zone}?$`, 'i');
