@@ -7,15 +7,9 @@ import { catalogue, verdictOf } from '../suites/index.ts';
 import { readText } from './fixture-file.ts';
 import { prepareFile } from './output-files.ts';
 
-/** The known failures of a run. */
-export interface Baseline {
-  /** Applies the baseline to a record. With --update-baseline, also returns the new text of the file. */
-  readonly apply: (record: RunRecord) => { readonly record: RunRecord; readonly text?: string };
-  readonly save: (text: string | undefined) => Promise<void>;
-}
-
 /**
- * Reads the baseline file that the flags name, before the run.
+ * Reads the baseline file that the flags name, before the run. `apply` applies it to a record; with
+ * --update-baseline, it also returns the new text of the file for `save`.
  *
  * @throws Problem with code `usage` for contradictory flags and an invalid file
  */
@@ -24,11 +18,11 @@ export async function openBaseline(flags: {
   readonly updateBaseline?: boolean;
   readonly replay?: string | undefined;
   readonly strict: boolean;
-}): Promise<Baseline> {
+}) {
   const { baseline: file, updateBaseline: isUpdate = false, strict } = flags;
   if (file === undefined) {
     if (isUpdate) throw wrongUsage('--update-baseline needs --baseline with the file to write');
-    return { apply: (record) => ({ record }), save: () => Promise.resolve() };
+    return { apply: (record: RunRecord) => ({ record, text: undefined }), save: async () => {} };
   }
   if (flags.replay !== undefined) throw wrongUsage('--replay checks one input only: omit --baseline');
   const ids = catalogue.map(({ id }) => id);
@@ -37,15 +31,15 @@ export async function openBaseline(flags: {
   // Fails before the run if the file cannot be written.
   if (isUpdate) await (await prepare()).discard();
   return {
-    apply: (record) => {
-      if (!isUpdate) return { record: applyBaseline(record, before, ids) };
+    apply: (record: RunRecord) => {
+      if (!isUpdate) return { record: applyBaseline(record, before, ids), text: undefined };
       const { known, added, removed } = updateBaseline(record, before, strict);
       const text = renderBaseline(known, before.schema);
       const note = `Baseline ${before.file}: ${added} added, ${removed} removed, ${known.length - added} kept.`;
       const noted = { ...record, notes: [...record.notes, note] };
       return { record: applyBaseline(noted, readBaseline(text, before.file), ids), text };
     },
-    save: async (text) => {
+    save: async (text?: string) => {
       if (text !== undefined) await (await prepare()).write(text);
     },
   };

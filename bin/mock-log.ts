@@ -31,15 +31,10 @@ export const logFormats: Readonly<Record<'pretty' | 'json' | 'silent', LogFormat
 /** Limits the memory if the log is read slowly or not at all. */
 const MAX_WAITING_LINES = 10_000;
 
-export interface LogQueue {
-  /** Writes a line, or drops it if too many are waiting. Never rejects. */
-  readonly write: (line: () => string) => void;
-  /** Resolves to true once all lines are written, or to false after `ms`. */
-  readonly flushed: (ms: number) => Promise<boolean>;
-}
+export interface LogQueue extends ReturnType<typeof logQueue> {}
 
 /** @param print resolves after a text is written */
-export function logQueue(print: (text: string) => Promise<void>, format: Pick<LogFormat, 'event'>): LogQueue {
+export function logQueue(print: (text: string) => Promise<void>, format: Pick<LogFormat, 'event'>) {
   let [waiting, dropped] = [0, 0];
   let last = Promise.resolve();
   const send = (text: string) => {
@@ -49,17 +44,16 @@ export function logQueue(print: (text: string) => Promise<void>, format: Pick<Lo
     last = print(text).then(written, written);
   };
   return {
-    write: (line) => {
-      if (waiting >= MAX_WAITING_LINES) {
-        dropped += 1;
-        return;
-      }
+    /** Writes a line, or drops it if too many are waiting. Never rejects. */
+    write: (line: () => string) => {
+      if (waiting >= MAX_WAITING_LINES) return void (dropped += 1);
       if (dropped > 0)
         send(format.event(`${dropped} requests are missing here: the reader of the log was too slow`));
       dropped = 0;
       send(line());
     },
-    flushed: async (ms) => {
+    /** Resolves to true once all lines are written, or to false after `ms`. */
+    flushed: async (ms: number) => {
       const stop = new AbortController();
       const timeout = setTimeout(ms, false, { signal: stop.signal }).catch(() => false);
       const isEmpty = await Promise.race([last.then(() => true), timeout]);

@@ -5,7 +5,7 @@ import validate from '../schemas/generated/transcript.cjs';
 import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
 import { Problem, wrongUsage } from '../schemas/problem.ts';
 import { readRecord } from '../schemas/records.ts';
-import { createTranscriber, type RunHeader, type RunOptions } from '../suites/index.ts';
+import { createTranscriber, type RunHeader } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { readText } from './fixture-file.ts';
 import { writeProblem } from './output-files.ts';
@@ -66,12 +66,7 @@ function problemOf(line: unknown): string {
 }
 
 /** The open transcript files of a run. */
-export interface Transcripts {
-  /** Returns the run option that writes the transcripts. */
-  readonly of: (header: RunHeader) => Pick<RunOptions, 'onEvent'>;
-  /** @throws Problem with code `usage` if a transcript is incomplete */
-  readonly close: () => Promise<void>;
-}
+export interface Transcripts extends ReturnType<typeof openTranscripts> {}
 
 /**
  * Opens transcript files.
@@ -79,30 +74,24 @@ export interface Transcripts {
  * @param files undefined means standard output
  * @throws Problem with code `usage` if one cannot be opened
  */
-export function openTranscripts(
-  files: readonly (string | undefined)[],
-  { print, writeError }: CliContext,
-): Transcripts {
+export function openTranscripts(files: readonly (string | undefined)[], { print, writeError }: CliContext) {
   const outputs = files.map((file) => (file === undefined ? toPrint(print) : toFile(file, writeError)));
   const write = (line: TranscriptLine) => {
     const text = renderLine(line);
     for (const output of outputs) output.write(text);
   };
   return {
-    of: (header) => (outputs.length === 0 ? {} : { onEvent: createTranscriber(header, write) }),
+    /** Returns the run option that writes the transcripts. */
+    of: (header: RunHeader) => (outputs.length === 0 ? {} : { onEvent: createTranscriber(header, write) }),
+    /** @throws Problem with code `usage` if a transcript is incomplete */
     close: async () => {
       for (const output of outputs) await output.close();
     },
   };
 }
 
-interface TranscriptOutput {
-  readonly write: (text: string) => void;
-  readonly close: () => void | Promise<void>;
-}
-
 /** Writes each line at once, so that a killed run leaves its results. Prints the first error at once. */
-function toFile(file: string, writeError: CliContext['writeError']): TranscriptOutput {
+function toFile(file: string, writeError: CliContext['writeError']) {
   let failure: Error | undefined;
   let descriptor: number;
   try {
@@ -111,7 +100,7 @@ function toFile(file: string, writeError: CliContext['writeError']): TranscriptO
     throw writeProblem(file, 'the transcript', error);
   }
   return {
-    write: (text) => {
+    write: (text: string) => {
       if (failure !== undefined) return;
       try {
         writeFileSync(descriptor, text);
@@ -127,10 +116,10 @@ function toFile(file: string, writeError: CliContext['writeError']): TranscriptO
   };
 }
 
-function toPrint(print: CliContext['print']): TranscriptOutput {
+function toPrint(print: CliContext['print']) {
   let last: Promise<void> = Promise.resolve();
   return {
-    write: (text) => {
+    write: (text: string) => {
       last = last.then(() => print(text));
       // `close` reports the error.
       last.catch(() => undefined);

@@ -65,26 +65,11 @@ function targetOf(file: string): string {
   }
 }
 
-/** The reports of a command, ready to write. */
-export interface Reports<Name extends string> {
-  /**
-   * Writes all reports, even if some fail. A closed standard output is no failure.
-   *
-   * @throws AggregateError with every failure
-   */
-  readonly write: (
-    render: (format: Name, options: ReportOptions) => string,
-    isWanted?: (request: ReportRequest<Name>) => boolean,
-  ) => Promise<void>;
-  /** Deletes incomplete files. */
-  readonly discard: () => Promise<void>;
-}
-
-/** Checks that every file can be written. */
+/** Checks that every file can be written. Returns the reports, ready to write. */
 export async function prepareReports<Name extends string>(
   requests: readonly ReportRequest<Name>[],
   context: Pick<CliContext, 'env' | 'print' | 'terminal'>,
-): Promise<Reports<Name>> {
+) {
   const files = new Map<ReportRequest<Name>, PendingFile>();
   const discard = async () => {
     for (const file of files.values()) await file.discard();
@@ -98,8 +83,17 @@ export async function prepareReports<Name extends string>(
   }
   const print = printerFor(requests, context);
   return {
+    /** Deletes incomplete files. */
     discard,
-    write: (render, isWanted = () => true) =>
+    /**
+     * Writes all reports, even if some fail. A closed standard output is no failure.
+     *
+     * @throws AggregateError with every failure
+     */
+    write: (
+      render: (format: Name, options: ReportOptions) => string,
+      isWanted: (request: ReportRequest<Name>) => boolean = () => true,
+    ) =>
       settleAll(
         requests.filter(isWanted).map(async (request) => {
           const file = files.get(request);

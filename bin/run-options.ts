@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { catalogue, knownFrom, realClock, suiteOf, suites } from '../suites/index.ts';
 import type { Requirement, RunOptions } from '../suites/index.ts';
@@ -89,18 +89,16 @@ export async function tlsOptions(flags: {
   return ca === undefined ? { insecure } : { insecure, ca: await readText(ca, `--ca ${ca}`) };
 }
 
-export type Filters = Pick<RunSettings, 'suite' | 'only' | 'skip'>;
+export interface Selection extends ReturnType<typeof select> {}
 
-export interface Selection {
-  /** In the order of the record; skipped ones stay in the list. */
-  readonly requirements: readonly Requirement[];
-  readonly skip: ReadonlySet<string>;
-  /** The same, as the record shows it. */
-  readonly selection: NonNullable<RunRecord['selection']>;
-}
-
-/** @throws Problem with code `usage` for an unknown name, or if nothing is left to check */
-export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHook: boolean): Selection {
+/**
+ * @returns requirements in the order of the record; skipped ones stay in the list
+ * @throws Problem with code `usage` for an unknown name, or if nothing is left to check
+ */
+export function select(
+  { suite = [], only = [], skip = [] }: Pick<RunSettings, 'suite' | 'only' | 'skip'>,
+  hasStateHook: boolean,
+) {
   const ids = catalogue.map(({ id }) => id);
   rejectUnknown('suite', suite, Object.keys(suites));
   rejectUnknown('only', only, ids);
@@ -120,6 +118,7 @@ export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHo
   return {
     requirements,
     skip: skipped,
+    // The same, as the record shows it.
     selection: { whole: requirements.length === catalogue.length, skip: [...skipped] },
   };
 }

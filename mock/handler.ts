@@ -11,32 +11,24 @@ import { countPoll, keyAt, lookUp, partnerOf, type ApiKey, type World } from './
 export type DrawChaos = (caller: ApiKey) => ChaosAction | undefined;
 
 /** A service with a certain behaviour. */
-export interface Service {
-  readonly behaviour: Behaviour;
-  /** Answers a request in a world at `now` (Unix ms). Changes only the counters of the world. */
-  readonly answer: (
-    world: World,
-    request: HttpRequest,
-    now: number,
-    drawChaos?: DrawChaos,
-  ) => { readonly exchange: Exchange; readonly response: HttpResponse };
-}
+export interface Service extends ReturnType<typeof createService> {}
 
 /**
  * Creates a service (Endpoints).
  *
  * @param basePath path of {base_url}, with or without a trailing slash
  */
-export function createService(behaviour: Behaviour = reference, basePath = '/'): Service {
+export function createService(behaviour: Behaviour = reference, basePath = '/') {
   const base = trimBasePath(basePath);
   const names = Object.keys(endpoints) as Endpoint[];
   const routes = new Map(names.map((name) => [behaviour.path(base + endpoints[name].path), name]));
   return {
     behaviour,
-    answer: (world, request, now, drawChaos) => {
+    /** Answers a request in a world at `now` (Unix ms). Changes only the counters of the world. */
+    answer: (world: World, request: HttpRequest, now: number, drawChaos?: DrawChaos) => {
       const decision = decide(behaviour, routes, world, request, now, drawChaos);
       const status = statusOf(decision.call, decision.finding);
-      const exchange = { world, now, request, ...decision, status };
+      const exchange: Exchange = { world, now, request, ...decision, status };
       count(behaviour, exchange);
       return { exchange, response: respond(behaviour, exchange) };
     },

@@ -51,21 +51,12 @@ export interface ListenerOptions {
   >;
 }
 
-export interface Listener {
-  readonly port: number;
-  /**
-   * Stops listening and ends all connections. Without `force`, complete requests still get their response,
-   * without its delay. Streams and incomplete requests end at once.
-   */
-  close(options?: { readonly force?: boolean }): Promise<void>;
-}
-
 /**
  * Listens, and sends what `answer` returns for each request.
  *
  * @throws the system's error if it cannot listen, such as EADDRINUSE
  */
-export async function listen(options: ListenerOptions): Promise<Listener> {
+export async function listen(options: ListenerOptions) {
   const { port, host, tls, answer, maxBody, date, timeouts } = options;
   // Requests without Host get a normal answer: node's own 400 has no JSON.
   const settings = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false, ...timeouts };
@@ -213,7 +204,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: ({ force = false } = {}) => {
+    /**
+     * Stops listening and ends all connections. Without `force`, complete requests still get their response,
+     * without its delay. Streams and incomplete requests end at once.
+     */
+    close: ({ force = false }: { readonly force?: boolean } = {}): Promise<void> => {
       closing ??= once(server, 'close').then(() => undefined);
       server.close();
       for (const end of delayed) end();

@@ -1,13 +1,5 @@
 import { chunk, columns, printable } from './text.ts';
 
-/** Two texts, split into common beginning, difference, and common end. `…` marks a cut. */
-export interface Difference {
-  readonly before: string;
-  readonly expected: string;
-  readonly actual: string;
-  readonly after: string;
-}
-
 /** Maximum columns of a common beginning or end. A longer one is cut to `KEPT_OF_SAME` characters. */
 const MAX_SAME = 300;
 const KEPT_OF_SAME = 40;
@@ -16,9 +8,9 @@ const MIN_SHARED = 1 / 4;
 
 /**
  * Finds the difference of two texts of any length, between their common beginning and their common end. Both
- * are empty if the texts have too little in common.
+ * are empty if the texts have too little in common. `…` marks a cut.
  */
-export function diffTexts(expected: string, actual: string): Difference {
+export function diffTexts(expected: string, actual: string) {
   const [wanted, got] = [[...expected], [...actual]];
   const from = firstDifference(wanted, got);
   const end = commonEnd(wanted, got, from);
@@ -64,12 +56,6 @@ export function differingCodePoints(expected: string, actual: string): string | 
   return Math.max(wanted ?? 0, got ?? 0) < 0x80 ? undefined : `${named(got)} instead of ${named(wanted)}`;
 }
 
-/** A line of a comparison: part of one of the texts, or a mark below them. */
-export interface AlignedLine {
-  readonly label: 'expected' | 'actual' | '';
-  readonly text: string;
-}
-
 const MAX_SHOWN = 600;
 
 /**
@@ -77,8 +63,9 @@ const MAX_SHOWN = 600;
  * that differs.
  *
  * @param width columns of a line, 40 or more
+ * @returns lines with the name of their text; a mark has no name
  */
-export function alignTexts(expected: string, actual: string, width: number): readonly AlignedLine[] {
+export function alignTexts(expected: string, actual: string, width: number) {
   const { before, after, ...middle } = diffTexts(expected, actual);
   const linesOf = (text: string) => chunk(printable(text, MAX_SHOWN), width);
   const [wanted = '', ...moreWanted] = linesOf(before + middle.expected + after);
@@ -97,5 +84,5 @@ export function alignTexts(expected: string, actual: string, width: number): rea
   ]).flat();
 }
 
-const lineAs = (label: AlignedLine['label'], text: string | undefined): readonly AlignedLine[] =>
+const lineAs = (label: 'expected' | 'actual' | '', text: string | undefined) =>
   text === undefined ? [] : [{ label, text }];

@@ -21,24 +21,24 @@ export const TOO_MANY_FILES = 'too many open files and connections: raise the li
 
 const MAX_LISTED = 100;
 
-/** Collects the problems of one file. */
-export interface Problems {
-  /** Adds problems. A function is called only if its problem is listed; others are counted. */
-  add(problems: Iterable<string | (() => string)>): void;
-  /** @throws Problem with a line for each listed problem, and a line with the number of the others */
-  throwIfAny(): void;
-}
+export interface Problems extends ReturnType<typeof collectProblems> {}
 
-/** @param where name of the file in messages */
-export function collectProblems(where: string, code: ProblemCode = 'fixture'): Problems {
+/**
+ * Collects the problems of one file.
+ *
+ * @param where name of the file in messages
+ */
+export function collectProblems(where: string, code: ProblemCode = 'fixture') {
   const listed = new Set<string>();
   let others = 0;
   return {
-    add: (problems) => {
+    /** Adds problems. A function is called only if its problem is listed; others are counted. */
+    add: (problems: Iterable<string | (() => string)>): void => {
       for (const problem of problems)
         if (listed.size >= MAX_LISTED) others += 1;
         else listed.add(`${where}: ${typeof problem === 'string' ? problem : problem()}`);
     },
+    /** @throws Problem with a line for each listed problem, and a line with the number of the others */
     throwIfAny: () => {
       if (listed.size === 0) return;
       const rest = others > 0 ? [`${where}: … and ${others.toLocaleString('en')} more`] : [];

@@ -7,12 +7,6 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const screenshots = process.env['SCREENSHOTS'];
 
-export interface OpenPage {
-  readonly page: Page;
-  /** Returns and clears the errors, policy violations and console messages of the page. */
-  readonly complaints: () => readonly string[];
-}
-
 /**
  * Starts a browser for the tests of one file.
  *
@@ -24,7 +18,7 @@ export function useBrowser() {
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
   after(() => browser.close());
-  return async (t: TestContext, options: BrowserContextOptions = {}): Promise<OpenPage> => {
+  return async (t: TestContext, options: BrowserContextOptions = {}) => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
     const seen: string[] = [];
     page.on('console', (message) => seen.push(`${message.type()}: ${message.text()}`));
@@ -34,7 +28,9 @@ export function useBrowser() {
       await page.close();
       assert.deepEqual(left, [], 'the page complained');
     });
-    return { page, complaints: () => seen.splice(0) };
+    /** Returns and clears the errors, policy violations and console messages of the page. */
+    const complaints = (): readonly string[] => seen.splice(0);
+    return { page, complaints };
   };
 }
 

@@ -2,20 +2,12 @@ import type { CliContext } from '../cli-context.ts';
 import { commandLine } from '../command-line.ts';
 import { describeError } from '../exit-codes.ts';
 
-export interface CliResult {
-  readonly code: number;
-  readonly output: string;
-  /** Standard error without the final error message. */
-  readonly stderr: string;
-  /** The final error message; empty without an error. */
-  readonly error: string;
-}
-
-/** Runs a command line (words, or a text split at spaces) in this process. By default, without a terminal. */
-export async function runCli(
-  line: string | readonly string[],
-  context: Partial<CliContext> = {},
-): Promise<CliResult> {
+/**
+ * Runs a command line (words, or a text split at spaces) in this process. By default, without a terminal.
+ *
+ * @returns `error`: the final error message, or an empty text; `stderr`: standard error without it
+ */
+export async function runCli(line: string | readonly string[], context: Partial<CliContext> = {}) {
   const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   let [output, stderr] = ['', ''];
   try {

@@ -7,13 +7,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { startMock, type Mock, type MockOptions } from '../index.ts';
 import { builtIn, START } from './session.ts';
 
-/** All received bytes of a connection, in latin1. */
-export interface RawResponse {
-  readonly bytes: string;
-  /** Such as ECONNRESET; undefined if the connection ended with FIN. */
-  readonly code: string | undefined;
-}
-
 /** Connects to a local port. The connection does not keep the process alive. */
 export async function connectTo(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
@@ -23,19 +16,23 @@ export async function connectTo(port: number): Promise<Socket> {
 
 const TIMEOUT_MS = 10_000;
 
-/** Reads until the server ends or resets the connection. */
-function readUntilEnd(socket: Socket): Promise<RawResponse> {
-  return new Promise((resolve) => {
-    let bytes = '';
-    let code: string | undefined;
-    socket.on('data', (chunk) => (bytes += String(chunk)));
-    socket.setTimeout(TIMEOUT_MS, () => {
-      bytes += ' and then nothing more';
-      socket.destroy();
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
-    socket.once('end', () => socket.destroy()).once('close', () => resolve({ bytes, code }));
+/**
+ * Reads until the server ends or resets the connection.
+ *
+ * @returns all bytes, in latin1; `code`: such as ECONNRESET, or undefined if the connection ended with FIN
+ */
+async function readUntilEnd(socket: Socket) {
+  let bytes = '';
+  let code: string | undefined;
+  socket.on('data', (chunk) => (bytes += String(chunk)));
+  socket.setTimeout(TIMEOUT_MS, () => {
+    bytes += ' and then nothing more';
+    socket.destroy();
   });
+  socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
+  socket.once('end', () => socket.destroy());
+  await new Promise((resolve) => socket.once('close', resolve));
+  return { bytes, code };
 }
 
 /** Waits until a server in this process has read what was written. */
@@ -48,11 +45,7 @@ export async function nextTurns(): Promise<void> {
  * Sends segments that arrive separately, and reads until the server ends the connection. `half` closes our
  * side after the last segment.
  */
-export async function sendRaw(
-  port: number,
-  segments: readonly string[],
-  { half = false } = {},
-): Promise<RawResponse> {
+export async function sendRaw(port: number, segments: readonly string[], { half = false } = {}) {
   const socket = await connectTo(port);
   const all = readUntilEnd(socket);
   for (const [index, segment] of segments.entries()) {

@@ -38,14 +38,13 @@ function histogram({ endpoint, histogram: buckets, medianMs, p95Ms }: EndpointTr
   return html`<figure>
     <figcaption>Latency of ${endpoint}</figcaption>
     <svg role="img" aria-label="${words}" width="100%" height="${HEIGHT + BELOW}">
-      ${axis(scale.ticks)} ${bars} ${marker('median', medianMs, 11, scale)}
-      ${marker('95 %', p95Ms, 26, scale)}
+      ${axis(scale.ticks)} ${bars} ${marker('median', medianMs, 11, scale.place(medianMs))}
+      ${marker('95 %', p95Ms, 26, scale.place(p95Ms))}
     </svg>
   </figure>`;
 }
 
-function marker(name: string, ms: number, y: number, { place }: Scale): Markup {
-  const at = place(ms);
+function marker(name: string, ms: number, y: number, at: number): Markup {
   return html`<line class="marker" x1="${percent(at)}" x2="${percent(at)}" y1="${y + 3}" y2="${HEIGHT}" />
     <text class="marker-name" x="${percent(at)}" y="${y}" text-anchor="${anchorAt(at)}"
       >${name} ${latency(ms)}</text
@@ -108,7 +107,7 @@ function bar(tone: string, x: number, width: number, y: number, height: number, 
 }
 
 /** Renders grid lines and the labels of an axis. Labels at the ends stay inside the chart. */
-function axis(ticks: readonly Tick[]): Markup {
+function axis(ticks: ReturnType<typeof roundTicks>): Markup {
   return html`${ticks.map(
     ({ at, label }) =>
       html`<line class="grid" x1="${percent(at)}" x2="${percent(at)}" y1="0" y2="${HEIGHT}" />
@@ -118,20 +117,10 @@ function axis(ticks: readonly Tick[]): Markup {
   )}`;
 }
 
-interface Tick {
-  readonly at: number;
-  readonly label: string;
-}
-
-interface Scale {
-  readonly place: (value: number) => number;
-  readonly ticks: readonly Tick[];
-}
-
 const MAX_TICKS = 6;
 
 /** Makes a logarithmic axis from `least` (above 0) to `most`. */
-function logScale(least: number, most: number, label: (value: number) => string): Scale {
+function logScale(least: number, most: number, label: (value: number) => string) {
   const from = Math.floor(Math.log2(least));
   const doublings = Math.max(1, Math.ceil(Math.log2(most)) - from);
   const stride = Math.ceil(doublings / MAX_TICKS);
@@ -142,7 +131,7 @@ function logScale(least: number, most: number, label: (value: number) => string)
 }
 
 /** Returns ticks of an axis from 0 to `end` (above 0) at round values: 1, 2 or 5 times a power of ten. */
-function roundTicks(end: number, label: (value: number) => string): readonly Tick[] {
+function roundTicks(end: number, label: (value: number) => string) {
   const power = 10 ** Math.floor(Math.log10(end / MAX_TICKS));
   const step = power * ([1, 2, 5].find((times) => end / (power * times) <= MAX_TICKS) ?? 10);
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, nth) => ({
