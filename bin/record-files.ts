@@ -109,7 +109,7 @@ function toFile(file: string, writeError: CliContext['writeError']) {
         writeError(`ib-conformance: ${failure.message}\n`);
       }
     },
-    close: () => {
+    close: async () => {
       closeSync(descriptor);
       if (failure !== undefined) throw failure;
     },

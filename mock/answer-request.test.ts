@@ -43,7 +43,7 @@ describe('CORS', () => {
 
 describe('no other spelling of a path reaches an endpoint or the admin API', () => {
   const { session } = testSession();
-  const answer = createAnswerer(session, { admin: createAdminAnswerer(session, { kind: 'loopback' }) });
+  const answer = createAnswerer(session, { admin: createAdminAnswerer(session, { token: undefined }) });
   const headers = { host: 'localhost', authorization: 'Bearer northwind-key' };
   const ask = (target: string) => answer({ method: 'GET', target, headers });
   for (const target of [

@@ -49,21 +49,10 @@ export interface JournalEntry extends JournalLine {
 type Fields = Readonly<Record<string, string>>;
 
 /** A stored request. Credentials are redacted on reading, which is rare. */
-export interface StoredEntry {
-  readonly entry: Stored<Omit<JournalLine, 'target' | 'keyInTarget' | 'credentialDigest'>>;
-  readonly request: Pick<HttpRequest, 'target' | 'headers'>;
-  readonly response: Pick<HttpResponse, 'headers' | 'body'>;
-  /** The sent credential, if it is unknown. */
-  readonly unknown?: string | undefined;
+export interface StoredEntry extends ReturnType<typeof createEntry> {
   /** Values that a truncated target no longer shows. */
   readonly known?: Pick<JournalLine, 'keyInTarget' | 'credentialDigest'>;
 }
-
-/** Members that are missing are stored as undefined. */
-type Stored<Line> = {
-  readonly [Name in keyof Required<Line>]:
-    Line[Name & keyof Line] | (object extends Pick<Line, Name & keyof Line> ? undefined : never);
-};
 
 /** A ring buffer of the last `size` entries. */
 export interface Journal {
@@ -140,7 +129,7 @@ export function createEntry(
   response: HttpResponse,
   named: Pick<JournalLine, 'id' | 'world'>,
   times: { readonly elapsedMs: number; readonly durationMs: number } | undefined,
-): StoredEntry {
+) {
   const { call, preferred, chaos, now, request, status: meant } = exchange;
   const { status, headers, delayMs = 0, transportFault } = response;
   const { 'Retry-After': retryAfter } = headers;
@@ -162,6 +151,7 @@ export function createEntry(
     durationMs:
       times && transportFault !== 'timeout' ? toMicroseconds(times.durationMs + delayMs) : undefined,
   };
+  /** The sent credential, if it is unknown. */
   const unknown = call?.key === undefined ? call?.credential : undefined;
   const { target, headers: requestHeaders } = request;
   const kept = { request: { target, headers: requestHeaders }, response: { headers, body: response.body } };
@@ -203,6 +193,7 @@ function shorten(kept: StoredEntry, redact: Redact): StoredEntry {
       headers: mapFields(shown.responseHeaders, (value) => truncate(value, MAX_FIELD_LENGTH)),
       body: truncate(shown.responseBody),
     },
+    unknown: undefined,
     known: { keyInTarget, ...(credentialDigest !== undefined && { credentialDigest }) },
   };
 }

@@ -41,12 +41,7 @@ const depositErrors = (found: readonly Found[]): readonly Found[] =>
     return { endpoint: 'deposit-check', id, key, shows: `${shows}, of a deposit` };
   });
 
-interface Found {
-  readonly shows: string;
-  readonly endpoint: Endpoint;
-  readonly id: string;
-  readonly key: ApiKey;
-}
+type Found = ReturnType<typeof findMagicValues>[number];
 
 /** An id that no fixture has. */
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -60,7 +55,7 @@ const MAX_ENTRIES = 10_000;
  *
  * @param facts of the fixture
  */
-export function findMagicValues(fixture: Fixture, facts: Facts): readonly Found[] {
+export function findMagicValues(fixture: Fixture, facts: Facts) {
   const keys = (fixture.apiKeys ?? []).slice(0, MAX_ENTRIES).flatMap(({ key }) => facts.keys.get(key) ?? []);
   const users = (fixture.users ?? []).slice(0, MAX_ENTRIES);
   const deposits = (fixture.deposits ?? []).slice(0, MAX_ENTRIES);

@@ -1,6 +1,5 @@
 import { isIPv4 } from 'node:net';
 import { wrongUsage } from '../schemas/problem.ts';
-import type { Access } from './admin/access.ts';
 import { createAdminAnswerer, createAnswerer, isAdminTarget } from './answer-request.ts';
 import type { AnsweredRequest } from './answer-request.ts';
 import { httpDate } from './answer.ts';
@@ -47,15 +46,14 @@ export interface ServedMock {
 export async function startMock(
   options: MockOptions = {},
 ): Promise<ServedMock & { readonly session: Session }> {
-  const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {} } = options;
-  const { tls, cors } = options;
-  if (admin !== false && admin.token !== undefined && !isToken(admin.token))
+  const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {}, tls, cors } = options;
+  const { port: adminPort, token } = admin || {};
+  if (token !== undefined && !isToken(token))
     throw wrongUsage('the admin token needs visible ASCII characters without spaces, at least one');
   const session = createSession(options, () => performance.now());
   const date = () => httpDate(timeIn(session, session.main));
-  const access = admin === false ? undefined : accessFor(host, admin.token);
-  const answerAdmin = access && createAdminAnswerer(session, access);
-  const adminPort = admin === false ? undefined : admin.port;
+  const isOpen = admin !== false && (token !== undefined || isLoopback(host));
+  const answerAdmin = isOpen ? createAdminAnswerer(session, { token }) : undefined;
   const listener = await listen({
     port,
     host,
@@ -97,12 +95,6 @@ export async function startMock(
 const MAX_ADMIN_BODY = 2 ** 24;
 
 const maxBody = (target: string) => (isAdminTarget(target) ? MAX_ADMIN_BODY : undefined);
-
-/** Returns who may call the admin API; undefined: nobody. Without a token, only this machine may. */
-function accessFor(host: string, token: string | undefined): Access | undefined {
-  if (token !== undefined) return { kind: 'token', token };
-  return isLoopback(host) ? { kind: 'loopback' } : undefined;
-}
 
 /** Whether a text can be sent as a Bearer token. An empty token would protect nothing. */
 const isToken = (text: string) => /^[!-~]+$/.test(text);

@@ -6,7 +6,7 @@ import type {
   FixtureKeyLimits,
   FixtureUser,
 } from '../schemas/generated/types.ts';
-import { indexOf, type FixtureIndex } from '../schemas/fixture-index.ts';
+import { indexOf } from '../schemas/fixture-index.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 
 /** Maximum number of counted requests in a window. */
@@ -40,7 +40,7 @@ export interface Execution {
 }
 
 /** The content of a fixture by id. All its worlds share it; it never changes. */
-export interface Facts extends FixtureIndex {
+export interface Facts extends ReturnType<typeof indexOf> {
   readonly keys: ReadonlyMap<string, ApiKey>;
   readonly limits: Limits;
 }

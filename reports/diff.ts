@@ -33,18 +33,15 @@ export interface Change {
  */
 export type Tendency = 'regression' | 'less verified' | 'no regression';
 
-export interface Comparison {
-  readonly tendency: Tendency;
-  readonly before: RunRecord;
-  readonly after: RunRecord;
-  /** Every requirement of both runs once, in the order of the second run; removed ones are last. */
-  readonly changes: readonly Change[];
-  /** Sentences on other reasons for differences between the runs than the target. */
-  readonly caveats: readonly string[];
-}
+export interface Comparison extends ReturnType<typeof compare> {}
 
-/** Compares a run with an earlier one. Ids are unique in each. */
-export function compare(before: RunRecord, after: RunRecord): Comparison {
+/**
+ * Compares a run with an earlier one. Ids are unique in each.
+ *
+ * @returns `changes`: every requirement of both runs once, in the order of the second run, removed ones last;
+ *   `caveats`: sentences on other reasons for differences between the runs than the target
+ */
+export function compare(before: RunRecord, after: RunRecord) {
   const earlier = new Map(before.requirements.map((result) => [result.id, result]));
   const later = new Set(after.requirements.map(({ id }) => id));
   const changes = [
@@ -53,7 +50,7 @@ export function compare(before: RunRecord, after: RunRecord): Comparison {
       .filter(({ id }) => !later.has(id))
       .map((result): Change => ({ kind: 'removed', id: result.id, level: result.level, before: result })),
   ];
-  const tendency = changes.some(isRegression)
+  const tendency: Tendency = changes.some(isRegression)
     ? 'regression'
     : changes.some(isLoss)
       ? 'less verified'

@@ -124,17 +124,13 @@ const colors = {
 export type Tone = keyof typeof colors;
 
 /** A terminal or log for a report. */
-export interface Screen {
-  /** Columns of a line: 60 to 200. */
-  readonly width: number;
-  /** Paints with ANSI colours, or leaves the text as it is. */
-  readonly paint: (tone: Tone, text: string) => string;
-}
+export interface Screen extends ReturnType<typeof screenOf> {}
 
 /** Makes a screen of 60 to 200 columns, with or without colour. */
-export const screenOf = ({ color, width }: { readonly color: boolean; readonly width: number }): Screen => ({
+export const screenOf = ({ color, width }: { readonly color: boolean; readonly width: number }) => ({
   width: Math.min(200, Math.max(60, width)),
-  paint: (tone, text) => {
+  /** Paints with ANSI colours, or leaves the text as it is. */
+  paint: (tone: Tone, text: string): string => {
     const code = colors[tone];
     return !color || code === undefined || text === '' ? text : `\u001b[${code[0]}m${text}\u001b[${code[1]}m`;
   },

@@ -4,8 +4,8 @@ import type { HttpRequest } from '../exchange.ts';
 import { checkAccess, type Access } from './access.ts';
 import { Refusal } from '../session.ts';
 
-const loopback: Access = { kind: 'loopback' };
-const token: Access = { kind: 'token', token: 'the-token' };
+const loopback: Access = { token: undefined };
+const token: Access = { token: 'the-token' };
 const good: HttpRequest = {
   method: 'POST',
   target: '/__admin/state',

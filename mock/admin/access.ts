@@ -2,8 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from '../exchange.ts';
 import { Refusal } from '../session.ts';
 
-/** Who may call the admin API: callers on this machine, or callers with the token. */
-export type Access = { readonly kind: 'loopback' } | { readonly kind: 'token'; readonly token: string };
+/** Who may call the admin API: callers with the token, or without one callers on this machine. */
+export interface Access {
+  readonly token: string | undefined;
+}
 
 /**
  * Checks that a call may use the admin API. Pages of other sites may not: neither by a host name of their own
@@ -13,7 +15,7 @@ export type Access = { readonly kind: 'loopback' } | { readonly kind: 'token'; r
  */
 export function checkAccess(access: Access, { method, headers, body }: HttpRequest): void {
   const { host = '', origin } = headers;
-  if (access.kind === 'token') {
+  if (access.token !== undefined) {
     const [, presented = ''] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
     if (!isEqual(presented, access.token))
       throw new Refusal(

@@ -138,7 +138,7 @@ test('a refused call creates no world', async () => {
 
 test('the page is public, with and without the slash, and has a policy', async () => {
   for (const target of ['/__admin', '/__admin/', '/__admin/?world=mine']) {
-    const access = { kind: 'token', token: 'the-token' } as const;
+    const access = { token: 'the-token' };
     const answer = await answerAdmin(testAdmin().session, access, { method: 'GET', target, headers: {} });
     const { status, headers, body } = answer as HttpResponse;
     assert.deepEqual([status, headers['Content-Type']], [200, 'text/html; charset=utf-8']);

@@ -1,7 +1,7 @@
-import type { EndpointTraffic, RunRecord, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
+import type { EndpointTraffic, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
 import { count, latency, plural } from '../text.ts';
 import { html, type Markup } from '../markup.ts';
-import { table } from './parts.ts';
+import { table, type PageContext } from './parts.ts';
 
 /** Height of a plot, and of the space above the bars of a histogram for the names of the markers, in pixels. */
 const HEIGHT = 120;
@@ -10,7 +10,7 @@ const ABOVE = 34;
 const BELOW = 22;
 
 /** Renders latencies and the traffic over time. */
-export function traffic({ traffic: figures }: RunRecord): Markup | undefined {
+export function traffic({ record: { traffic: figures } }: PageContext): Markup | undefined {
   if (figures === undefined) return undefined;
   const rows = figures.endpoints.map(({ endpoint, answers, medianMs, p95Ms, p99Ms, maxMs }) => [
     endpoint,

@@ -12,21 +12,16 @@ import { glance, matrix } from './overview.ts';
 import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
 import { judgedRows, observedRows } from './rows.ts';
 
-interface Section {
-  readonly anchor: string;
-  readonly title: string;
-  readonly of: (context: PageContext) => Markup | undefined;
-}
-
-const sections = [
-  { anchor: 'likely-cause', title: 'Likely cause', of: ({ record }) => causes(record) },
-  { anchor: 'matrix', title: 'Matrix', of: matrix },
-  { anchor: 'findings', title: 'Findings', of: findings },
-  { anchor: 'requirements', title: 'Requirements', of: judgedRows },
-  { anchor: 'observed', title: 'Where the interface is silent', of: observedRows },
-  { anchor: 'traffic', title: 'Traffic', of: ({ record }) => traffic(record) },
-  { anchor: 'rerun', title: 'Run again', of: ({ record }) => rerun(record) },
-] as const satisfies readonly Section[];
+type Render = (context: PageContext) => Markup | undefined;
+const sections: readonly (readonly [anchor: string, title: string, render: Render])[] = [
+  ['likely-cause', 'Likely cause', causes],
+  ['matrix', 'Matrix', matrix],
+  ['findings', 'Findings', findings],
+  ['requirements', 'Requirements', judgedRows],
+  ['observed', 'Where the interface is silent', observedRows],
+  ['traffic', 'Traffic', traffic],
+  ['rerun', 'Run again', rerun],
+];
 
 /** Allows only the page's own style, by its hash. */
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
@@ -37,8 +32,8 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  */
 export function renderHtml(record: RunRecord): string {
   const context: PageContext = { record, anchorOf: anchorsOf(record.requirements) };
-  const shown = sections.flatMap(({ anchor, title, of }) => {
-    const markup = of(context);
+  const shown = sections.flatMap(([anchor, title, render]) => {
+    const markup = render(context);
     return markup === undefined ? [] : [{ anchor, title, markup }];
   });
   const links = shown.map(({ anchor, title }) => html`<a href="#${anchor}">${title}</a>`);
@@ -98,7 +93,7 @@ function header(record: RunRecord): Markup {
 const MIN_ALIKE = 3;
 const MAX_ACTUAL = 300;
 
-function causes({ requirements }: RunRecord): Markup | undefined {
+function causes({ record: { requirements } }: PageContext): Markup | undefined {
   const failed = requirements.filter((result) => result.outcome === 'failed');
   const groups = [...grouped(failed, ({ actual }) => actual)];
   const [[actual, { length }] = ['', []]] = groups.toSorted(
@@ -109,7 +104,7 @@ function causes({ requirements }: RunRecord): Markup | undefined {
     <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
 }
 
-function rerun({ rerun: line, seed, canary }: RunRecord): Markup | undefined {
+function rerun({ record: { rerun: line, seed, canary } }: PageContext): Markup | undefined {
   if (line === undefined && canary === undefined) return undefined;
   const caught = canary?.map((fault, at) => html`${at === 0 ? '' : ' and '}<code>${fault}</code>`);
   const trust = html`<p class="quiet">

@@ -1,18 +1,12 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 
-/** A fenced code block of a page. */
-export interface Block {
-  /** The heading above it without `#`, or an empty string. */
-  readonly heading: string;
-  /** The language of the fence, such as `sh`, or an empty string. */
-  readonly language: string;
-  /** Ends with a line feed. */
-  readonly text: string;
-}
-
-/** Returns code blocks, headings and links of a page in order, including those in lists and quotes. */
+/**
+ * Returns code blocks, headings and links of a page in order, including those in lists and quotes. A block has the
+ * heading above it without `#`, the language of its fence, such as `sh`, and its text with a line feed at the end.
+ */
 export function parsePage(markdown: string) {
-  const [blocks, headings, links]: [Block[], string[], string[]] = [[], [], []];
+  const blocks: { readonly heading: string; readonly language: string; readonly text: string }[] = [];
+  const [headings, links]: [string[], string[]] = [[], []];
   const visit = (node: Node): void => {
     if (node.type === 'heading')
       headings.push(
