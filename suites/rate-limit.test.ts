@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { limiters, type Limiter } from './testing/simulated.ts';
 import {
+  MOST,
+  WINDOW_MS,
   keyOf,
   limitedContext,
-  MOST,
+  limiters,
   never,
   stated,
-  unstated,
-  WINDOW_MS,
   type LimitedSimulation,
-} from './testing/simulated-context.ts';
+  type Limiter,
+  unstated,
+} from './testing/simulated.ts';
 import { rateLimit } from './rate-limit.ts';
 import { depositCheck, userStatus } from './request.ts';
 import { answerOf, sampleKnown } from './testing/samples.ts';

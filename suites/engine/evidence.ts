@@ -2,6 +2,7 @@ import { defined } from '../../schemas/defined.ts';
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
 import { carriesSecret, redactorOf, type Redact } from '../../schemas/redact.ts';
 import type { Secret } from '../../schemas/secret-forms.ts';
+import type { Answer } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Exchange } from '../requirement.ts';
 import type { Request } from '../request.ts';
@@ -26,28 +27,22 @@ export function recordExchange(
     text.replaceAll('IB_API_KEY', variables.get(key?.key ?? '') ?? 'IB_API_KEY');
   const variable = (text: string) => named(redact(withVariable(text, request, '$IB_API_KEY')));
   const authorization = shellCredential(request);
-  const fields = Object.entries(headers).map(([name, value]) => [name, variable(value)]);
   return {
     request: {
       method,
       target: variable(target),
       headers: defined({
         authorization: authorization && named(authorization),
-        ...Object.fromEntries(fields),
+        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, variable(value)])),
       }),
-      ...defined({ body: body === undefined ? undefined : variable(body) }),
+      ...(body === undefined ? {} : { body: variable(body) }),
     },
     ...(reply.kind === 'trouble'
       ? { trouble: redact(reply.words) }
       : {
           response: {
             status: reply.status,
-            headers: Object.fromEntries(
-              Object.entries(reply.headers).map(([name, values]) => [
-                redact(name),
-                redact(values.join(', ')),
-              ]),
-            ),
+            headers: redactedAll(joined(reply.headers), redact),
             body: redact(reply.text).slice(0, MAX_BODY),
           },
         }),
@@ -55,6 +50,9 @@ export function recordExchange(
     ...defined({ key: key?.name }),
   };
 }
+
+const joined = (headers: Answer['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.join(', ')]));
 
 /** Returns a function that replaces keys, and secrets in the user's headers, by names. */
 export function redactor(
@@ -146,11 +144,9 @@ function secretsInHeaders(headers: Readonly<Record<string, string>>): readonly S
   return Object.entries(headers).flatMap(([field, value]) => {
     const parts = partsOf(value);
     const long = parts.filter((part) => part.length >= MIN_SECRET_LENGTH);
-    const secret = carriesSecret(field)
-      ? long.length > 0
-        ? long
-        : parts
-      : parts.filter((part) => !HARMLESS_FIELDS.test(field) && looksRandom(part));
+    const all = long.length > 0 ? long : parts;
+    const isRandom = (part: string) => !HARMLESS_FIELDS.test(field) && looksRandom(part);
+    const secret = carriesSecret(field) ? all : parts.filter(isRandom);
     return secret.map((part) => ({ value: part, name: `<header ${field}>` }));
   });
 }

@@ -10,7 +10,7 @@ import {
 } from '../model/factors.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
-import { expectedOf } from '../model/model.ts';
+import { expectedOf, type Expected } from '../model/model.ts';
 import type { Request } from '../request.ts';
 import type { Exchange } from '../requirement.ts';
 import type { Failure, Judge, Judgement } from './judge.ts';
@@ -61,17 +61,17 @@ export async function explain(
   if (origin === undefined || wrong <= 1) return intermittent;
 
   const { endpoint } = exchange.request;
-  const correctFor = (request: Request) => expectedOf(known, request)?.correct ?? [];
-  const signatureOf = (request: Request) => {
-    const correct = correctFor(request);
+  const signatureOf = (expected: Expected | undefined) => {
+    const correct = expected?.correct ?? [];
     return (correct.find((one) => one.id === id) ?? correct[0])?.outcome ?? 'hostile';
   };
-  const signature = signatureOf(exchange.request);
+  const signature = signatureOf(expectedOf(known, exchange.request));
   /** Whether the failing answer would also be wrong for another lookup: if not, another answer shows nothing. */
-  const isWrongFor = (request: Request) => {
+  const isComparable = (request: Request) => {
     const expected = expectedOf(known, request);
     return (
       expected !== undefined &&
+      signatureOf(expected) === signature &&
       (exchange.reply.kind === 'trouble' ||
         judge.findingsOf(expected, exchange.reply).some((one) => one.verdict.kind === 'failed'))
     );
@@ -82,9 +82,7 @@ export async function explain(
   const probe = async (levels: Levels): Promise<'fails' | 'passes' | 'other'> => {
     if (!isFeasible(endpoint, levels, known)) return 'other';
     const options = { seed: seedOf(seed, nth++), numRuns: draws };
-    const requests = fc
-      .sample(requestsOf(endpoint, levels, known), options)
-      .filter((request) => signatureOf(request) === signature && isWrongFor(request));
+    const requests = fc.sample(requestsOf(endpoint, levels, known), options).filter(isComparable);
     if (requests.length === 0) return 'other';
     for (const request of requests) {
       if (context.isOver()) return 'other';
@@ -94,17 +92,15 @@ export async function explain(
         if (reply.kind === 'trouble') return 'other';
         // Several answers are correct, and this is one that the requirement does not ask for.
         const isAboutOther = !judge.findings(reply).some((one) => one.id === id);
-        if (isAboutOther && correctFor(request).length > 1) return 'other';
+        if (isAboutOther && expectedOf(known, request)!.correct.length > 1) return 'other';
       }
     }
     return 'passes';
   };
 
   // The share of these lookups that fail decides how many lookups to draw for a candidate.
-  const own = fc.sample(requestsOf(endpoint, origin.levels, known), {
-    seed: seedOf(seed, nth++),
-    numRuns: 6,
-  });
+  const ownDraws = { seed: seedOf(seed, nth++), numRuns: 6 };
+  const own = fc.sample(requestsOf(endpoint, origin.levels, known), ownDraws);
   let failing = 0;
   for (const request of own) if (!context.isOver() && fails((await context.send(request)).reply)) failing++;
   const share = Math.min(0.9, Math.max(failing / own.length, 0.1)) * (wrong / sent);
@@ -114,16 +110,14 @@ export async function explain(
   const isRepeated = id.endsWith('/repeatable');
   const needed = new Set<FactorName>();
   let levels: Levels = isRepeated ? { ...origin.levels, repetition: 'three times' } : origin.levels;
-  for (const {
-    name,
-    levels: [plain],
-  } of factors[endpoint]) {
-    if (levels[name] === plain) continue;
-    let candidate: Levels = { ...levels, [name]: plain };
+  const plain = plainLevels(endpoint);
+  for (const { name } of factors[endpoint]) {
+    if (levels[name] === plain[name]) continue;
+    let candidate: Levels = { ...levels, [name]: plain[name] };
     let result = await probe(candidate);
     if (result === 'other' && name === 'key') {
       // Another partner's key finds only that partner's data, so key and situation move together.
-      candidate = { ...candidate, situation: plainLevels(endpoint).situation };
+      candidate = { ...candidate, situation: plain.situation };
       result = await probe(candidate);
     }
     if (result === 'fails') levels = candidate;
@@ -131,7 +125,7 @@ export async function explain(
   }
   const where = isRepeated ? ['repetition: three times'] : [];
   for (const factor of factors[endpoint]) {
-    const isPlainGate = factor.isGate && levels[factor.name] === factor.levels[0];
+    const isPlainGate = factor.isGate && levels[factor.name] === plain[factor.name];
     if (isPlainGate || (isRepeated && factor.name === 'repetition')) continue;
     const condition =
       (await conditionOf(factor, levels, probe)) ??
@@ -161,7 +155,8 @@ export async function explain(
     const draw = nth++;
     const details = await fc.check(
       fc.asyncProperty(arbitrary, async (request) => {
-        if (tries++ >= MAX_SHRINKS || context.isOver() || signatureOf(request) !== signature) return;
+        if (tries++ >= MAX_SHRINKS || context.isOver()) return;
+        if (signatureOf(expectedOf(known, request)) !== signature) return;
         for (let times = levels.repetition === 'once' ? 1 : 3; times > 0; times--) {
           const sentNow = await context.send(request);
           if (sentNow.reply.kind !== 'answer' || !fails(sentNow.reply)) continue;

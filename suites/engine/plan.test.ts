@@ -5,7 +5,7 @@ import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { required, scenario, type Requirement } from '../requirement.ts';
 import { pass } from '../verdict.ts';
-import { reserveOf, limiterMs, limiterRequests } from '../limiter/reserve.ts';
+import { reserveOf, limiterMs, limiterRequests } from '../limiter/limit.ts';
 import { plan, type PlanOptions } from './plan.ts';
 
 const subject = { level: 'required', clause: '', title: '' } as const;

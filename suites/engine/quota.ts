@@ -3,7 +3,7 @@ import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { header, trouble, type Answer, type Trouble } from '../answer.ts';
 import { statedLimit, type RateLimit } from '../limiter/limit.ts';
 import type { Budget } from './budget.ts';
-import { inferLimit, type InferredLimit } from './infer-limit.ts';
+import { inferLimit, type InferredLimit, type RefusalPeriod } from './infer-limit.ts';
 import { PRECISION_MS, requestedWaitMs } from './retry-after.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -60,12 +60,8 @@ interface Limiter {
   unexplained: number;
 }
 
-/** A key that was refused until a time between `least` and `most`, in ms. */
-interface EndedRefusal {
-  readonly account: Account;
-  readonly least: number;
-  readonly most: number;
-}
+/** A key that was refused. */
+type EndedRefusal = Omit<RefusalPeriod, 'passes'> & { readonly account: Account };
 
 const [MAX_REFUSALS, MAX_PASSES] = [8, 4000];
 

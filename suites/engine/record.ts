@@ -94,12 +94,11 @@ function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] 
   ];
 }
 
-export type Describe = (requirement: Requirement, result: Result) => RequirementResult;
-
 /** Returns a function that turns a result into its entry in the record. */
-export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions): Describe {
+export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions) {
   const redact = redactor(known, headers);
-  return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
+  return ({ id, level, clause, title, reading }: Requirement, result: Result): RequirementResult => {
+    const { verdict, cases, evidence, path, where, intermittent } = result;
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
     return {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { redactError } from '../../schemas/redact.ts';
-import { reserveOf, limiterMs, limiterRequests } from '../limiter/reserve.ts';
+import { reserveOf, limiterMs, limiterRequests } from '../limiter/limit.ts';
 import { createCoverage } from '../model/coverage.ts';
 import type { Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';

@@ -5,17 +5,20 @@ import { costOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { explore } from './explore.ts';
 import { describeBursts } from './history.ts';
-import { withBan, limiters, tokenBucket, type Limiter } from '../testing/simulated.ts';
 import {
+  MOST,
+  WINDOW_MS,
   keyOf,
   limitedContext,
-  MOST,
+  limiters,
   never,
   stated as known,
-  unstated,
-  WINDOW_MS,
+  tokenBucket,
   type LimitedSimulation,
-} from '../testing/simulated-context.ts';
+  type Limiter,
+  unstated,
+  withBan,
+} from '../testing/simulated.ts';
 
 const laid =
   (manner: string, most = MOST, windowMs = WINDOW_MS) =>

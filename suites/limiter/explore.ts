@@ -5,8 +5,15 @@ import type { Context } from '../requirement.ts';
 import { driveToLimit, timedRequestOf, stream, type Stream } from './burst.ts';
 import type { Burst, TimedRequest } from './history.ts';
 import { judgeBurst, judgeBursts, type LimitJudgement } from './judge-bursts.ts';
-import { findableLookup, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
-import { probeWhileLimited, type LimitedProbe } from './limited-probe.ts';
+import {
+  findableLookup,
+  kinds,
+  lookupsOfMembers,
+  probeWhileLimited,
+  supplyOf,
+  type LimitedProbe,
+  type Supply,
+} from './kinds.ts';
 import { burstSize, MAX_WINDOW_TO_COUNT, statedLimit, type RateLimit } from './limit.ts';
 
 /** Maximum number of requests of one kind to find a limit that is not stated. */

@@ -5,6 +5,9 @@ import { explore } from './explore.ts';
 import type { Burst } from './history.ts';
 import { judgeBurst, judgeBursts } from './judge-bursts.ts';
 import {
+  countedBy,
+  keyOf,
+  simulatedContext,
   withBan,
   lateCounting,
   limiters,
@@ -14,7 +17,6 @@ import {
   type Limiter,
 } from '../testing/simulated.ts';
 import { randomOf } from '../model/covering.ts';
-import { countedBy, keyOf, simulatedContext } from '../testing/simulated-context.ts';
 
 /** Number of simulated runs of each limiter. Example for more: `HISTORIES=10000`. */
 const RUNS = Number(process.env['HISTORIES'] ?? 30);
