@@ -8,7 +8,7 @@ import {
   limiters,
   never,
   stated,
-  type LimitedSimulation,
+  type Simulation,
   type Limiter,
   unstated,
 } from './testing/simulated.ts';
@@ -25,7 +25,7 @@ const fixed =
 async function outcome(
   name: string,
   make: () => Limiter,
-  { what = stated, ...more }: LimitedSimulation & { readonly what?: typeof stated | typeof unstated } = {},
+  { what = stated, ...more }: Simulation & { readonly what?: typeof stated | typeof unstated } = {},
 ) {
   const requirement = rateLimit.find(({ id }) => id === `rate-limit/${name}`);
   assert.ok(requirement?.kind === 'scenario');

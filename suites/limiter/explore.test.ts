@@ -14,7 +14,7 @@ import {
   never,
   stated as known,
   tokenBucket,
-  type LimitedSimulation,
+  type Simulation,
   type Limiter,
   unstated,
   withBan,
@@ -31,7 +31,7 @@ const exploring = async (
     endpoint = 'user-status',
     what = known,
     ...more
-  }: LimitedSimulation & {
+  }: Simulation & {
     endpoint?: 'user-status' | 'deposit-check';
     what?: typeof known | typeof unstated;
   } = {},

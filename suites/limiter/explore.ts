@@ -28,7 +28,7 @@ export interface Exploration {
   /** Bursts of the last kind and their judgement; missing without a stated limit or without enough time. */
   readonly bursts?: readonly Burst[];
   readonly judgement?: LimitJudgement;
-  readonly limited?: Limited;
+  readonly limited?: Limited | undefined;
 }
 
 /** A limiter that answered 429. */
@@ -44,9 +44,9 @@ export interface Limited {
   /** Whether a request of the limited key passed before its window ended. */
   readonly passedEarly: boolean;
   /** Lookups of members: more than the limit of failed lookups. Only for user-status. */
-  readonly members?: Stream;
+  readonly members?: Stream | undefined;
   /** Whether other kinds of requests count too, by name; missing without enough time. */
-  readonly counting?: Readonly<Record<string, boolean>>;
+  readonly counting?: Readonly<Record<string, boolean>> | undefined;
 }
 
 type RefusedStream = Stream & { readonly refusal: NonNullable<Stream['refusal']> };
@@ -127,7 +127,7 @@ async function compareLimit(search: Search, limit: RateLimit): Promise<KindResul
     limited = { ...limited, recovery: recovered.recovery };
     break;
   }
-  return { first: first!, bursts, judgement, ...(limited === undefined ? {} : { limited }) };
+  return { first: first!, bursts, judgement, limited };
 }
 
 /** Two windows of rest, one for a burst, and a margin. */
@@ -182,11 +182,7 @@ async function countOthers(limited: Limited, search: Search, limit: RateLimit | 
       : undefined;
   if (members?.refusal !== undefined || counting !== undefined)
     await context.send(findableLookup(endpoint, known));
-  return {
-    ...limited,
-    ...(members === undefined ? {} : { members }),
-    ...(counting === undefined ? {} : { counting }),
-  };
+  return { ...limited, members, counting };
 }
 
 /** Sends more lookups of members than the limit of failed lookups. */

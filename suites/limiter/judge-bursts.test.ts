@@ -5,9 +5,8 @@ import { explore } from './explore.ts';
 import type { Burst } from './history.ts';
 import { judgeBurst, judgeBursts } from './judge-bursts.ts';
 import {
-  countedBy,
   keyOf,
-  simulatedContext,
+  limitedContext,
   withBan,
   lateCounting,
   limiters,
@@ -120,8 +119,8 @@ async function outcomeOf(
   };
   const meets =
     stallMs === undefined ? () => random() * latencyMs : stalling(stallMs, random, () => context.now());
-  const { context } = simulatedContext({
-    limiterOf: countedBy(keyOf, () => make(most, windowSeconds * 1000, random)),
+  const { context } = limitedContext(() => make(most, windowSeconds * 1000, random), {
+    account: keyOf,
     ...(isLate || stallMs !== undefined ? { meets } : { slowness: latencyMs / 2 }),
     isLost,
     isLostBefore: (nth) => nth % 2 === 0,
@@ -161,7 +160,7 @@ test('nor does a bucket fail that is refilled every second, for any window', asy
   ] as const)
     for (let seed = 0; seed < 8; seed++) {
       const make = () => steppedBucket(most, windowSeconds * 1000, windowSeconds, 1000 * randomOf(seed)());
-      const { context } = simulatedContext({ limiterOf: countedBy(keyOf, make), slowness: 20, seed });
+      const { context } = limitedContext(make, { account: keyOf, slowness: 20, seed });
       const known = { ...sampleKnown, limits: { 'deposit-check': { requests: most, windowSeconds } } };
       const { judgement } = await explore('deposit-check', context, known);
       assert.equal(judgement?.kind, 'kept');

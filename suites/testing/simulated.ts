@@ -106,16 +106,14 @@ export const weightedWindow = (most: number, windowMs: number, phase: number): L
 
 /** A simulated target with limiters and its own clock. */
 export interface Simulation {
-  /** The limiter that counts a request; undefined if it is not counted. */
-  readonly limiterOf: (request: Request) => Limiter | undefined;
+  /** The name of the limiter that counts a request, by default its key; undefined if it is not counted. */
+  readonly account?: (request: Request) => string | undefined;
   /** Maximum latency of each direction, in ms. */
   readonly slowness?: number;
   /** Fixed latency from sending to the target, in ms; instead of `slowness`. */
   readonly meets?: () => number;
   readonly seed?: number;
   readonly deadline?: number;
-  /** How long `waitForReset` waits, in ms. */
-  readonly forgetsAfter?: number;
   /** Whether the `nth` request gets no answer. */
   readonly isLost?: (nth: number) => boolean;
   /** Whether the `nth` request is lost before it reaches the target, not after. */
@@ -136,16 +134,25 @@ const [FIRST_BACK_OFF, LONGEST_WAIT] = [500, 86_400_000];
 
 const MAX_TRIES = 3;
 
-/** A scenario context with a simulated target, and a log of its requests. */
-export function simulatedContext(simulation: Simulation) {
-  const { limiterOf, slowness = 0, meets, seed = 1, forgetsAfter = 0, inFlight, statusOf } = simulation;
+/** A scenario context with a simulated target, one limiter for each account, and a log of its requests. */
+export function limitedContext(make: () => Limiter, simulation: Simulation = {}) {
+  const { account = failedLookups, slowness = 0, meets, seed = 1, inFlight, statusOf } = simulation;
   const { isLost = () => false, isLostBefore = () => false } = simulation;
   const clock = virtualClock(START);
   const deadline = START + (simulation.deadline ?? 1_000_000_000);
   const { signal } = new AbortController();
   const next = randomOf(seed);
   const log: Request[] = [];
+  const made = new Map<string, Limiter>();
 
+  /** Whether a request passes now. Counts it if so. */
+  const isPassing = (request: Request) => {
+    const name = account(request);
+    if (name === undefined) return true;
+    const limiter = made.get(name) ?? make();
+    made.set(name, limiter);
+    return limiter(clock.now());
+  };
   const sendOnce = async (request: Request): Promise<Exchange> => {
     const nth = log.push(request) - 1;
     const lost = isLost(nth);
@@ -153,7 +160,7 @@ export function simulatedContext(simulation: Simulation) {
     const there = meets?.() ?? next() * slowness;
     const back = meets === undefined ? next() * slowness : BACK;
     await clock.sleep(there);
-    const passes = (lost && isLostBefore(nth)) || limiterOf(request)?.(clock.now()) !== false;
+    const passes = (lost && isLostBefore(nth)) || isPassing(request);
     await clock.sleep(back);
     if (lost) return { request, reply: trouble('network', 'the connection was reset') };
     const answer = passes ? passed : answerOf(statusOf?.() ?? 429, {});
@@ -180,7 +187,7 @@ export function simulatedContext(simulation: Simulation) {
       send,
       sendOnce,
       waitForQuiet: wait,
-      waitForReset: () => wait(forgetsAfter),
+      waitForReset: () => wait(WINDOW_MS + 20),
       keyWorks: () => true,
     },
     clock,
@@ -190,21 +197,6 @@ export function simulatedContext(simulation: Simulation) {
     burstConcurrency: inFlight,
   });
   return { context: contextOf('simulated'), log, elapsedMs: () => clock.now() - START };
-}
-
-/** One limiter for each name that `account` returns; undefined is not counted. */
-export function countedBy(
-  account: (request: Request) => string | undefined,
-  make: () => Limiter,
-): Simulation['limiterOf'] {
-  const limiters = new Map<string, Limiter>();
-  return (request) => {
-    const name = account(request);
-    if (name === undefined) return undefined;
-    const limiter = limiters.get(name) ?? make();
-    limiters.set(name, limiter);
-    return limiter;
-  };
 }
 
 /** The issued key of a request, if any. */
@@ -231,15 +223,3 @@ export const never = (): Limiter => {
   let count = 0;
   return () => count++ < MOST;
 };
-
-export type LimitedSimulation = Partial<Simulation> & {
-  readonly account?: (request: Request) => string | undefined;
-};
-
-/** A simulated target with one limiter for each name that `account` returns, by default for each key. */
-export function limitedContext(
-  make: () => Limiter,
-  { account = failedLookups, ...more }: LimitedSimulation = {},
-) {
-  return simulatedContext({ limiterOf: countedBy(account, make), forgetsAfter: WINDOW_MS + 20, ...more });
-}
