@@ -1,10 +1,11 @@
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { findingLines } from './console-findings.ts';
 import type { ReportOptions } from './formats.ts';
 import {
+  byAnswer,
   bySuite,
   effectiveVerdict,
+  factsOf,
   markOf,
   MAX_COMMAND,
   MAX_TEXT,
@@ -13,8 +14,21 @@ import {
   verdictStyles,
   wordsOf,
   waitWords,
+  type Fact,
 } from './results.ts';
-import { columns, count, duration, hanging, padded, printable, screenOf, plural, wrap } from './text.ts';
+import { alignTexts } from './text-difference.ts';
+import {
+  chunk,
+  columns,
+  count,
+  duration,
+  hanging,
+  padded,
+  plural,
+  printable,
+  screenOf,
+  wrap,
+} from './text.ts';
 import type { Screen, Tone } from './text.ts';
 import { conclusion, nextStep } from './verdict.ts';
 
@@ -164,3 +178,49 @@ function verdictLines(record: RunRecord, { width, paint }: Screen): readonly str
     ...hanging(step?.words === undefined ? '' : `next: ${step.words}`, width),
   ];
 }
+
+const MAX_ID = 200;
+const LABEL_WIDTH = 15;
+
+/** Renders findings in full. Of a group of similar findings, shows the first and lists the ids of the others. */
+export function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
+  return byAnswer(results).flatMap(({ first, rest }) => [
+    ...headingLines(first, first.id, screen),
+    ...factsOf(record, first).flatMap((fact) => renderFact(fact, first, screen)),
+    ...restLines(rest, screen),
+  ]);
+}
+
+function headingLines(result: RequirementResult, heading: string, { paint, width }: Screen) {
+  const { mark, tone } = markOf(result);
+  return ['', `${paint(tone, mark)} ${paint('loud', printable(heading, width - 2))}`];
+}
+
+/** Renders a fact. Expected and actual are aligned; a command is one line, so that it can be copied. */
+function renderFact({ label, text, kind }: Fact, result: RequirementResult, screen: Screen) {
+  const room = screen.width - LABEL_WIDTH;
+  if (label === 'actual') return [];
+  if (label === 'expected' && result.outcome === 'failed')
+    return alignTexts(result.expected, result.actual, room).flatMap((line) =>
+      labelled(line.label, [screen.paint(line.label === 'expected' ? 'good' : 'bad', line.text)]),
+    );
+  if (kind === 'command') return labelled(label, [text]);
+  return labelled(
+    label,
+    kind === 'prose' ? wrap(text, room) : chunk(text, room).map((line) => line.trimEnd()),
+  );
+}
+
+function restLines(rest: readonly RequirementResult[], screen: Screen): readonly string[] {
+  const [first] = rest;
+  if (first === undefined) return [];
+  const ids = rest.map(({ id }) => printable(id, MAX_ID)).join(', ');
+  return [
+    ...headingLines(first, `and ${count(rest.length)} more like this`, screen),
+    ...labelled('ids', wrap(ids, screen.width - LABEL_WIDTH)),
+    '  The json report lists all of them, each with its replay.',
+  ];
+}
+
+const labelled = (label: string, lines: readonly string[]): readonly string[] =>
+  lines.map((line, at) => `  ${at === 0 ? label : ''}`.padEnd(LABEL_WIDTH) + line);

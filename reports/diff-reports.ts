@@ -1,5 +1,5 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { findingLines } from './console-findings.ts';
+import { findingLines } from './console.ts';
 import { changeKinds, changesByKind, diffConclusion } from './diff.ts';
 import type { Change, ChangeKind, Comparison } from './diff.ts';
 import type { ReportOptions } from './formats.ts';

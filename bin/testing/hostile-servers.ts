@@ -47,41 +47,25 @@ export const slow = (start: string, rest: string) =>
     });
   });
 
-/** Answers an HTTP request with an in-process mock. */
-async function answerWith(
-  { handle }: Pick<ReturnType<typeof createMock>, 'handle'>,
-  { url = '', method = 'GET', headers }: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const fields = Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one): [string, string] => [name, one]),
-  );
-  const reply = await handle(new Request(`http://mock${url}`, { method, headers: fields }));
-  response.writeHead(reply.status, [...reply.headers].flat()).end(await reply.text());
-}
-
-/** A mock that sometimes fails. `meets` gets the number of the request and returns whether it handled it. */
-export function flaky(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean): Server {
+/**
+ * A mock that sometimes fails, and appends spaces to each body. `meets` gets the number of the request and returns
+ * whether it handled it.
+ */
+export function flaky(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean, spaces = 0): Server {
   const mock = createMock({ fixture });
   let requests = 0;
+  const answer = async ({ url = '', method = 'GET', headers }: IncomingMessage, response: ServerResponse) => {
+    const fields = Object.entries(headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    );
+    const reply = await mock.handle(new Request(`http://mock${url}`, { method, headers: fields }));
+    reply.headers.delete('content-length');
+    const body = (await reply.text()) + ' '.repeat(spaces);
+    response.writeHead(reply.status, [...reply.headers].flat()).end(body);
+  };
   return createHttpServer((request, response) => {
     if (meets(++requests, request.socket)) return;
     request.resume();
-    void answerWith(mock, request, response);
-  });
-}
-
-/** A correct mock that appends spaces to each body. */
-export function padded(fixture: Fixture, spaces: number): Server {
-  const mock = createMock({ fixture });
-  const handle = async (asked: Request) => {
-    const answered = await mock.handle(asked);
-    const headers = new Headers(answered.headers);
-    headers.delete('content-length');
-    return new Response((await answered.text()) + ' '.repeat(spaces), { status: answered.status, headers });
-  };
-  return createHttpServer((request, response) => {
-    request.resume();
-    void answerWith({ handle }, request, response);
+    void answer(request, response);
   });
 }

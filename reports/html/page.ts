@@ -8,9 +8,8 @@ import { traffic } from './charts.ts';
 import { findings } from './findings.ts';
 import { style } from './generated/style.ts';
 import { html, toText, styleElement, visible, type Markup } from '../markup.ts';
-import { glance, matrix } from './overview.ts';
+import { glance, judgedRows, matrix, observedRows } from './overview.ts';
 import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
-import { judgedRows, observedRows } from './rows.ts';
 
 type Render = (context: PageContext) => Markup | undefined;
 const sections: readonly (readonly [anchor: string, title: string, render: Render])[] = [
