@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
-import { combinedFaults, type CombinedFault } from '../mock/faults/combined.ts';
+import { combinedFaults } from '../mock/faults/combined.ts';
 import { variants } from '../mock/variants.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue } from '../suites/index.ts';
@@ -107,20 +107,20 @@ async function combinedRuns({ fixture, seed, from, step, combined }: Share): Pro
       const failed = record.requirements.filter(
         ({ level, outcome }) => level === 'required' && outcome === 'failed',
       );
-      const isExact = failed.some((result) => namesExactly(fault, result));
+      const isExact = failed.some((result) => namesExactly(fault.where, result));
       runs.push({ id: fault.id, conditions, isCaught: failed.length > 0, isExact });
     }
   }
   return runs;
 }
 
-/** Whether a failed requirement names the conditions of a fault and, apart from its place, no others. */
-function namesExactly(fault: CombinedFault, result: RunRecord['requirements'][number]): boolean {
+/** Whether a failed requirement names these conditions of a fault and, apart from its place, no others. */
+function namesExactly(named: readonly string[], result: RunRecord['requirements'][number]): boolean {
   const where = 'where' in result ? (result.where ?? []) : [];
   const isPlace = (name: string) => /^(?:situation|malformation): |^key: (?:revoked|expired|none)/.test(name);
   return (
-    fault.where.every((name) => where.includes(name)) &&
-    where.every((name) => isPlace(name) || fault.where.includes(name))
+    named.every((name) => where.includes(name)) &&
+    where.every((name) => isPlace(name) || named.includes(name))
   );
 }
 

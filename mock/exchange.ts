@@ -27,9 +27,7 @@ export interface HttpResponse {
 }
 
 /** An endless response. `subscribe` takes a function that sends text, and returns one that unsubscribes. */
-export interface StreamedResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+export interface StreamedResponse extends Pick<HttpResponse, 'status' | 'headers'> {
   readonly subscribe: (send: (text: string) => void) => () => void;
 }
 

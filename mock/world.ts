@@ -3,6 +3,7 @@ import type {
   Fixture,
   FixtureApiKey,
   FixtureDeposit,
+  FixtureExecutedDeposit,
   FixtureKeyLimits,
   FixtureUser,
 } from '../schemas/generated/types.ts';
@@ -34,10 +35,7 @@ export type User = Readonly<FixtureUser>;
 export type Deposit = Readonly<FixtureDeposit> & { readonly since?: number };
 
 /** Amount (USD) and time (Unix ms) of an EXECUTED deposit. */
-export interface Execution {
-  readonly amountInUsd: number;
-  readonly executedAt: number;
-}
+export type Execution = Readonly<Pick<FixtureExecutedDeposit, 'amountInUsd' | 'executedAt'>>;
 
 /** The content of a fixture by id. All its worlds share it; it never changes. */
 export interface Facts extends ReturnType<typeof indexOf> {
@@ -192,13 +190,8 @@ export function countPoll(world: World, deposit: Deposit, now: number): void {
 }
 
 /** The current state of a deposit, and when it becomes EXECUTED. */
-export interface DepositNow {
-  readonly reference_id: string;
-  readonly user_id: string;
+export interface DepositNow extends Pick<Deposit, 'reference_id' | 'user_id' | 'state'>, Partial<Execution> {
   readonly partner: string | null;
-  readonly state: Deposit['state'];
-  readonly amountInUsd?: number;
-  readonly executedAt?: number;
   /** Ms until `afterSeconds` executes it. */
   readonly dueInMs?: number;
   /** Number of polls that will still find it pending. */

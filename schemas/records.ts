@@ -1,7 +1,7 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import validateBaseline from './generated/baseline.cjs';
 import validateRecord from './generated/run-record.cjs';
-import type { Baseline, KnownFailure, RunRecord } from './generated/types.ts';
+import type { Baseline, RunRecord } from './generated/types.ts';
 import { parseJson, schemaProblems } from './json.ts';
 import { collectProblems, wrongUsage } from './problem.ts';
 
@@ -69,26 +69,17 @@ function duplicateIds({ requirements }: RunRecord): readonly string[] {
   });
 }
 
-/** A known failure, with its line in the file (from 1). */
-export interface BaselineEntry extends KnownFailure {
-  readonly line: number;
-}
-
 /** A baseline file. */
-export interface BaselineFile {
-  readonly file: string;
-  readonly schema?: string;
-  /** In the order of the file, including repetitions. */
-  readonly known: readonly BaselineEntry[];
-}
+export interface BaselineFile extends ReturnType<typeof readBaseline> {}
 
 /**
  * Reads a baseline. Does not check its ids; the run does.
  *
  * @param file name of the file in messages
+ * @returns entries in the order of the file, including repetitions, each with its line (from 1)
  * @throws Problem with code `usage`, a line for each problem with its place in the file
  */
-export function readBaseline(text: string, file: string): BaselineFile {
+export function readBaseline(text: string, file: string) {
   const value = parseJson(text, file, 'usage');
   const problems = collectProblems(file, 'usage');
   if (!validateBaseline(value)) problems.add(schemaProblems(validateBaseline.errors, 'the baseline'));

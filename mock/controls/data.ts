@@ -177,11 +177,8 @@ export function userControls(place: WorldHandle) {
 }
 
 /** A key; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
-export interface ShownKey {
-  readonly name: string;
+export interface ShownKey extends Pick<ApiKey, 'name' | 'partner' | 'state'> {
   readonly key?: string;
-  readonly partner: string | null;
-  readonly state: ApiKey['state'];
   readonly expiresAt?: number;
   readonly limits?: FixtureLimits;
 }

@@ -1,15 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
-import type { Change } from './edits.ts';
-
-/** A fault that needs several conditions at once. */
-export interface CombinedFault {
-  /** Such as `deposit-check, foreign deposit, id spelling: upper case: status 500`. */
-  readonly id: string;
-  /** The conditions in addition to the target, as the suites name them. */
-  readonly where: readonly string[];
-  readonly change: Change;
-}
+import type { Behaviour } from '../behaviour.ts';
 
 /** A kind of answer. */
 interface Target {
@@ -153,8 +144,12 @@ const wrongAnswers: Readonly<
   }),
 };
 
-/** Creates all faults with a target and `count` conditions, in an order that depends on the seed. */
-export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFault[] {
+/**
+ * Creates all faults with a target and `count` conditions, in an order that depends on the seed. Their ids are such as
+ * `deposit-check, foreign deposit, id spelling: upper case: status 500`. `where` has the conditions in addition to
+ * the target, as the suites name them.
+ */
+export function combinedFaults(count: 1 | 2, seed: number) {
   const all = targets.flatMap((target) => {
     const usable = conditions.filter((condition) => isApplicable(target, condition));
     const chosen =
@@ -173,12 +168,12 @@ export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFau
     .map(({ fault }) => fault);
 }
 
-function combined(target: Target, some: readonly Condition[], wrong: string): CombinedFault {
+function combined(target: Target, some: readonly Condition[], wrong: string) {
   const where = some.map(({ factor, level }) => `${factor}: ${level}`);
   return {
     id: `${target.endpoint}, ${target.name}, ${where.join(', ')}: ${wrong}`,
     where,
-    change: (behaviour) => {
+    change: (behaviour: Behaviour): Behaviour => {
       const seen = new Map<string, number>();
       return {
         ...behaviour,

@@ -3,7 +3,7 @@ import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
 import { storedEntries, toJournalEntry, type Journal, type Redact } from '../journal.ts';
-import type { HttpRequest, HttpResponse } from '../exchange.ts';
+import type { HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
 import { createSession, worldHandle, getSandbox } from '../session.ts';
@@ -60,10 +60,7 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
 }
 
 /** A request with its time, in ms after the creation of the world. */
-export interface TimedRequest {
-  readonly request: HttpRequest;
-  readonly atMs: number;
-}
+export interface TimedRequest extends ReturnType<typeof lookup> {}
 
 interface Details {
   readonly key?: string | null | undefined;
@@ -76,7 +73,7 @@ interface Details {
 }
 
 /** Creates a request; `key: null` sends no Authorization header. */
-export function lookup(target: string, details: Details = {}): TimedRequest {
+export function lookup(target: string, details: Details = {}) {
   const { key = 'northwind-key', authorization = `Bearer ${key}`, method = 'GET' } = details;
   const { alongside = 0, atMs = 0 } = details;
   const headers = { ...(key === null ? {} : { authorization }), ...details.headers };
