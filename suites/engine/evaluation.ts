@@ -5,7 +5,7 @@ import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
 import { skipped, inconclusive, type Verdict } from '../verdict.ts';
 import type { RunExchange } from './events.ts';
-import { createJudge, type Judge, type Judgement } from './judge.ts';
+import { createJudge, type Judgement } from './judge.ts';
 import type { Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -16,23 +16,11 @@ export interface EvaluationOptions extends Pick<
   readonly hasStateHook: boolean;
 }
 
-/** Evaluates requirements from the exchanges of a run, live or from a transcript. */
-export interface Evaluation {
-  readonly judge: Judge;
-  readonly addExchange: (exchange: RunExchange) => void;
-  /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
-  readonly earlyResult: (requirement: Requirement) => Result | undefined;
-  /** Runs a scenario. An exception is our own bug: the result is `broken`. */
-  readonly runScenario: (scenario: Scenario, context: Context) => Promise<Result>;
-  readonly monitorResult: (monitor: Monitor) => Judgement;
-  /** Adds `basis: "fixture"` to results that passed only because the fixture says so. */
-  readonly withBasis: (results: readonly RequirementResult[]) => readonly RequirementResult[];
-}
-
 /** The concurrency requirement judges its own lookups: it compares them with the same lookups sent alone. */
 const isConcurrencyCheck = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
 
-export function createEvaluation(options: EvaluationOptions): Evaluation {
+/** Evaluates requirements from the exchanges of a run, live or from a transcript. */
+export function createEvaluation(options: EvaluationOptions) {
   const { known, requirements, skip, hasStateHook, burstConcurrency } = options;
   const judge = createJudge(
     requirements.filter((one): one is Rule => one.kind === 'rule' && !skip.has(one.id)),
@@ -48,7 +36,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
   const found = new Set<string>();
   return {
     judge,
-    addExchange: ({ request, reply, of, path, isAgain, isLost }) => {
+    addExchange: ({ request, reply, of, path, isAgain, isLost }: RunExchange): void => {
       if (reply.kind !== 'answer') return;
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
@@ -63,7 +51,8 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
       if (expectMember(reply).kind === 'passed' || expectExecuted(reply).kind === 'passed')
         for (const { id, verdict } of findings) if (verdict.kind === 'passed') found.add(id);
     },
-    earlyResult: (requirement) => {
+    /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
+    earlyResult: (requirement: Requirement): Result | undefined => {
       if (skip.has(requirement.id)) return { verdict: skipped('skipped by --skip'), cases: 0 };
       if (isConcurrencyCheck(requirement.id) && burstConcurrency === 1)
         return { verdict: skipped('--concurrency 1 sends one request at a time'), cases: 0 };
@@ -74,7 +63,8 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : inconclusive(reason, words);
       return { verdict, cases: 0 };
     },
-    runScenario: async (scenario, context) => {
+    /** Runs a scenario. An exception is our own bug: the result is `broken`. */
+    runScenario: async (scenario: Scenario, context: Context): Promise<Result> => {
       try {
         const { finding, request, reply, cases = 1 } = await scenario.run(context, known);
         const proof = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
@@ -85,7 +75,8 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         return { verdict: { kind: 'broken', words }, cases: 0 };
       }
     },
-    withBasis: (results) => {
+    /** Adds `basis: "fixture"` to results that passed only because the fixture says so. */
+    withBasis: (results: readonly RequirementResult[]): readonly RequirementResult[] => {
       const passed = new Set(results.flatMap(({ id, outcome }) => (outcome === 'passed' ? [id] : [])));
       const proves = (id: string) => passed.has(id) && (!id.endsWith('/follows-key') || found.has(id));
       return results.map((result) => {
@@ -94,6 +85,6 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         return result.outcome === 'passed' && restsOnFixture ? { ...result, basis: 'fixture' } : result;
       });
     },
-    monitorResult: (monitor) => monitors.find(({ of }) => of === monitor)!.found,
+    monitorResult: (monitor: Monitor) => monitors.find(({ of }) => of === monitor)!.found,
   };
 }

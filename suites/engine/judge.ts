@@ -24,34 +24,7 @@ export interface Failure {
   readonly origin?: Origin;
 }
 
-/** Checks every answer of a run against every rule that covers its lookup. */
-export interface Judge {
-  /**
-   * Judges an answer.
-   *
-   * @param path of the lookup in the covering array
-   * @param isAgain whether the lookup only confirms a failure
-   */
-  readonly add: (request: Request, answer: Answer, path?: string, isAgain?: boolean) => readonly Finding[];
-  readonly addMissing: (request: Request, trouble: Trouble) => void;
-  /** Judges an answer without recording the findings. */
-  readonly findingsOf: (expected: Expected, answer: Answer) => readonly Finding[];
-  /** The findings of an answer that was judged. */
-  readonly findings: (answer: Answer) => readonly Finding[];
-  /** Failures of a rule, those of the plainest lookups first. */
-  readonly failures: (id: string) => readonly Failure[];
-  /**
-   * @param keyWorks whether the key under test was ever accepted
-   * @param isCut whether some lookups were not tried because the budget was used up
-   * @param explained explanation of the first failure of this rule
-   */
-  readonly judgement: (
-    rule: Rule,
-    keyWorks: boolean | undefined,
-    isCut: boolean,
-    explained?: Partial<Judgement>,
-  ) => Judgement;
-}
+export type Judge = ReturnType<typeof createJudge>;
 
 interface State {
   cases: number;
@@ -103,7 +76,8 @@ function nameOf(request: Request, { callerKeys }: Known): string {
 const isLimited = ({ endpoint }: Request, answer: Answer) =>
   answer.status === 429 || fieldsOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
-export function createJudge(rules: readonly Rule[], known: Known): Judge {
+/** Checks every answer of a run against every rule that covers its lookup. */
+export function createJudge(rules: readonly Rule[], known: Known) {
   const states = new Map<string, State>(
     rules.map(({ id }) => [id, { cases: 0, failures: [], refusals: [] }]),
   );
@@ -169,7 +143,13 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   };
 
   return {
-    add: (request, answer, path, isAgain = false) => {
+    /**
+     * Judges an answer.
+     *
+     * @param path of the lookup in the covering array
+     * @param isAgain whether the lookup only confirms a failure
+     */
+    add: (request: Request, answer: Answer, path?: string, isAgain = false): readonly Finding[] => {
       for (const one of unansweredHostile.splice(0)) failHostile(one);
       if (isLimited(request, answer)) return [];
       const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
@@ -188,7 +168,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       findings.set(answer, all);
       return all;
     },
-    addMissing: (request, trouble) => {
+    addMissing: (request: Request, trouble: Trouble): void => {
       const expected = expectedOf(known, request);
       const id = expected?.hostile?.id ?? expected?.correct[0]?.id;
       const state = id === undefined ? undefined : states.get(id);
@@ -199,10 +179,23 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       // A front end may reject a GET with a body.
       if (request.body === undefined) state.unanswered ??= { request, reply: trouble };
     },
+    /** Judges an answer without recording the findings. */
     findingsOf,
-    findings: (answer) => findings.get(answer) ?? [],
+    /** The findings of an answer that was judged. */
+    findings: (answer: Answer) => findings.get(answer) ?? [],
+    /** Failures of a rule, those of the plainest lookups first. */
     failures: ownFailures,
-    judgement: ({ id }, keyWorks, isCut, explained = {}) => {
+    /**
+     * @param keyWorks whether the key under test was ever accepted
+     * @param isCut whether some lookups were not tried because the budget was used up
+     * @param explained explanation of the first failure of this rule
+     */
+    judgement: (
+      { id }: Rule,
+      keyWorks: boolean | undefined,
+      isCut: boolean,
+      explained: Partial<Judgement> = {},
+    ): Judgement => {
       const { cases, refusals, unanswered, unclear } = states.get(id)!;
       // A slow target may time out now and then, whatever the lookup.
       const isRandomTimeout = ({ exchange: { reply } }: Failure) =>

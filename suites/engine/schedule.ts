@@ -1,21 +1,10 @@
 import { suiteOf, type Requirement, type Scenario } from '../requirement.ts';
 
-/** The scenarios of a run, in order. */
-export interface Schedule {
-  /** Waits for deposits to become EXECUTED. Other lookups go on meanwhile if they do not ask for these deposits. */
-  readonly becoming: readonly Scenario[];
-  /** Lanes that run concurrently, one for each endpoint. */
-  readonly lanes: readonly (readonly Scenario[])[];
-  /** Nothing else runs at the same time. */
-  readonly alone: readonly Scenario[];
-  /** Rate limits come last, one endpoint after the other: both may share a limiter. */
-  readonly limiters: readonly Scenario[];
-}
-
 /** Required ones come first: a run that is out of time drops the last ones. */
 const rank = ({ level }: Requirement) => ['required', 'recommended', 'observed'].indexOf(level);
 
-export function schedule(requirements: readonly Requirement[]): Schedule {
+/** The scenarios of a run, in order. */
+export function schedule(requirements: readonly Requirement[]) {
   const scenarios = requirements
     .filter((requirement): requirement is Scenario => requirement.kind === 'scenario')
     .toSorted((a, b) => rank(a) - rank(b));
@@ -25,11 +14,15 @@ export function schedule(requirements: readonly Requirement[]): Schedule {
   const isAlone = ({ id }: Requirement) => id.endsWith('/revocation');
   const others = scenarios.filter((one) => ![isBecoming, isLimiter, isAlone].some((is) => is(one)));
   return {
+    /** Waits for deposits to become EXECUTED. Other lookups go on meanwhile if they do not ask for these deposits. */
     becoming: scenarios.filter(isBecoming),
+    /** Lanes that run concurrently, one for each endpoint. */
     lanes: ['user-status', 'deposit-check', 'service'].map((endpoint) =>
       others.filter(({ id }) => id.split('/')[1] === endpoint),
     ),
+    /** Nothing else runs at the same time. */
     alone: scenarios.filter(isAlone),
+    /** Rate limits come last, one endpoint after the other: both may share a limiter. */
     limiters: scenarios.filter(isLimiter),
   };
 }

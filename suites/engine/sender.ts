@@ -30,23 +30,13 @@ export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'sig
   readonly onExchange: (exchange: RunExchange) => void;
 }
 
-/** Sends requests to the target, waits for rate limits, and retries lost requests. */
-export interface Sender {
-  /** Waits after 429 and retries lost requests. */
-  readonly send: (request: Request, options?: SendOptions) => Promise<Exchange>;
-  /** Never retries: a 429 is an answer like any other. */
-  readonly sendOnce: (request: Request, options?: SendOptions) => Promise<Exchange>;
-  readonly waitForQuiet: Context['waitForQuiet'];
-  readonly waitForReset: Context['waitForReset'];
-  readonly rateLimited: () => number;
-  /** Whether the key under test was ever accepted; undefined before it was used. */
-  readonly keyWorks: () => boolean | undefined;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** Maximum number of tries if the connection breaks: a server may close an idle one at any time (RFC 9112 9.3.1). */
 const MAX_TRIES = 3;
 
-export function createSender(setup: SenderOptions): Sender {
+/** Sends requests to the target, waits for rate limits, and retries lost requests. */
+export function createSender(setup: SenderOptions) {
   const { client, known, clock, budget, quota, signal, maxLostInARow, onExchange } = setup;
   const callers = known.callerKeys.map(({ key }) => key);
   let rateLimited = 0;
@@ -123,18 +113,22 @@ export function createSender(setup: SenderOptions): Sender {
     }
   };
 
-  const send: Sender['send'] = (request, options) => attempt(request, false, options);
+  /** Waits after 429 and retries lost requests. */
+  const send = (request: Request, options?: SendOptions) => attempt(request, false, options);
+  const waitForReset: Context['waitForReset'] = async (endpoint) => {
+    const [key] = known.callerKeys;
+    if (key === undefined) return;
+    await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
+    await quota.waitForReset(endpoint);
+  };
   return {
     send,
-    sendOnce: (request, options) => attempt(request, true, options),
+    /** Never retries: a 429 is an answer like any other. */
+    sendOnce: (request: Request, options?: SendOptions) => attempt(request, true, options),
     waitForQuiet: quota.waitForQuiet,
-    waitForReset: async (endpoint) => {
-      const [key] = known.callerKeys;
-      if (key === undefined) return;
-      await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
-      await quota.waitForReset(endpoint);
-    },
+    waitForReset,
     rateLimited: () => rateLimited,
+    /** Whether the key under test was ever accepted; undefined before it was used. */
     keyWorks: () => keyWorks,
   };
 }

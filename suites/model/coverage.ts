@@ -1,21 +1,16 @@
 import { endpointNames as names, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Coverage as Covered } from '../../schemas/generated/types.ts';
+import type { Coverage } from '../../schemas/generated/types.ts';
 import { coveringArray, createCounter, type CoveringArray } from './covering.ts';
 import { factors, isFeasible, missingLevels, feasibilityKey, type Levels } from './factors.ts';
 import type { Known } from '../known.ts';
 
 /** Counts how much of the covering array a run has tried. */
-export interface Coverage {
-  /** Records that a lookup with these levels was answered. */
-  readonly take: (endpoint: Endpoint, levels: Levels) => void;
-  readonly figures: () => { readonly strength: number; readonly coverage: Covered };
-}
-
-export function createCoverage(known: Known): Coverage {
+export function createCoverage(known: Known) {
   const counters = new Map(names.map((name) => [name, createCounter(factors[name])]));
   return {
-    take: (endpoint, levels) => counters.get(endpoint)!.take(levels),
-    figures: () => {
+    /** Records that a lookup with these levels was answered. */
+    take: (endpoint: Endpoint, levels: Levels): void => counters.get(endpoint)!.take(levels),
+    figures: (): { readonly strength: number; readonly coverage: Coverage } => {
       const taken = names.map((name) => counters.get(name)!.figures());
       const [singles, pairs, triples] = [0, 1, 2].map((at): [number, number] => [
         taken.reduce((sum, one) => sum + one[at]!, 0),

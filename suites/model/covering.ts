@@ -216,14 +216,7 @@ function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasibl
   return undefined;
 }
 
-interface Space {
-  readonly factors: readonly Factor[];
-  /** Place value of each factor in the code of a combination. */
-  readonly places: readonly number[];
-  /** Whether a lookup with these levels exists. -1 leaves a factor open. */
-  readonly isFeasible: (row: readonly number[]) => boolean;
-  readonly combinations: (strength: number) => readonly Combination[];
-}
+type Space = ReturnType<typeof createSpace>;
 
 /** A level index for each factor, -1 if open, and its code. */
 interface Combination {
@@ -231,16 +224,18 @@ interface Combination {
   readonly row: readonly number[];
 }
 
-function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space {
+function createSpace(factors: readonly Factor[], isFeasible: IsFeasible) {
   const { places } = numbering(factors);
   const known = new Map<number, boolean>();
   const made: (readonly Combination[])[] = [];
   const codeOf = (row: readonly number[]) =>
     row.reduce((code, level, at) => code + (level + 1) * places[at]!, 0);
-  const space: Space = {
+  const space = {
     factors,
+    /** Place value of each factor in the code of a combination. */
     places,
-    isFeasible: (row) => {
+    /** Whether a lookup with these levels exists. -1 leaves a factor open. */
+    isFeasible: (row: readonly number[]): boolean => {
       const code = codeOf(row);
       let answer = known.get(code);
       if (answer === undefined) {
@@ -249,7 +244,7 @@ function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space 
       }
       return answer;
     },
-    combinations: (strength) => {
+    combinations: (strength: number): readonly Combination[] => {
       const found: Combination[] = [];
       const extend = (from: number, left: number, row: readonly number[]) => {
         if (left === 0) {
@@ -285,17 +280,7 @@ const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<L
   );
 
 /** The rows with the same gates. */
-interface Part {
-  /** Records a row that was created elsewhere. */
-  readonly take: (row: Levels) => void;
-  /**
-   * Rows until every wanted combination of `strength` factors is covered.
-   *
-   * @param wanted levels to cover in a part with gates. `few`: those that take one request, and only coarse ones if
-   * a gate decides the answer. `some`: also repeated lookups
-   */
-  readonly rows: (strength: number, wanted: 'few' | 'some' | 'all') => Generator<Levels>;
-}
+type Part = ReturnType<typeof createPart>;
 
 interface PartOptions {
   /** The gates of a row. All other levels are plain. */
@@ -305,12 +290,19 @@ interface PartOptions {
   readonly isMasked: boolean;
 }
 
-function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Part {
+function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
   const { factors } = space;
   const rows: (readonly number[])[] = [];
   return {
-    take: (row) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
-    *rows(strength, wanted) {
+    /** Records a row that was created elsewhere. */
+    take: (row: Levels) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
+    /**
+     * Rows until every wanted combination of `strength` factors is covered.
+     *
+     * @param wanted levels to cover in a part with gates. `few`: those that take one request, and only coarse ones if
+     * a gate decides the answer. `some`: also repeated lookups
+     */
+    *rows(strength: number, wanted: 'few' | 'some' | 'all'): Generator<Levels> {
       const isLevelWanted = ({ levels, coarse, rare = [], isCostly }: Factor, level: number) =>
         level <= 0 ||
         (isCostly === true
