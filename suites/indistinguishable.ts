@@ -82,14 +82,13 @@ export function indistinguishable({
           if (sides.hidden.length < MIN_PAIRS) continue;
           const [reply, one] = [sides.hidden[0]!, sides.unknown[0]!];
           // Other requirements check status and value.
-          const finding = Object.values(sides)
+          const isAlike = Object.values(sides)
             .flat()
-            .every((answer) => sameAnswer(one, answer).kind === 'passed')
+            .every((answer) => sameAnswer(one, answer).kind === 'passed');
+          const words = 'not checked because status or value differ, which other requirements check';
+          const finding = isAlike
             ? compareAnswers(sides.hidden, sides.unknown)
-            : inconclusive(
-                'depends',
-                'not checked because status or value differ, which other requirements check',
-              );
+            : inconclusive('depends', words);
           return { finding, request, reply };
         }
         const words = 'not checked because rate limits kept the compared lookups more than a second apart';

@@ -123,16 +123,12 @@ const limitFields = ({ headers }: Answer) =>
 /** With a stated window, a key that is refused for longer than this never recovers. */
 const MAX_BAN_MS = 3_600_000;
 
+const notReached = inconclusive('limit-not-reached', 'not checked because no 429 came');
+
 /** Checks that the key works again after the wait. */
 async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const { streams, limited } = await explore(endpoint, context, known);
-  if (limited === undefined)
-    return {
-      finding: findingOrTrouble(
-        streams,
-        inconclusive('limit-not-reached', 'not checked because no 429 came'),
-      ),
-    };
+  if (limited === undefined) return { finding: findingOrTrouble(streams, notReached) };
   const { recovery, recoveryMs } = limited;
   const { request, answer } = limited.first.refusal;
   if (recovery.kind === 'answer') return { finding: pass, cases: 1 };
@@ -159,7 +155,7 @@ function message(endpoint: Endpoint): Requirement {
     level: 'required',
     clause: 'Errors, 429',
     title: 'Every 429 has the exact error body of its endpoint',
-    ifUnseen: inconclusive('limit-not-reached', 'not checked because no 429 came'),
+    ifUnseen: notReached,
     judge: (request, answer) =>
       // The answer to HEAD has no body (RFC 9110 9.3.2).
       request.endpoint === endpoint && request.method !== 'HEAD' && isLimiterAnswer(endpoint, answer)
@@ -197,10 +193,8 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       return observed(listOf(fields) || 'none', fields);
     }),
     afterLimit('threshold', 'After how many requests 429 comes', (limited, known, { streams, judgement }) => {
-      const {
-        first: { kind, passed },
-        counting = {},
-      } = limited;
+      const { first, counting = {} } = limited;
+      const { kind, passed } = first;
       const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
       const windows = fittingLimiters(limited, statedLimit(endpoint, known));
       // Without a pause, earlier requests may count too.
@@ -218,12 +212,11 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
     }),
     afterLimit('window', 'How long the rate limit lasts', ({ recovery, refusedMs, recoveryMs }) => {
       const data = { leastMs: Math.round(refusedMs), mostMs: Math.round(recoveryMs) };
-      return recovery.kind === 'answer'
-        ? observed(
-            `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after the first request`,
-            data,
-          )
-        : observed(`not measured to its end, after ${seconds(recoveryMs)}: ${recovery.words}`, data);
+      const words =
+        recovery.kind === 'answer'
+          ? `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after the first request`
+          : `not measured to its end, after ${seconds(recoveryMs)}: ${recovery.words}`;
+      return observed(words, data);
     }),
     afterLimit('scope', 'Which other keys are rate-limited', ({ probe: { others } }) => {
       const words = Object.entries(others).map(

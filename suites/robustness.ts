@@ -27,11 +27,9 @@ const MAX_CROWD = 6;
  * if its window outlasts the run.
  */
 function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
-  const { most, windowMs } = statedLimit('deposit-check', known) ?? {
-    most: Number.POSITIVE_INFINITY,
-    windowMs: 0,
-  };
-  const share = windowMs > leftMs ? MAX_CROWD ** 2 : MAX_CROWD;
+  const limit = statedLimit('deposit-check', known);
+  const most = limit?.most ?? Number.POSITIVE_INFINITY;
+  const share = limit !== undefined && limit.windowMs > leftMs ? MAX_CROWD ** 2 : MAX_CROWD;
   const size = Math.min(MAX_CROWD, Math.max(2, Math.floor((most * known.callerKeys.length) / share)));
   const users = evenSample(known.members, size).map(({ user_id }) => userStatus(user_id));
   const deposits = evenSample(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
