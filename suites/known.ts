@@ -3,10 +3,8 @@ import type {
   FixtureApiKey,
   FixtureExecutedDeposit,
   FixtureFailedDeposit,
-  FixtureLimits,
   FixturePendingDeposit,
   FixtureTransition,
-  FixtureUser,
 } from '../schemas/generated/types.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem } from '../schemas/problem.ts';
@@ -23,33 +21,11 @@ export type BecomingDeposit = FixturePendingDeposit & { readonly becomes: Fixtur
 export type FixtureDeposit = FixtureExecutedDeposit | FixturePendingDeposit | FixtureFailedDeposit;
 
 /** The facts of a fixture, as seen by the partner whose key is under test. */
-export interface Known {
-  readonly partner: string | undefined;
-  /** Active keys of that partner. The first is under test. The others may share the load. */
-  readonly callerKeys: readonly KnownKey[];
-  /** Active keys of other partners. */
-  readonly otherKeys: readonly KnownKey[];
-  readonly revokedKeys: readonly KnownKey[];
-  readonly expiredKeys: readonly KnownKey[];
-  readonly nonPartnerKeys: readonly KnownKey[];
-  readonly everyKey: readonly KnownKey[];
-  readonly members: readonly FixtureUser[];
-  /** Users of another IB, or of no IB. */
-  readonly foreigners: readonly FixtureUser[];
-  readonly executed: readonly FixtureExecutedDeposit[];
-  /** Pending deposits without `becomes`. */
-  readonly pending: readonly FixturePendingDeposit[];
-  readonly becoming: readonly BecomingDeposit[];
-  readonly failed: readonly FixtureFailedDeposit[];
-  /** Deposits of users outside the IB, in any state, without `becomes`. */
-  readonly foreignDeposits: readonly FixtureDeposit[];
-  /** By id in lower case. */
-  readonly userById: ReadonlyMap<string, FixtureUser>;
-  /** By reference id in lower case. */
-  readonly depositById: ReadonlyMap<string, FixtureDeposit>;
-  readonly partnerIds: readonly string[];
-  readonly limits: FixtureLimits;
-}
+export type Known = ReadonlyLists<ReturnType<typeof knownFrom>>;
+
+type ReadonlyLists<Members> = {
+  readonly [Name in keyof Members]: Members[Name] extends (infer Item)[] ? readonly Item[] : Members[Name];
+};
 
 /**
  * Reads a fixture from the point of view of one partner.
@@ -57,7 +33,7 @@ export interface Known {
  * @param partner its id; without it, the partner of the first active partner key
  * @throws Problem with code `usage` if the fixture has no active key of `partner`
  */
-export function knownFrom(fixture: Fixture, partner?: string): Known {
+export function knownFrom(fixture: Fixture, partner?: string) {
   const { apiKeys = [], users = [], deposits = [] } = fixture;
   const names = keyNames(apiKeys);
   const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: names[index]! }));
@@ -80,20 +56,27 @@ export function knownFrom(fixture: Fixture, partner?: string): Known {
   const pending = ours.filter((deposit) => deposit.state === 'pending');
   return {
     partner: caller,
+    /** Active keys of that partner. The first is under test. The others may share the load. */
     callerKeys,
+    /** Active keys of other partners. */
     otherKeys: active.filter(({ partner: owner }) => owner !== caller),
     revokedKeys: named.filter(({ state }) => state === 'revoked'),
     expiredKeys: named.filter(({ state }) => state === 'expired'),
     nonPartnerKeys: named.filter(({ state, partner: owner }) => state === 'active' && owner === null),
     everyKey: named,
     members: users.filter(isOurs),
+    /** Users of another IB, or of no IB. */
     foreigners: users.filter((user) => !isOurs(user)),
     executed: ours.filter((deposit) => deposit.state === 'EXECUTED'),
+    /** Pending deposits without `becomes`. */
     pending: pending.filter((deposit) => !isBecoming(deposit)),
     becoming: pending.filter(isBecoming),
     failed: ours.filter((deposit) => deposit.state === 'failed'),
+    /** Deposits of users outside the IB, in any state, without `becomes`. */
     foreignDeposits: deposits.filter((deposit) => !isOurs(deposit) && !isBecoming(deposit)),
+    /** By id in lower case. */
     userById,
+    /** By reference id in lower case. */
     depositById: new Map(deposits.map((deposit) => [deposit.reference_id.toLowerCase(), deposit])),
     partnerIds: [
       ...new Set([

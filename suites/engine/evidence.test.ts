@@ -122,7 +122,7 @@ describe('the record contains no value of a key', () => {
         }
     });
   test('of trouble', () => {
-    const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
+    const [{ key, name }] = sampleKnown.callerKeys as [KnownKey];
     const reply: Reply = { kind: 'trouble', code: 'network', words: `bad header Bearer ${key}` };
     assert.equal(record(userStatus(id), sampleKnown, reply).trouble, `bad header Bearer ${name}`);
   });
@@ -152,7 +152,7 @@ describe('the redactor', () => {
 });
 
 test('a key is redacted before a body is truncated, and so is a part of one', () => {
-  const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
+  const [{ key, name }] = sampleKnown.callerKeys as [KnownKey];
   for (let before = 1980; before < 2010; before++) {
     const { response } = record(userStatus(id), sampleKnown, answerOf(200, `${'x'.repeat(before)} ${key}`));
     assert.ok(!response!.body.includes(key.slice(0, 4)), response!.body.slice(1970));
