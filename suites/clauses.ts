@@ -1,15 +1,5 @@
 import { defined } from '../schemas/defined.ts';
 
-/** One obligation of the interface, in our words, and the requirements that check it. */
-export interface Clause {
-  readonly section: string;
-  readonly obligation: string;
-  /** Ids of requirements, or patterns: see `matchesPattern`. */
-  readonly checkedBy: readonly string[];
-  /** Why a black-box test cannot check it, or not fully. */
-  readonly unchecked?: string;
-}
-
 /** By section: each obligation, with the ids of the requirements that check it. */
 const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'What the service does': {
@@ -88,6 +78,7 @@ const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** Why a black-box test cannot check an obligation, or not fully. */
 const unchecked: Readonly<Record<string, string>> = {
   'no user data but membership and join date': 'only data that the fixture knows can be recognized',
   'a UUID that belongs to the deposit of a user under the IB':
@@ -96,11 +87,12 @@ const unchecked: Readonly<Record<string, string>> = {
   'a limiter on both endpoints': 'a limiter whose threshold nobody states may lie beyond what a run sends',
 };
 
-/** Every obligation of the interface, in the order of its sections. */
-export const clauses: readonly Clause[] = Object.entries(sections).flatMap(([section, rows]) =>
+/** Every obligation of the interface, in our words and in the order of its sections. */
+export const clauses = Object.entries(sections).flatMap(([section, rows]) =>
   Object.entries(rows).map(([obligation, checkedBy]) => ({
     section,
     obligation,
+    /** Ids of requirements, or patterns: see `matchesPattern`. */
     checkedBy: checkedBy.split(' ').filter(Boolean).flatMap(expandBraces),
     ...defined({ unchecked: unchecked[obligation] }),
   })),

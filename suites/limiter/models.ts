@@ -1,27 +1,8 @@
 import { TOLERANCE_MS, type Burst } from './history.ts';
 import type { RateLimit } from './limit.ts';
 
-/** When the server may have handled a request, in ms. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-interface RefusedSpan extends Span {
-  /** `to` of the requests that may have been counted before it, the latest first. */
-  readonly before: readonly number[];
-  /** The same, without the latest `most - 1`. */
-  readonly full: readonly number[];
-  /** Latest time of the next pass, in ms; Infinity if there was none. */
-  readonly passedBy: number;
-}
-
 /** A burst as a limiter model sees it. */
-interface Observed {
-  readonly startedAt: number;
-  readonly passes: readonly Span[];
-  readonly refusals: readonly RefusedSpan[];
-}
+type Observed = ReturnType<typeof observe>;
 
 /** A token bucket that holds the limit and is refilled in `parts` equal parts per window. */
 interface Bucket {
@@ -74,16 +55,20 @@ export function isExplained(bursts: readonly Burst[], limit: RateLimit, isStrict
   );
 }
 
-function observe({ startedAt, history }: Burst, most: number): Observed {
-  const spans = (...results: readonly string[]): readonly Span[] =>
+function observe({ startedAt, history }: Burst, most: number) {
+  /** When the server may have handled these requests, in ms. */
+  const spans = (...results: readonly string[]) =>
     history
       .filter(({ result }) => results.includes(result))
       .map(({ sentAt, receivedAt }) => ({ from: sentAt - TOLERANCE_MS, to: receivedAt + TOLERANCE_MS }))
       .toSorted((a, b) => a.to - b.to);
   const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other').toReversed()];
   const refusals = spans('refused').map(({ from, to }) => {
+    /** `to` of the requests that may have been counted before it, the latest first. */
     const before = counted.filter((other) => other.from <= to).map((other) => other.to);
+    /** Latest time of the next pass, in ms; Infinity if there was none. */
     const passedBy = passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY;
+    // `full` is `before` without the latest `most - 1`.
     return { from, to, before, full: before.slice(most - 1), passedBy };
   });
   return { startedAt, passes, refusals };
