@@ -1,10 +1,10 @@
-import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { header, isHtmlPage, type Answer } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
-import { lookupOf, type Request } from '../request.ts';
+import { lookupOf } from '../request.ts';
 import type { Reason } from '../verdict.ts';
 import type { Sender } from './sender.ts';
 
@@ -30,17 +30,16 @@ export async function preflight(
   ifRefused?: string,
 ): Promise<StopReason | undefined> {
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
-  const [user, deposit] = endpointNames.map((endpoint) =>
-    lookupOf(endpoint, findableId(endpoint, known), { credential }),
-  ) as [Request, Request];
-  let { reply } = await sender.send(user);
-  if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await sender.send(user));
+  const ask = (endpoint: Endpoint) => lookupOf(endpoint, findableId(endpoint, known), { credential });
+  let { reply } = await sender.send(ask('user-status'));
+  if (reply.kind === 'trouble' && reply.code === 'timeout')
+    ({ reply } = await sender.send(ask('user-status')));
   if (reply.kind === 'answer') {
     const sign = otherServiceSign(reply, 'user-status');
     const isRefused = ifRefused !== undefined && reply.status === 401;
     if (sign === undefined && !isRefused) return undefined;
     // A server may lack one endpoint: only if both look wrong, it is another service.
-    const other = (await sender.send(deposit)).reply;
+    const other = (await sender.send(ask('deposit-check'))).reply;
     if (other.kind !== 'answer') return undefined;
     if (isRefused && other.status === 401) throw new Problem('usage', `${href}: ${ifRefused}`);
     if (sign !== undefined && otherServiceSign(other, 'deposit-check') !== undefined)
@@ -54,7 +53,7 @@ export async function preflight(
   if (code === 'network') throw new Problem('unreachable', `${href}: ${words}`);
   if (code === 'rate-limited') {
     // The other endpoint may have its own limiter.
-    const other = (await sender.sendOnce(deposit)).reply;
+    const other = (await sender.sendOnce(ask('deposit-check'))).reply;
     if (other.kind === 'answer' && other.status !== 429) return undefined;
   }
   return {

@@ -102,15 +102,11 @@ export function createDescriber({ known, headers, seed, target, keyVariables }: 
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
     return {
-      ...defined({ id, level, clause, title, reading, cases }),
-      outcome: kind,
-      ...defined({ reason }),
+      ...defined({ id, level, clause, title, reading, cases, outcome: kind, reason }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
-      ...(kind === 'failed' ? defined({ where, intermittent }) : {}),
-      ...(isOpen && evidence
-        ? { counterexample: recordExchange(evidence, target, redact, keyVariables) }
-        : {}),
-      ...(isOpen && path !== undefined ? { replay: { seed, path } } : {}),
+      ...(kind === 'failed' && defined({ where, intermittent })),
+      ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, keyVariables) }),
+      ...(isOpen && path !== undefined && { replay: { seed, path } }),
     } as RequirementResult;
   };
 }

@@ -9,8 +9,8 @@ export const unknownUuid = (known: Known): fc.Arbitrary<string> =>
 // Shared: it is slow to create.
 const anyUuid = fc.uuid({ version: 4 });
 
-/** The `nth` UUID that is not in the fixture, always the same one. `nth` is below 1,000,000. */
-export function unknownIdAt(known: Known, nth: number): string {
+/** The `nth` UUID that is not in the fixture, always the same one, by default the first. `nth` is below 1,000,000. */
+export function unknownId(known: Known, nth = 0): string {
   for (let tail = nth; ; tail += 1_000_000) {
     const id = `0badc0de-0000-4000-8000-${String(tail).padStart(12, '0')}`;
     if (!known.userById.has(id) && !known.depositById.has(id)) return id;
@@ -19,10 +19,7 @@ export function unknownIdAt(known: Known, nth: number): string {
 
 /** The first `count` such UUIDs. */
 export const unknownIds = (known: Known, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, nth) => unknownIdAt(known, nth));
-
-/** The first such UUID. */
-export const unknownId = (known: Known) => unknownIdAt(known, 0);
+  Array.from({ length: count }, (_, nth) => unknownId(known, nth));
 
 /** An id that the endpoint finds, if the fixture has one; else an unknown one. */
 export function findableId(endpoint: Endpoint, known: Known): string {

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { findableId, unknownId, unknownIdAt } from '../inputs/uuids.ts';
+import { findableId, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { depositCheck, lookupOf, userStatus, type Request } from '../request.ts';
 import type { Context } from '../requirement.ts';
@@ -36,7 +36,7 @@ export const kinds: Readonly<Record<Endpoint, readonly RequestKind[]>> = {
   'user-status': [
     {
       name: 'unknown users',
-      make: (known, nth) => withTestKey(known, userStatus(unknownIdAt(known, nth))),
+      make: (known, nth) => withTestKey(known, userStatus(unknownId(known, nth))),
     },
     { name: 'invalid ids', make: (known, nth) => withTestKey(known, userStatus(`invalid-${nth}`)) },
     {
@@ -51,7 +51,7 @@ export const kinds: Readonly<Record<Endpoint, readonly RequestKind[]>> = {
     {
       name: 'known and unknown deposits in turn',
       make: (known, nth) => {
-        const id = nth % 2 === 0 ? unknownIdAt(known, nth) : findableId('deposit-check', known);
+        const id = nth % 2 === 0 ? unknownId(known, nth) : findableId('deposit-check', known);
         return withTestKey(known, depositCheck(id));
       },
     },
