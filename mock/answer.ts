@@ -65,8 +65,7 @@ export function payloadOf(status: number, { call, finding }: Exchange): Payload 
     return { status: 'EXECUTED', amountInUsd, executedAt };
   }
   if (status === 200) return { is_under_ib: false, date_joined: null };
-  const messages: Readonly<Record<number, string>> =
-    call === undefined ? {} : endpoints[call.endpoint].messages;
+  const messages: Readonly<Record<number, string>> = endpoints[call!.endpoint].messages;
   return { error: messages[status] ?? 'Not found' };
 }
 
@@ -91,8 +90,8 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
       ? 'key that is always rate-limited'
       : `${most + 1} of ${most} in ${windowMs / 1000} s, frees in ${Math.ceil(waitMs / 1000)} s`,
   invalid: (_, { call }) => {
-    const name = call === undefined ? 'the parameter' : endpoints[call.endpoint].parameter;
-    return call?.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
+    const name = endpoints[call!.endpoint].parameter;
+    return call!.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
   },
   failing: () => 'failing',
   refused: ({ why }) => why,

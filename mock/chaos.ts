@@ -43,8 +43,8 @@ export interface Chaos {
 }
 
 /** Creates the chaos of a world. */
-export function createChaos(plan: ChaosPlan, seed: number): Chaos {
-  return { plan, seed, drawn: new Map(), queue: [] };
+export function createChaos(plan: ChaosPlan, seed: number, queue: Chaos['queue'] = []): Chaos {
+  return { plan, seed, drawn: new Map(), queue };
 }
 
 /** Returns the chaos for the next request with a key, and removes it from the queue; undefined: none. */

@@ -91,8 +91,7 @@ export function worldControls(session: Session, name: string) {
   };
   const setChaos = (specs: readonly string[], seed = peek().chaos.seed) => {
     const plan = parseChaos(specs);
-    const { queue } = open().chaos;
-    open().chaos = { ...createChaos(plan, seed), queue };
+    open().chaos = createChaos(plan, seed, open().chaos.queue);
     const shown = shownFaults(open());
     emitChange(session, open(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
     return shown;

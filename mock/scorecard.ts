@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { decodeText } from './behaviour.ts';
 import type { JournalLine as Entry } from './journal.ts';
 import { readQuery, splitTarget } from './handler.ts';
@@ -65,8 +65,7 @@ const isComplete = ({ chaos }: Entry) => chaos === undefined || /^\d{3}$/.test(c
 
 function endpointOf({ endpoint, target }: Entry): Endpoint | undefined {
   const { path } = splitTarget(target);
-  const names = Object.keys(endpoints) as Endpoint[];
-  return endpoint ?? names.find((name) => path.endsWith(endpoints[name].path));
+  return endpoint ?? endpointNames.find((name) => path.endsWith(endpoints[name].path));
 }
 
 const isLookup = (entry: Entry) => endpointOf(entry) !== undefined;

@@ -156,6 +156,7 @@ function createSandbox({ options, facts, now, startedAt }: SandboxSource, name: 
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
   // A frozen clock shows the start of the mock, even in a world that is created later.
   const at = mode === 'frozen' ? startedAt : now();
+  const queue = firstChaos === undefined ? [] : [parseQueuedChaos(firstChaos, 1)];
   const clock = { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 };
   return {
     name,
@@ -165,10 +166,7 @@ function createSandbox({ options, facts, now, startedAt }: SandboxSource, name: 
     clock,
     service: newService(options, deviation),
     deviation,
-    chaos: {
-      ...createChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),
-      queue: firstChaos === undefined ? [] : [parseQueuedChaos(firstChaos, 1)],
-    },
+    chaos: createChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed, queue),
   };
 }
 

@@ -16,24 +16,17 @@ export const requirements = command({
       return 0;
     }
     const { catalogue, clauses, matchesPattern } = await import('../../suites/index.ts');
-    const rows = catalogue.map(({ id, level, title, clause, reading }) => ({
-      id,
-      level,
-      title,
-      clause,
-      reading,
-    }));
     const texts = byClause
       ? clauses.map(({ section, obligation, checkedBy, unchecked }) =>
           lines(
             `${section}: ${obligation}`,
-            ...rows
+            ...catalogue
               .filter(({ id }) => checkedBy.some((pattern) => matchesPattern(id, pattern)))
               .map(({ id }) => `    ${id}`),
             unchecked && `    cannot be checked from outside: ${unchecked}`,
           ),
         )
-      : rows.map(({ id, level, title, clause, reading }) =>
+      : catalogue.map(({ id, level, title, clause, reading }) =>
           lines(
             `${id}  (${level})`,
             `    ${title}`,
@@ -41,7 +34,8 @@ export const requirements = command({
             reading && `    Our reading: ${reading}`,
           ),
         );
-    await print(json && !byClause ? `${JSON.stringify(rows, undefined, 2)}\n` : texts.join(''));
+    const shown = ['id', 'level', 'title', 'clause', 'reading'];
+    await print(json && !byClause ? `${JSON.stringify(catalogue, shown, 2)}\n` : texts.join(''));
     return 0;
   },
 });

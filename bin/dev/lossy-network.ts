@@ -21,6 +21,9 @@ const lossRates = [
   [0.05, 20 / 30],
 ] as const;
 
+/** Time between a request and its answer, in ms. */
+const LATENCY_MS = 100;
+
 /** Approximate duration of a run. */
 const SECONDS_PER_RUN = 180;
 
@@ -28,14 +31,9 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '30' },
     atOnce: { type: 'string', default: '5' },
-    latency: { type: 'string', default: '100' },
   },
 });
-const [runs, atOnce, latencyMs] = [values.runs, values.atOnce, values.latency].map(Number) as [
-  number,
-  number,
-  number,
-];
+const [runs, atOnce] = [Number(values.runs), Number(values.atOnce)];
 const fixture = await loadFixture(undefined, {});
 
 /** Creates a proxy that delays data, and resets connections instead of forwarding a request or response. */
@@ -52,10 +50,10 @@ function lossyProxy(port: number, loss: number): Server {
           if (Math.random() >= loss / 2) return void (to.writable && to.write(data));
           client.resetAndDestroy();
           server.destroy();
-        }, latencyMs / 2),
+        }, LATENCY_MS / 2),
       );
       from.on('error', () => to.destroy());
-      from.on('close', () => setTimeout(() => to.destroy(), latencyMs));
+      from.on('close', () => setTimeout(() => to.destroy(), LATENCY_MS));
     }
   });
 }
@@ -91,7 +89,7 @@ for (const [loss, share] of lossRates) {
   );
   const lines = records.flatMap(({ open }) => open.map((words) => `  ${words}\n`));
   process.stdout.write(
-    `${latencyMs} ms, ${loss * 100} % lost: ${counts.join(', ')}; the longest took ${longest.toFixed(0)} s\n${lines.join('')}`,
+    `${LATENCY_MS} ms, ${loss * 100} % lost: ${counts.join(', ')}; the longest took ${longest.toFixed(0)} s\n${lines.join('')}`,
   );
   if (count('nonconformant') > 0 || count('conformant') < Math.ceil(share * runs)) process.exitCode = 1;
 }
