@@ -179,10 +179,7 @@ export function timing(endpoint: Endpoint, { needs, hidden }: HiddenIds): Scenar
  * @returns the probability that a value of the first sample exceeds one of the second (0.5: no effect), the
  * two-sided p, and the smallest effect that samples of this size detect with a power of 80 %
  */
-export function rankTest(
-  first: readonly number[],
-  second: readonly number[],
-): { effect: number; p: number; detectable: number } {
+export function rankTest(first: readonly number[], second: readonly number[]) {
   const [n, m] = [first.length, second.length];
   const all = [...first, ...second];
   const total = n + m;

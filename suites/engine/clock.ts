@@ -20,14 +20,9 @@ export const realClock: Clock = {
   during: (work) => work,
 };
 
-interface Sleeper {
-  readonly at: number;
-  readonly wake: () => void;
-}
-
 /** A clock that stands still while work runs, and jumps ahead when all tasks sleep. Waits cost no time. */
 export function virtualClock(start: number): Clock {
-  const sleepers = new Set<Sleeper>();
+  const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   let now = start;
   let running = 0;
   let isScheduled = false;
@@ -41,8 +36,8 @@ export function virtualClock(start: number): Clock {
   const step = () => {
     isScheduled = false;
     if (running > 0) return;
-    let first: Sleeper | undefined;
-    for (const one of sleepers) if (first === undefined || one.at < first.at) first = one;
+    let [first] = sleepers;
+    for (const one of sleepers) if (one.at < first!.at) first = one;
     if (first === undefined) return;
     now = Math.max(now, first.at);
     sleepers.delete(first);

@@ -5,14 +5,7 @@ import { fieldsOf } from '../expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
-import type { Reason } from '../verdict.ts';
 import type { Sender } from './sender.ts';
-
-/** Why a run stops before anything is judged. */
-export interface StopReason {
-  readonly reason: Reason;
-  readonly words: string;
-}
 
 /**
  * Checks that the target answers and is the right service, so that a run does not send a thousand requests in vain.
@@ -23,12 +16,7 @@ export interface StopReason {
  * @throws Problem with code `unreachable` if the target cannot be reached or is another service, and with code
  * `usage` for a refused key
  */
-export async function preflight(
-  sender: Sender,
-  known: Known,
-  href: string,
-  ifRefused?: string,
-): Promise<StopReason | undefined> {
+export async function preflight(sender: Sender, known: Known, href: string, ifRefused?: string) {
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const ask = (endpoint: Endpoint) => lookupOf(endpoint, findableId(endpoint, known), { credential });
   let { reply } = await sender.send(ask('user-status'));
