@@ -57,11 +57,7 @@ async function load(file: string, mayBeMissing: boolean): Promise<BaselineFile> 
  *
  * @param ids of every requirement
  */
-export function applyBaseline(
-  record: RunRecord,
-  { file, known }: BaselineFile,
-  ids: readonly string[],
-): RunRecord {
+export function applyBaseline(record: RunRecord, { file, known }: BaselineFile, ids: readonly string[]) {
   const rows = new Map(record.requirements.map((row) => [row.id, row]));
   const firsts = new Map(known.toReversed().map((entry) => [entry.id, entry]));
   const reasons = new Map<string, string>();

@@ -96,10 +96,7 @@ export function chaosName(action: ChaosAction): string {
 }
 
 /** Returns what the transport does to the response. */
-export function transportEffect(action: ChaosAction): {
-  readonly transportFault?: TransportFault;
-  readonly delayMs?: number;
-} {
+export function transportEffect(action: ChaosAction) {
   if (action.kind === 'status') return {};
   return action.kind === 'slow' ? { delayMs: action.delayMs } : { transportFault: action.kind };
 }

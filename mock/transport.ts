@@ -11,10 +11,7 @@ const LINGER_MS = 1_000;
 const MAX_BUFFERED = 1_048_576;
 
 /** Sends an endless response. */
-export function streamResponse(
-  response: ServerResponse,
-  { status, headers, subscribe }: StreamedResponse,
-): void {
+export function streamResponse(response: ServerResponse, { status, headers, subscribe }: StreamedResponse) {
   destroyAtEnd(response);
   response.writeHead(status, headers).flushHeaders();
   const stop = subscribe((text) => {

@@ -138,10 +138,7 @@ export function partnerOf({ users }: World, { user_id }: Deposit): string | null
 }
 
 /** Returns the Unix ms at which a key expires; undefined: never. */
-export function expiryOf(
-  { createdAt }: World,
-  { expiresAt, expiresAfterSeconds, since = 0 }: ApiKey,
-): number | undefined {
+export function expiryOf({ createdAt }: World, { expiresAt, expiresAfterSeconds, since = 0 }: ApiKey) {
   const due = expiresAfterSeconds === undefined ? undefined : createdAt + since + expiresAfterSeconds * 1000;
   return expiresAt ?? due;
 }

@@ -42,9 +42,7 @@ export const effectiveVerdict = ({ verdict, baseline }: RunRecord): RunRecord['v
   baseline !== undefined && baseline.wrong.length > 0 ? 'nonconformant' : (baseline?.verdict ?? verdict);
 
 /** `target http://127.0.0.1:4010/, partner northwind, ib-conformance 0.1.0`, printable and of limited length. */
-export function runTitle(
-  run: Pick<RunRecord, 'target' | 'version'> & { partner?: string; seed?: number },
-): string {
+export function runTitle(run: Pick<RunRecord, 'target' | 'version'> & { partner?: string; seed?: number }) {
   const { target, partner, seed, version } = run;
   return Object.entries({ target, partner, seed, 'ib-conformance': version })
     .filter(([, value]) => value !== undefined)

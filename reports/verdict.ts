@@ -104,10 +104,7 @@ export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
 }
 
 /** Groups values by key. Node 20 has no `Map.groupBy`. */
-export function grouped<T>(
-  values: readonly T[],
-  keyOf: (value: T) => string,
-): ReadonlyMap<string, readonly T[]> {
+export function grouped<T>(values: readonly T[], keyOf: (value: T) => string) {
   const groups = new Map<string, T[]>();
   for (const value of values) {
     const group = groups.get(keyOf(value));

@@ -103,12 +103,7 @@ function* piecesIn(text: string, index: Index): Generator<Piece> {
 }
 
 /** @param places original places of the characters of a text without separators */
-function* commonPieces(
-  text: string,
-  folded: string,
-  places: readonly number[] | undefined,
-  index: Index,
-): Generator<Piece> {
+function* commonPieces(text: string, folded: string, places: readonly number[] | undefined, index: Index) {
   /** The last piece of each form: where the form would begin, and where the piece ends. */
   const before = new Map<SecretForm, { readonly origin: number; readonly end: number }>();
   let gram = 0;
