@@ -117,15 +117,14 @@ export const mock = command({
     const version = values.watch ? fileVersion(values) : '';
     const log = logQueue(context.print, logFormats[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
-    const scorecards = await prepareScorecards(values.scorecard, context);
-    try {
+    const startAndServe = async () => {
       const server = await start(options, values);
       if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
       await serve(server, values, context, version);
-      await scorecards?.write(server);
-    } finally {
-      await scorecards?.discard();
-    }
+      return server;
+    };
+    if (values.scorecard.length === 0) await startAndServe();
+    else await writeScorecards(values.scorecard, startAndServe, context);
     if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(0);
     return 0;
   },
@@ -286,20 +285,13 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
   return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
 }
 
-async function prepareScorecards(texts: readonly string[], context: CliContext) {
-  if (texts.length === 0) return undefined;
-  const { scorecardFormats } = await import('../../mock/scorecard.ts');
-  const { parseReports, prepareReports } = await import('../report-files.ts');
-  const files = await prepareReports(parseReports('scorecard', ['json', 'text'] as const, texts), context);
-  return {
-    write: async (server: Mock) => {
-      const { session } = server;
-      const { gradeClients } = await import('../../mock/controls/requests.ts');
-      const card = await gradeClients(session, [session.main, ...session.sandboxes.values()]);
-      await files.write((format) => scorecardFormats[format].write(card));
-    },
-    discard: files.discard,
-  };
+/** Grades the clients when `served` ends. */
+async function writeScorecards(texts: readonly string[], served: () => Promise<Mock>, context: CliContext) {
+  const { createControls } = await import('../../mock/controls.ts');
+  const { json, text: lines } = (await import('../../mock/scorecard.ts')).scorecardFormats;
+  const { writeFormats } = await import('../report-files.ts');
+  const grade = async () => createControls((await served()).session).scorecard();
+  await writeFormats(texts, { json: json.write, text: lines.write }, [], grade, context, 'scorecard');
 }
 
 async function start(options: MockOptions, { port, adminPort }: MockFlags): Promise<Mock> {
