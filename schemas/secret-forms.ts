@@ -168,22 +168,18 @@ function base64Core(text: Buffer, offset: number): string {
   return bytes.toString('base64').slice([0, 2, 3][offset], Math.floor((bytes.length * 8) / 6));
 }
 
-/** A text with layers of escapes decoded. */
-export interface Layer {
-  readonly text: string;
-  /** Returns the index in the original text of a character or of the end. */
-  readonly from: (at: number) => number;
-}
-
 /** An escape of a URL (RFC 3986 2.1), JSON, programming languages, HTML or XML; or plain text. */
 const TOKEN =
   /(?:%|\\x)([0-9a-f]{2})|\\u\{?([0-9a-f]{2,6})\}?|&#x([0-9a-f]{1,6});|\\(["'\\/`$])|&#(\d{1,7});|&(amp|lt|gt|quot|apos);|[^%\\&]+|[^]/gi;
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Returns a text, and the text after each layer of its escapes is decoded. */
-export function decodeLayers(text: string): readonly Layer[] {
-  let last: Layer = { text, from: (at) => at };
+/**
+ * Returns a text, and the text after each layer of its escapes is decoded. `from` returns the index in the original
+ * text of a character or of the end.
+ */
+export function decodeLayers(text: string) {
+  let last = { text, from: (at: number) => at };
   const layers = [last];
   while (layers.length <= MAX_LAYERS && /[%\\&]/.test(last.text)) {
     const from: number[] = [];
