@@ -4,6 +4,8 @@ import { catalogue } from '../catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Rule } from '../requirement.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
+import { malformations } from '../inputs/malformations.ts';
+import { knownFrom } from '../known.ts';
 import { drawAt, originOf } from '../model/path.ts';
 import { createLookups } from './lookups.ts';
 
@@ -66,4 +68,26 @@ test('only lookups that a requirement covers are sent', () => {
   assert.ok(lookups.length === 50 && lookups.every(({ origin }) => origin.levels.key === 'expired'));
   assert.deepEqual(lookupsOf('deposit-check', 50, one), []);
   assert.deepEqual(lookupsOf('user-status', 50, one, { ...known, expiredKeys: [] }), []);
+});
+
+test('each malformed example is tried, whatever data the fixture has', () => {
+  const facts = knownFrom({
+    partners: [{ id: 'a' }],
+    apiKeys: [{ key: 'fake-a', partner: 'a', state: 'active' }],
+    users: [
+      { user_id: '5716f995-de2f-4eb5-bdd4-b3f890c69346', partner: 'a', date_joined: '2024-01-01T00:00:00Z' },
+    ],
+    deposits: [],
+  });
+  const expected = malformations['a character less']!.examples(
+    'x',
+    '0badc0de-0000-4000-8000-000000000000',
+  ).length;
+  for (const endpoint of ['user-status', 'deposit-check'] as const) {
+    const tried = lookupsOf(endpoint, 1500, rules, facts).filter(
+      ({ origin }) => origin.levels.malformation === 'a character less',
+    );
+    const picks = tried.flatMap(({ origin }) => /#\d+$/.exec(origin.path) ?? []);
+    assert.equal(new Set(picks).size, expected, endpoint);
+  }
 });

@@ -176,16 +176,25 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     return pick;
   }
 
-  /** Own entities and examples of gates that no row used, with all other factors plain. */
+  /** Own entities and examples of gates that no row used, with all other factors plain, or as a fixture allows. */
   function* examples(): Generator<Lookup> {
-    const ofGates = factors[endpoint].flatMap(({ name, levels }) =>
-      levels
-        .slice(1)
-        .map((level): Levels => ({ ...plain, [name]: level }))
-        .filter((row) => gates.some((gate) => gate === name) && isFeasible(endpoint, row, known))
-        .map((row) => [row, examplesOf(endpoint, row, known)] as const),
-    );
-    for (const [row, count] of [...ownEntities(endpoint, known), ...ofGates])
+    const entities = ownEntities(endpoint, known);
+    const bases: readonly Levels[] = [
+      plain,
+      ...entities.map(([row]) => row),
+      { ...plain, situation: 'unknown' },
+    ];
+    const ofGates = factors[endpoint]
+      .filter(({ name }) => gates.some((gate) => gate === name))
+      .flatMap(({ name, levels }) =>
+        levels.slice(1).flatMap((level) => {
+          const row = bases
+            .map((base): Levels => ({ ...base, [name]: level }))
+            .find((one) => isFeasible(endpoint, one, known));
+          return row === undefined ? [] : [[row, examplesOf(endpoint, row, known)] as const];
+        }),
+      );
+    for (const [row, count] of [...entities, ...ofGates])
       for (let pick = nextIndex(kindOf(row)!); pick < count; pick = nextIndex(kindOf(row)!))
         yield lookup(row, 5, { pick });
   }
