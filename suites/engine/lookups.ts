@@ -2,6 +2,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { arrayOf } from '../model/coverage.ts';
 import { repeatable, type CoveringRow } from '../model/covering.ts';
 import {
+  exampleGates,
   examplesOf,
   factors,
   isFeasible,
@@ -116,8 +117,6 @@ function isCovered({ ids, times, endpoint }: Lookup, rules: readonly Rule[]): bo
   );
 }
 
-const gates = ['key', 'header', 'malformation'] as const;
-
 /** All lookups of an endpoint. Examples of the gates come between pairs and triples. */
 function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
   const plain = plainLevels(endpoint);
@@ -164,7 +163,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
 
   /** What to enumerate: examples of the one gate that is not plain, or else matching entities. */
   function kindOf(levels: Levels): string | undefined {
-    const odd = gates.filter((name) => levels[name] !== plain[name]);
+    const odd = exampleGates.filter((name) => levels[name] !== plain[name]);
     if (odd.length > 1) return undefined;
     const [gate] = odd;
     return gate === undefined ? [levels.situation, levels.data, levels['id version']].join() : levels[gate];
@@ -185,7 +184,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
       { ...plain, situation: 'unknown' },
     ];
     const ofGates = factors[endpoint]
-      .filter(({ name }) => gates.some((gate) => gate === name))
+      .filter(({ name }) => exampleGates.some((gate) => gate === name))
       .flatMap(({ name, levels }) =>
         levels.slice(1).flatMap((level) => {
           const row = bases

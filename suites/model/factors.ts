@@ -399,6 +399,9 @@ function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
   };
 }
 
+/** Gates with a list of examples for each level that is not plain. */
+export const exampleGates = ['key', 'header', 'malformation'] as const;
+
 /** Number of examples of the one gate that is not plain; without one, of matching entities. */
 export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): number {
   if (isPlainButForEntity(endpoint, levels))

@@ -243,8 +243,10 @@ function brokenRequirement(
   return (sameWords ?? sameStatus ?? (status < 300 ? read : undefined) ?? main).id;
 }
 
-/** 422 counts as 400. */
-const effectiveStatus = ({ status }: Answer) => (status === 422 ? 400 : status);
+/** The status that a wrong one is taken for. */
+const similar: Readonly<Record<number, number>> = { 403: 401, 422: 400 };
+
+const effectiveStatus = ({ status }: Answer) => similar[status] ?? status;
 
 const statusOf: Readonly<Record<Outcome, number>> = {
   member: 200,
