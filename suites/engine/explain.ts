@@ -111,9 +111,10 @@ export async function explain(
         const { reply } = await context.send(request);
         if (fails(request, reply)) return 'fails';
         if (reply.kind === 'trouble') return 'other';
+        const own = judge.findings(reply).filter((one) => one.id === id);
+        if (own.some((one) => one.verdict.kind === 'failed')) return 'other';
         // Several answers are correct, and this is one that the requirement does not ask for.
-        const isAboutOther = !judge.findings(reply).some((one) => one.id === id);
-        if (isAboutOther && expectedOf(known, request)!.correct.length > 1) return 'other';
+        if (own.length === 0 && expectedOf(known, request)!.correct.length > 1) return 'other';
       }
     }
     return 'passes';

@@ -201,10 +201,8 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
   }
   const match = correct.find(({ outcome }) => expectations[outcome](endpoint)(answer).kind === 'passed');
   if (match === undefined) {
-    const due = correct.find(({ outcome }) => statusOf[outcome] === effectiveStatus(answer)) ?? main;
-    return [
-      { id: brokenRequirement(expected, answer), verdict: expectations[due.outcome](endpoint)(answer) },
-    ];
+    const { id, outcome } = closest(expected, answer);
+    return [{ id, verdict: expectations[outcome](endpoint)(answer) }];
   }
   const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
   const ids = [main.id, match.id, ...(isRead ? [spelling] : []), ...(scope === undefined ? [] : [scope])];
@@ -219,28 +217,27 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
     );
 }
 
-/** Id of the requirement that a wrong answer breaks. */
-function brokenRequirement(
-  { endpoint, correct, spelling, isFound, scope }: Expected,
-  answer: Answer,
-): string {
+/** The correct answer that a wrong one comes closest to, and the requirement that it breaks. */
+function closest({ endpoint, correct, spelling, isFound, scope }: Expected, answer: Answer): Correct {
   const status = effectiveStatus(answer);
   const main = correct[0]!;
-  if (spelling !== undefined && (status === 400 || (isFound && status !== 401))) return spelling;
+  const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
+  const { outcome } = sameStatus ?? main;
+  if (spelling !== undefined && (status === 400 || (isFound && status !== 401)))
+    return { outcome, id: spelling };
   if (
     scope !== undefined &&
     (expectMember(answer).kind === 'passed' || expectExecuted(answer).kind === 'passed')
   )
-    return scope;
+    return { outcome, id: scope };
   // The message identifies an error even with a wrong status.
   const words = fieldsOf(answer)?.['error'];
   const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
   const sameWords =
-    words === undefined ? undefined : correct.find(({ outcome }) => messages[statusOf[outcome]] === words);
-  const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
+    words === undefined ? undefined : correct.find((one) => messages[statusOf[one.outcome]] === words);
   // If the id may be read or refused, an answer that shows data has read it.
-  const read = correct.find(({ outcome }) => outcome !== 'invalid' && outcome !== 'unauthorized');
-  return (sameWords ?? sameStatus ?? (status < 300 ? read : undefined) ?? main).id;
+  const read = correct.find((one) => one.outcome !== 'invalid' && one.outcome !== 'unauthorized');
+  return sameWords ?? sameStatus ?? (status < 300 ? read : undefined) ?? main;
 }
 
 /** The status that a wrong one is taken for. */
