@@ -44,10 +44,11 @@ async function explained(
   id: string,
   levels: Partial<Levels>,
   wrong: (request: Request, nth: number) => Answer | undefined,
+  at: Parameters<typeof pathOf>[2] = { draw: 0 },
 ) {
   const endpoint = id.split('/')[1] as 'user-status' | 'deposit-check';
   const judge = createJudge(rules, known);
-  const path = pathOf(endpoint, { ...plainLevels(endpoint), ...levels }, { draw: 0 });
+  const path = pathOf(endpoint, { ...plainLevels(endpoint), ...levels }, at);
   let sent = 0;
   const send = (request: Request, isAgain = true) => {
     const reply = wrong(request, sent++) ?? right(request);
@@ -130,6 +131,43 @@ describe('`where` lists exactly the conditions of a failure', () => {
       assert.deepEqual(found.where, where);
       assert.equal(found.intermittent, undefined);
     });
+});
+
+test('a fault of one example has no other conditions', async () => {
+  const isAccepted = ({ credential }: Request) =>
+    credential.as === 'header' && credential.value.startsWith('Bearer-');
+  const member = answerOf(200, { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' });
+  const found = await explained(
+    'auth/user-status/malformed',
+    { header: 'another scheme' },
+    (request) => (isAccepted(request) ? member : undefined),
+    { pick: 17 },
+  );
+  assert.deepEqual(found.where, ['header: another scheme']);
+});
+
+test('what is only advised against is no condition of a required row', async () => {
+  const isRead = ({ target }: Request) =>
+    /^[\da-f]{32}$/i.test(
+      new URLSearchParams(target.split('?')[1]).get('user_id')?.replaceAll('-', '') ?? '',
+    );
+  const found = await explained(
+    'invalid-uuid/user-status/malformed',
+    { malformation: 'a hyphen moved' },
+    (request) =>
+      isRead(request) && expectedOf(known, request)!.correct[0]!.outcome === 'invalid'
+        ? answerOf(200, { is_under_ib: false, date_joined: null })
+        : undefined,
+  );
+  assert.deepEqual(found.where, ['malformation: a hyphen moved']);
+});
+
+test('a failure in another aspect is no right answer', async () => {
+  const found = await explained('auth/user-status/malformed', { header: 'no scheme' }, (request) => {
+    if (isPlainBearer(request)) return undefined;
+    return isUpper(request) ? answerOf(401, { error: 'no' }) : answerOf(500, '');
+  });
+  assert.deepEqual(found.where, []);
 });
 
 test('an intermittent failure says how often it failed', async () => {
