@@ -138,6 +138,11 @@ test('a command that cannot be shown exactly has a note', () => {
     );
   assert.match(show('curl \u202e'), /curl \\u\{202e\}\n  note +request is escaped or cut/);
   assert.doesNotMatch(show('curl'), /escaped or cut/);
+  assert.ok(show(`curl ${'x'.repeat(1_900)}`).includes('x'.repeat(1_900)));
+  assert.match(
+    show(`curl ${'x'.repeat(2_000)}`),
+    /request +too long to show \(2,005 characters\): replay it/,
+  );
 });
 
 test('a suite is one line only if all its requirements are excluded for one reason', () => {

@@ -34,6 +34,8 @@ import { conclusion, nextStep } from './verdict.ts';
 
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 8_000;
+/** A longer command would fill the screen. */
+const MAX_SHOWN_COMMAND = 2_000;
 
 /**
  * Renders the report for people: the target, a row per requirement, every failure in full, and last the
@@ -204,7 +206,11 @@ function renderFact({ label, text, kind }: Fact, result: RequirementResult, scre
     return alignTexts(result.expected, result.actual, room).flatMap((line) =>
       labelled(line.label, [screen.paint(line.label === 'expected' ? 'good' : 'bad', line.text)]),
     );
-  if (kind === 'command') return labelled(label, [text]);
+  if (kind === 'command' && text.length <= MAX_SHOWN_COMMAND) return labelled(label, [text]);
+  if (kind === 'command') {
+    const words = `too long to show (${count(text.length)} characters): replay it, or see the html or json report`;
+    return labelled(label, wrap(words, room));
+  }
   return labelled(
     label,
     kind === 'prose' ? wrap(text, room) : chunk(text, room).map((line) => line.trimEnd()),
