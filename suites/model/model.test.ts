@@ -203,6 +203,12 @@ const judged: readonly (readonly [string, Request, ReturnType<typeof answerOf>, 
     answerOf(403, { error: 'Forbidden' }),
     'auth/malformed status',
   ],
+  [
+    'bearer, and a foreigner refused with 403',
+    userStatus(foreigner, keyOf('northwind/active', 'bearer')),
+    answerOf(403, { error: 'Forbidden' }),
+    'foreign-ib/other-ib status',
+  ],
   ['400 before 401', userStatus('x', revoked), is.invalidUser],
   [
     '400 with the words of 401',

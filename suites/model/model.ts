@@ -219,7 +219,7 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
 
 /** The correct answer that a wrong one comes closest to, and the requirement that it breaks. */
 function closest({ endpoint, correct, spelling, isFound, scope }: Expected, answer: Answer): Correct {
-  const status = effectiveStatus(answer);
+  const status = effectiveStatus(answer, isFound);
   const main = correct[0]!;
   const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
   const { outcome } = sameStatus ?? main;
@@ -240,10 +240,11 @@ function closest({ endpoint, correct, spelling, isFound, scope }: Expected, answ
   return sameWords ?? sameStatus ?? (status < 300 ? read : undefined) ?? main;
 }
 
-/** The status that a wrong one is taken for. */
-const similar: Readonly<Record<number, number>> = { 403: 401, 422: 400 };
-
-const effectiveStatus = ({ status }: Answer) => similar[status] ?? status;
+/** 422 counts as 400, and 403 as 401 if it refuses data of the caller. */
+function effectiveStatus({ status }: Answer, isFound: boolean): number {
+  if (status === 403 && isFound) return 401;
+  return status === 422 ? 400 : status;
+}
 
 const statusOf: Readonly<Record<Outcome, number>> = {
   member: 200,
