@@ -219,8 +219,8 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
 
 /** The correct answer that a wrong one comes closest to, and the requirement that it breaks. */
 function closest({ endpoint, correct, spelling, isFound, scope }: Expected, answer: Answer): Correct {
-  const status = effectiveStatus(answer, isFound);
   const main = correct[0]!;
+  const status = effectiveStatus(answer, main);
   const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
   const { outcome } = sameStatus ?? main;
   if (spelling !== undefined && (status === 400 || (isFound && status !== 401)))
@@ -240,9 +240,9 @@ function closest({ endpoint, correct, spelling, isFound, scope }: Expected, answ
   return sameWords ?? sameStatus ?? (status < 300 ? read : undefined) ?? main;
 }
 
-/** 422 counts as 400, and 403 as 401 if it refuses data of the caller. */
-function effectiveStatus({ status }: Answer, isFound: boolean): number {
-  if (status === 403 && isFound) return 401;
+/** 422 counts as 400, and 403 as 401 unless it may hide data of others. */
+function effectiveStatus({ status }: Answer, { outcome }: Correct): number {
+  if (status === 403 && outcome !== 'not-member' && outcome !== 'not-found') return 401;
   return status === 422 ? 400 : status;
 }
 
