@@ -25,6 +25,8 @@ interface World {
   readonly signal?: AbortSignal;
 }
 
+const gatewayToken = 'gw-7fb1c02d9e5a4b63';
+
 /** Examines a fake target and logs its requests. */
 async function examined({ send = refusal, target, fixture = sampleFixture, hook, signal }: World) {
   const hand = manualClock(Date.UTC(2026, 0, 1));
@@ -41,7 +43,7 @@ async function examined({ send = refusal, target, fixture = sampleFixture, hook,
     maxDurationMs: 300_000,
     maxRequests: Number.POSITIVE_INFINITY,
     timeoutMs: 3000,
-    headers: {},
+    headers: { 'x-gateway-token': gatewayToken },
     tls: { insecure: false },
     random: () => 0.5,
     ...(hook === undefined ? {} : { stateHook: hook }),
@@ -174,19 +176,20 @@ test('a service that only looks wrong without a key is fully checked', async () 
   assert.equal(checkup.requests, 2 + sampleFixture.apiKeys!.length + 5);
 });
 
-test('no key is shown, whatever a target answers', async () => {
+test('no key or secret header is shown, whatever a target answers', async () => {
   const checkup = await examined({
     send: async ({ headers }) => {
       const authorization = headers['authorization'] ?? '';
       return answerOf(
         200,
-        { echo: authorization, more: authorization.repeat(30) },
+        { token: gatewayToken, echo: authorization, more: authorization.repeat(30) },
         { location: authorization },
       );
     },
   });
   const text = JSON.stringify(checkup);
   assert.match(text, /<key northwind\/active>/);
+  assert.ok(!text.includes(gatewayToken));
   // Not even a prefix, if an answer is truncated.
   for (const { key } of sampleFixture.apiKeys!) assert.ok(!text.includes(key.slice(0, 8)), key);
 });
