@@ -127,6 +127,11 @@ describe('user data that the request did not name', () => {
     assert.equal(toldOf(known, [asked, partner], [keyless, partner]), 'the partner id northwind in the body');
   });
 
+  test('the name of an error is a name of a user in another answer', () => {
+    const withName = (status: number) => [asked, answerOf(status, { error: 'x', name: 'Ada' })] as const;
+    assert.equal(toldOf(known, withName(404), withName(200)), 'a field "name" in the body');
+  });
+
   const constant = [asked, headed('server', 'contoso')] as const;
   test('a constant header field is no user data until one answer differs', () => {
     assert.equal(toldOf(known, constant, constant, constant), undefined);

@@ -62,7 +62,7 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
   const fields = new Map<string, { readonly value: string; times: number }>();
   const constantLeaks = new Map<string, FoundLeak>();
   const addresses = new Map<string, string>();
-  /** Most answers are alike. */
+  /** Answers in which no request finds anything. Most answers are alike. */
   const harmless = new Set<string>();
   const isConstant = (field: string, { answer }: Pick<FoundLeak, 'answer'>) => {
     const first = fields.get(field);
@@ -86,7 +86,7 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
         else if (first.value === value) first.times++;
       }
     }
-    const text = JSON.stringify([answer.text, answer.headers]);
+    const text = JSON.stringify([answer.status, answer.text, answer.headers]);
     if (!harmless.has(text)) {
       const places = placesOf(answer);
       for (const { words, field } of leaksIn(request, answer, places, secrets)) {
