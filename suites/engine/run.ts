@@ -238,7 +238,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         }
         await explainAll();
       };
-      // A state hook changes a deposit that lookups ask for. So does time, if the fixture has no other pending one.
+      // A state hook changes a deposit that lookups ask for, too. Without any other pending one, they ask for these.
       if (options.stateHook !== undefined || known.pending.length === 0) await runAll(becoming);
       await Promise.all([runAll(becoming), sendLookups()]);
     }
