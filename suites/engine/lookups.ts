@@ -69,7 +69,7 @@ export function createLookups(options: LookupOptions, rules: readonly Rule[]): L
   return {
     ofStrength: (strength) => take((one) => one.strength === strength),
     *inTurn() {
-      for (const deepest of [0, 1, 2])
+      for (const deepest of [0, 1, 2, 3])
         for (;;) {
           const isWanted = ({ depth }: Lookup) =>
             depth <= deepest && (depth === 0 || requests < MAX_DEPTH * options.cases);

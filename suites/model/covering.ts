@@ -5,8 +5,8 @@ export interface CoveringRow {
   readonly levels: Levels;
   /** Number of factors that this part of the array combines. 4: a random row. */
   readonly strength: 1 | 2 | 3 | 4;
-  /** 0: a level, a pair, a triple without a gate. 1: a triple with a gate that may let a caller in. 2: the rest. */
-  readonly depth: 0 | 1 | 2;
+  /** 0: a level, a pair, a triple without a gate. 1: a triple that only a key may mask. 2: one that repeats. 3: the rest. */
+  readonly depth: 0 | 1 | 2 | 3;
 }
 
 /** A seeded random generator: numbers from 0 to 1. */
@@ -19,21 +19,6 @@ export function randomOf(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
-
-/** The passes over the array. In early parts, no gate, or only a key, decides the answer. */
-const passes: readonly {
-  readonly strength: 2 | 3;
-  readonly wanted: 'few' | 'some' | 'all';
-  readonly early: readonly boolean[];
-  /** Maximum number of gates that are not plain. */
-  readonly gates?: number;
-}[] = [
-  { strength: 2, wanted: 'few', early: [true, false] },
-  { strength: 3, wanted: 'few', early: [true], gates: 1 },
-  { strength: 3, wanted: 'some', early: [true], gates: 1 },
-  { strength: 3, wanted: 'few', early: [false] },
-  { strength: 3, wanted: 'all', early: [true, false] },
-];
 
 type IsFeasible = (levels: Partial<Levels>) => boolean;
 
@@ -90,13 +75,23 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
         if (gate !== undefined) partOf(gate).take(row);
         yield { levels: row, strength: 1, depth: 0 };
       }
-    const isEarly = (gate: Gate) => !masks(gate, gates) || namesOf(gate) === 'key';
-    for (const { strength, wanted, early, gates: most = strength } of passes)
-      for (let count = 0; count <= most; count++) {
-        const alike = gatesOf(count).filter((gate) => early.includes(isEarly(gate)));
-        const depth = strength < 3 || count === 0 ? 0 : wanted !== 'all' && early[0]! ? 1 : 2;
-        for (const levels of inTurn(alike.map((gate) => partOf(gate).rows(strength - count, wanted))))
-          yield { levels, strength, depth };
+    const any = () => true;
+    const isOpen = (gate: Gate) => !masks(gate, gates);
+    const isOpenButForKey = ({ key: _, ...others }: Gate) => isOpen(others);
+    // Strength, levels that a part with gates covers, gates of the parts, depth.
+    const passes = [
+      [2, 'all', any, 0],
+      [3, 'some', isOpen, 1],
+      [3, 'few', isOpenButForKey, 1],
+      [3, 'some', isOpenButForKey, 2],
+      [3, 'few', any, 3],
+      [3, 'all', any, 3],
+    ] as const;
+    for (const [strength, wanted, isTaken, depth] of passes)
+      for (let count = 0; count <= strength; count++) {
+        const taken = gatesOf(count).filter(isTaken).map(partOf);
+        for (const levels of inTurn(taken.map((part) => part.rows(strength - count, wanted))))
+          yield { levels, strength, depth: count === 0 ? 0 : depth };
       }
     const random = randomOf(1);
     const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
@@ -107,7 +102,7 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
           factor.isGate && random() < 0.75 ? factor.levels[0]! : anyOf(factor.levels),
         ]),
       ) as Levels;
-      if (isFeasible(levels)) yield { levels, strength: 4, depth: 2 };
+      if (isFeasible(levels)) yield { levels, strength: 4, depth: 3 };
     }
   }
 }
@@ -152,8 +147,6 @@ function optionsOf({ name, levels, classes, coarseClasses }: Factor, names: read
     (name === 'header' || name === 'key' ? alone : (classes ?? alone))
   );
 }
-
-const namesOf = (gate: Gate) => Object.keys(gate).join();
 
 /** All feasible combinations of `count` gates. */
 function gatesWith(gates: readonly Factor[], count: number, isFeasible: IsFeasible): readonly Gate[] {
@@ -303,18 +296,15 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
      * a gate decides the answer. `some`: also repeated lookups
      */
     *rows(strength: number, wanted: 'few' | 'some' | 'all'): Generator<Levels> {
-      const isLevelWanted = ({ levels, coarse, rare = [], isCostly }: Factor, level: number) =>
+      const isLevelWanted = ({ levels, coarse, rare, isCostly }: Factor, level: number) =>
         level <= 0 ||
         (isCostly === true
           ? wanted === 'some' && coarse === undefined
           : isMasked
             ? coarse === undefined || coarse.includes(levels[level]!)
-            : !rare.includes(levels[level]!));
+            : rare?.(base(0)).includes(levels[level]!) !== true);
       const isWanted = ({ row }: Combination) =>
-        !hasGate ||
-        strength < 2 ||
-        wanted === 'all' ||
-        factors.every((factor, at) => isLevelWanted(factor, row[at]!));
+        !hasGate || wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!));
       const left = new Map(
         space
           .combinations(strength)

@@ -47,8 +47,8 @@ export interface Factor {
   readonly open?: readonly string[];
   /** Levels that represent all others if a gate masks the factor. */
   readonly coarse?: readonly string[];
-  /** Levels that come last if a gate may let a caller in. */
-  readonly rare?: readonly string[];
+  /** Levels that come last if a gate may let a caller in, by the levels of the gates. */
+  readonly rare?: (gates: Levels) => readonly string[];
   /** Whether levels other than the plain one take more requests. */
   readonly isCostly?: boolean;
   /** Whether the first request of every level also covers the plain level. */
@@ -165,7 +165,10 @@ function table({
       isGate: false,
       coarse: coarseSituation,
       // Their owner alone hides these, whatever their state.
-      rare: situation.filter((level) => /^(?!own).*, (?:pending|failed)$/.test(level)),
+      rare: ({ key }) => {
+        const visible = key === "another partner's" ? key : 'own';
+        return situation.filter((level) => /, (?:pending|failed)$/.test(level) && !level.startsWith(visible));
+      },
     },
     { name: 'id spelling', levels: spellings, isGate: false },
     { name: 'data', levels: data, isGate: false },
