@@ -179,6 +179,15 @@ test('coarse levels are levels of their factor, the plain one first', () => {
     assert.deepEqual([coarse[0], coarse.filter((level) => !levels.includes(level))], [levels[0], []], name);
 });
 
+test('with each key, what only its owner hides comes last', () => {
+  const rare = factors['deposit-check'].find(({ name }) => name === 'situation')!.rare!;
+  const plain = plainLevels('deposit-check');
+  const hidden = (owner: string) => [`${owner}, pending`, `${owner}, failed`];
+  assert.deepEqual(rare(plain), [...hidden("another partner's"), ...hidden("third partner's")]);
+  const other = { ...plain, key: "another partner's" };
+  assert.deepEqual(rare(other), [...hidden('own'), ...hidden("third partner's")]);
+});
+
 test('the pairs have each key that is not plain in each form of the header', () => {
   const rows: Levels[] = [];
   for (const { strength, levels } of coveringArray(factors['deposit-check'], () => true).rows()) {
