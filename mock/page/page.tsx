@@ -377,14 +377,8 @@ const SignIn = () => (
 );
 
 function WorldChoice({ worlds }: Answers['worlds']) {
-  const title = 'Visible ASCII characters, with spaces only between them';
-  const named = {
-    required: true,
-    maxLength: 100,
-    pattern: '[!-~]([ -~]*[!-~])?',
-    placeholder: 'name',
-    title,
-  };
+  const title = 'At most 100 visible ASCII characters, with spaces only between them';
+  const named = { pattern: '[!-~]([ -~]{0,98}[!-~])?', title, placeholder: 'name' };
   const said = `The world ${state.world || 'main'} was reset to the fixture.`;
   return (
     <div class="controls">

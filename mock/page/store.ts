@@ -25,10 +25,7 @@ export interface Answers {
   readonly requests: { readonly requests: readonly JournalEntry[] };
   readonly worlds: { readonly worlds: readonly string[] };
   /** `port` is the service's, if the admin API has its own port. */
-  readonly 'magic-values': {
-    readonly port?: number;
-    readonly values: readonly MagicValue[];
-  };
+  readonly 'magic-values': { readonly port?: number; readonly values: readonly MagicValue[] };
 }
 const names = 'clock deposits keys users limits requests faults scorecard worlds magic-values';
 const paths = names.split(' ') as (keyof Answers)[];
