@@ -263,6 +263,48 @@ describe('connections', () => {
     await using(server, (client) => Promise.all(eight.map(client.send)), { connections: 2 });
     assert.equal(most, 2);
   });
+  test('are hardly more than the requests in flight', async () => {
+    let opened = 0;
+    const server = createHttpServer((_, response) => response.end());
+    server.on('connection', () => opened++);
+    const use = async (client: Client) => {
+      const worker = async () => {
+        for (let nth = 0; nth < 10; nth++) answered(await client.send(request));
+      };
+      await Promise.all(Array.from({ length: 16 }, worker));
+    };
+    await using(server, use, { connections: 256 });
+    // undici holds one in reserve.
+    assert.ok(opened <= 17, `${opened}`);
+  });
+  test('are not kept alive for a server that serves one at a time, idle or not', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const kept: boolean[] = [];
+    const worker = createHttpServer((message, response) => {
+      kept.push(message.headers.connection !== 'close');
+      response.end();
+    });
+    const waiting: Socket[] = [];
+    const serveNext = () => {
+      if (waiting[0] !== undefined)
+        worker.emit(
+          'connection',
+          waiting[0].once('close', () => (waiting.shift(), serveNext())),
+        );
+    };
+    const server = createServer((socket) => {
+      if (waiting.push(socket) === 1) serveNext();
+    });
+    const use = async (client: Client) => {
+      const both = [client.send(request), client.send(request)];
+      answered(await Promise.race(both));
+      t.mock.timers.tick(5000);
+      for (const reply of await Promise.all(both)) answered(reply);
+      answered(await client.send(request));
+    };
+    await using(server, use);
+    assert.deepEqual(kept, [true, true, false]);
+  });
   test('end their requests when the client is closed', async () => {
     const server = createServer();
     const reply = await using(server, async (client) => {

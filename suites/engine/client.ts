@@ -49,18 +49,37 @@ const GRACE_MS = 250;
 
 const MAX_FIELDS = 100;
 
-/** Opens a connection pool to the target: keep-alive, no redirects, no pipelining. */
+/** After this part of its timeout, a request without an answer may be waiting for an idle connection to close. */
+const STARVED_AFTER = 2 / 5;
+
+/**
+ * Opens a connection pool to the target: no redirects, no pipelining. Connections are kept alive until a request
+ * starves: a server with a worker for each connection does not read new ones while all its workers wait for idle ones.
+ */
 export function createClient(options: ClientOptions): Client {
   const { target, timeoutMs, connections, now, deadline = Number.POSITIVE_INFINITY, signal } = options;
   const basePath = target.pathname.replace(/\/+$/, '');
-  const pool = new Pool(target.origin, {
-    connections,
-    pipelining: 1,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    connect: { timeout: timeoutMs, rejectUnauthorized: !options.insecure, ...defined({ ca: options.ca }) },
-  });
-  const cutOffAll = () => void pool.destroy(new Error('cut off'));
+  const openPool = (isReusing: boolean) =>
+    new Pool(target.origin, {
+      connections,
+      // 0 sends `Connection: close`.
+      pipelining: isReusing ? 1 : 0,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      connect: { timeout: timeoutMs, rejectUnauthorized: !options.insecure, ...defined({ ca: options.ca }) },
+    });
+  const pools = [openPool(true)];
+  let answered = 0;
+  const stopReusing = () => {
+    if (pools.length > 1) return;
+    // Idle connections close now, the others after their answer.
+    void pools[0]!.close();
+    pools.push(openPool(false));
+  };
+  const destroyAll = async (error?: Error) => {
+    for (const pool of pools) await pool.destroy(error ?? null);
+  };
+  const cutOffAll = () => void destroyAll(new Error('cut off'));
   signal.addEventListener('abort', cutOffAll);
 
   const send = async (request: WireRequest): Promise<Reply> => {
@@ -73,6 +92,7 @@ export function createClient(options: ClientOptions): Client {
         : timedOut(timeoutMs);
     if (signal.aborted) return outOfTime();
     const started = performance.now();
+    const answeredBefore = answered;
     return new Promise<Reply>((resolve, reject) => {
       let connection: Dispatcher.DispatchController | undefined;
       let head: Pick<Answer, 'status' | 'headers'> | undefined;
@@ -81,8 +101,10 @@ export function createClient(options: ClientOptions): Client {
       let size = 0;
       const end = (reply: Reply) => {
         clearTimeout(timer);
+        clearInterval(starving);
         isOver = true;
-        resolve(reply);
+        // undici frees the connection after this callback. A request sent before would open another one.
+        setImmediate(resolve, reply);
       };
       /** Ends the request before the answer is complete. If it still waits for a connection, it is never sent. */
       const cutOff = (reply: Reply) => {
@@ -95,7 +117,11 @@ export function createClient(options: ClientOptions): Client {
         return { kind: 'answer', ...head!, ...content, sentAt, receivedAt, tookMs };
       };
       const timer = setTimeout(() => cutOff(outOfTime()), Math.min(timeoutMs, leftMs));
-      pool.dispatch(
+      const starving = setInterval(() => {
+        const { connected, running } = pools[0]!.stats;
+        if (head === undefined && answered > answeredBefore && connected > running) stopReusing();
+      }, timeoutMs * STARVED_AFTER);
+      pools.at(-1)!.dispatch(
         {
           method: request.method,
           path: basePath + request.target,
@@ -109,6 +135,7 @@ export function createClient(options: ClientOptions): Client {
           },
           onResponseStart: (_controller, status, headers) => {
             if (isOver || status < 200) return;
+            answered++;
             head = { status, headers: multiMap(headers) };
             const fields = Object.values(head.headers).reduce((sum, { length }) => sum + length, 0);
             if (fields > MAX_FIELDS)
@@ -138,7 +165,7 @@ export function createClient(options: ClientOptions): Client {
     send,
     close: () => {
       signal.removeEventListener('abort', cutOffAll);
-      return pool.destroy();
+      return destroyAll();
     },
   };
 }
