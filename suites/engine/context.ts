@@ -118,14 +118,15 @@ async function stream(
   bound: number | undefined,
 ): Promise<readonly Exchange[]> {
   const sent: Exchange[] = [];
-  const answers: Answer[] = [];
+  const latencies: Latency[] = [];
   const inFlight = new Set<Promise<void>>();
   let isOver = false;
   const sendNth = async (nth: number, request: Request) => {
+    const among = inFlight.size + 1;
     const exchange = await sendOnce(request);
     sent[nth] = exchange;
     const { reply } = exchange;
-    if (reply.kind === 'answer') answers.push(reply);
+    if (reply.kind === 'answer') latencies.push({ ms: reply.receivedAt - reply.sentAt, among });
     // A request that was not sent ends the stream. A lost request does not.
     isOver ||=
       reply.kind === 'answer' ? reply.status === 429 : reply.code !== 'timeout' && reply.code !== 'network';
@@ -134,7 +135,7 @@ async function stream(
     if (isOver) break;
     const one = sendNth(nth, make()).finally(() => inFlight.delete(one));
     inFlight.add(one);
-    while (inFlight.size >= inFlightOf(pace, answers, bound)) await Promise.race(inFlight);
+    while (inFlight.size >= inFlightOf(pace, latencies, bound)) await Promise.race(inFlight);
   }
   await Promise.all(inFlight);
   return sent;
@@ -146,22 +147,39 @@ export const IN_FLIGHT_AT_FIRST = 4;
 /** Maximum number of requests in flight. */
 export const MAX_IN_FLIGHT = 256;
 
+/** How long an answer took, and how many requests were in flight when its own was sent. */
+interface Latency {
+  readonly ms: number;
+  readonly among: number;
+}
+
+/** Answers whose mean latency counts. */
+const LATENCIES = 2 * IN_FLIGHT_AT_FIRST;
+
+/** How many times as many requests may be in flight as the first answers suggest. */
+const MAX_GROWTH = 4;
+
 /**
- * How many requests of a stream may be in flight: as many as the pace needs at the latency of the first
- * answers.
+ * How many requests of a stream may be in flight: as many as the pace needs at the latency of the target. The first
+ * answers show it, or later ones, if they take longer though no more requests are in flight.
  *
  * @param bound set by the user
  */
 export function inFlightOf(
   { most, withinMs, oneAtATime }: Pace,
-  answers: readonly Pick<Answer, 'sentAt' | 'receivedAt'>[],
+  latencies: readonly Latency[],
   bound = MAX_IN_FLIGHT,
 ): number {
   if (oneAtATime === true) return 1;
-  // Later requests may have queued behind each other.
-  const early = answers.slice(0, 2 * IN_FLIGHT_AT_FIRST);
-  const latencyMs =
-    early.reduce((sum, { sentAt, receivedAt }) => sum + receivedAt - sentAt, 0) / Math.max(1, early.length);
-  const needed = withinMs === undefined ? IN_FLIGHT_AT_FIRST : Math.ceil((most * latencyMs) / withinMs);
-  return Math.min(bound, MAX_IN_FLIGHT, Math.max(IN_FLIGHT_AT_FIRST, needed));
+  if (withinMs === undefined) return Math.min(bound, IN_FLIGHT_AT_FIRST);
+  // Requests may queue behind each other: among twice as many, each then takes twice as long.
+  const needed = (some: readonly Latency[]) =>
+    ((most / withinMs) *
+      some.reduce((sum, { ms, among }) => sum + ms * Math.min(1, IN_FLIGHT_AT_FIRST / among), 0)) /
+    Math.max(1, some.length);
+  const first = Math.max(IN_FLIGHT_AT_FIRST, Math.ceil(needed(latencies.slice(0, LATENCIES))));
+  let later = 0;
+  for (let at = LATENCIES; at + LATENCIES <= latencies.length; at += LATENCIES)
+    later = Math.max(later, needed(latencies.slice(at, at + LATENCIES)));
+  return Math.min(bound, MAX_IN_FLIGHT, Math.max(first, Math.min(MAX_GROWTH * first, Math.ceil(later))));
 }

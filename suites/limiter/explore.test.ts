@@ -117,12 +117,19 @@ describe('a stated limit', () => {
     assert.equal(judgement?.kind, 'kept');
     assert.ok(streams[0]!.elapsedMs < 2500, `${streams[0]!.elapsedMs} ms`);
   });
+  const pace = { most: 500, withinMs: 750 };
+  const latencies = (count: number, ms: number, among: number) =>
+    Array.from({ length: count }, () => ({ ms, among }));
   test('a target that queues requests does not get more and more at once', () => {
-    const answers = (count: number, tookMs: number) =>
-      Array.from({ length: count }, () => ({ sentAt: 0, receivedAt: tookMs }));
-    const pace = { most: 500, withinMs: 750 };
-    assert.equal(inFlightOf(pace, answers(8, 15)), 10);
-    assert.equal(inFlightOf(pace, [...answers(8, 15), ...answers(100, 3000)]), 10);
+    const first = latencies(8, 15, 4);
+    assert.equal(inFlightOf(pace, first), 10);
+    assert.equal(inFlightOf(pace, [...first, ...latencies(100, 15 * (10 / 4), 10)]), 10);
+    assert.equal(inFlightOf(pace, [...first, ...latencies(100, 3000, 10)]), 40, 'nor if it is overloaded');
+  });
+  test('a target that answers only the first requests fast gets more at once', () => {
+    const slower = [...latencies(8, 4, 4), ...latencies(8, 20, 4)];
+    assert.equal(inFlightOf(pace, slower), 14);
+    assert.equal(inFlightOf(pace, [...slower, ...latencies(800, 20, 14)]), 14);
   });
   test('without time for a pause, nothing is judged or waited for', async () => {
     const { judgement, streams, context, elapsedMs } = await exploring(laid('fixed'), {
