@@ -37,6 +37,9 @@ export interface Trouble {
 
 export const trouble = (code: Trouble['code'], words: string): Trouble => ({ kind: 'trouble', code, words });
 
+/** Words of the trouble of a request that was not sent: it shows nothing about its lookup. */
+export const NOT_SENT = 'not sent because the target stopped answering';
+
 /** An answer, or the reason why there is none. */
 export type Reply = Answer | Trouble;
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { NOT_SENT } from '../answer.ts';
 import { catalogue } from '../catalogue.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { depositCheck, lookup, userStatus } from '../request.ts';
@@ -161,5 +162,11 @@ describe('a lookup without an answer', () => {
     assert.equal(outcome(one, name), 'timeout');
     one.add(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
     assert.equal(outcome(one, name), 'failed');
+  });
+  test('that is hostile does not fail if it was not sent', () => {
+    const one = judge();
+    one.addMissing(hostile, { ...trouble, code: 'network', words: NOT_SENT });
+    one.add(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
+    assert.equal(outcome(one, name), 'network');
   });
 });

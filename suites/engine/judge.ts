@@ -1,7 +1,7 @@
 import type { Levels, Origin } from '../model/factors.ts';
 import { defined } from '../../schemas/defined.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
-import type { Answer, Reply, Trouble } from '../answer.ts';
+import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import type { Known } from '../known.ts';
 import { expectedOf, judgeLookup, type Expected, type Finding } from '../model/model.ts';
@@ -174,7 +174,7 @@ export function createJudge(rules: readonly Rule[], known: Known) {
       const state = id === undefined ? undefined : states.get(id);
       if (state === undefined) return;
       const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
-      if (expected?.hostile !== undefined && isSilent)
+      if (expected?.hostile !== undefined && isSilent && trouble.words !== NOT_SENT)
         unansweredHostile.push({ id: expected.hostile.id, request, reply: trouble });
       // A front end may reject a GET with a body.
       if (request.body === undefined) state.unanswered ??= { request, reply: trouble };

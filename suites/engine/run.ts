@@ -28,8 +28,8 @@ import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
 
-/** Maximum number of lost lookups that are retried after a phase. */
-const MAX_LOST = 10;
+/** Maximum number of lost lookups that are retried after a phase, for each request in flight. */
+const MAX_LOST = 2;
 
 const MAX_EXPLAINING = 2000;
 
@@ -71,7 +71,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     client,
     budget,
     quota,
-    maxLostInARow: Math.max(10, 2 * concurrency),
+    // A target that stalls once loses all requests in flight, of both endpoints.
+    maxLostInARow: Math.max(10, 4 * concurrency),
     onExchange: (exchange) => {
       onEvent?.({ kind: 'exchange', ...exchange });
       traffic.add(exchange.request, exchange.reply);
@@ -135,8 +136,10 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       if (isSilent && expectedOf(known, request)?.hostile !== undefined)
         await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
     };
+    /** Whether a lookup timed out twice: later ones are not retried, because each would take as long. */
+    let isHanging = false;
     /**
-     * Sends a lookup as often as its row says. If `lost` is given, lookups lost by the network go there.
+     * Sends a lookup as often as its row says. If `lost` is given, lookups without an answer go there.
      *
      * @returns whether to go on with the next lookup
      */
@@ -148,10 +151,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         if (reply.kind === 'trouble') {
           // Each level must be tried. For further combinations, the strength of the run shows what is missing.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
-          if (reply.code === 'network' && lost !== undefined && lost.length < MAX_LOST) {
+          const isLost = reply.code === 'network' || (reply.code === 'timeout' && !isHanging);
+          if (isLost && lost !== undefined && lost.length < Math.max(10, MAX_LOST * 2 * concurrency)) {
             lost.push(lookup);
             return true;
           }
+          isHanging ||= reply.code === 'timeout';
           if (!isUntried || strength <= 1) await recordUnanswered(exchange.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
@@ -160,8 +165,11 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       return true;
     };
     /** Sends lookups concurrently, then those that must be alone. */
-    const sendAll = async (lists: readonly (readonly Lookup[])[], until?: number) => {
-      const lost: Lookup[] = [];
+    const sendLists = async (
+      lists: readonly (readonly Lookup[])[],
+      until: number | undefined,
+      lost?: Lookup[],
+    ) => {
       const sendInTurn = async (lookups: Iterable<Lookup>) => {
         for (const one of lookups) if (!(await send(one, until, lost)) && one.strength > 1) return;
       };
@@ -173,8 +181,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         }),
       );
       await sendInTurn(lists.flat().filter(({ isAlone }) => isAlone));
-      // A bad network loses some of thousands of requests even with retries.
-      for (const one of lost) await send(one, until);
+    };
+    /** Sends lookups, and the lost ones again: a bad network loses some even with retries, and a target may stall. */
+    const sendAll = async (lists: readonly (readonly Lookup[])[], until?: number) => {
+      const lost: Lookup[] = [];
+      await sendLists(lists, until, lost);
+      await sendLists([lost], until);
     };
 
     const explained = new Map<string, Partial<Judgement>>();

@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/defined.ts';
-import { isHtmlPage, trouble, type Answer, type Reply } from '../answer.ts';
+import { isHtmlPage, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { authorizationOf } from '../model/lookup.ts';
@@ -97,7 +97,7 @@ export function createSender(setup: SenderOptions) {
       const refusal =
         budget.ended(until) ??
         (isTargetGone()
-          ? trouble('network', 'not sent because the target stopped answering')
+          ? trouble('network', NOT_SENT)
           : isOnce
             ? undefined
             : await quota.admit(endpoint, account, cost, until));
