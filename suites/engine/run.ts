@@ -28,9 +28,6 @@ import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
 
-/** Maximum number of lost lookups that are retried after a phase, for each request in flight. */
-const MAX_LOST = 2;
-
 const MAX_EXPLAINING = 2000;
 
 /**
@@ -66,13 +63,14 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     reserved: reserveOf(limiterRequests(limiters, known), options.maxRequests),
   });
   const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
+  // A target that stalls once loses all requests in flight, of both endpoints.
+  const maxLost = Math.max(10, 4 * concurrency);
   const sender = createSender({
     ...options,
     client,
     budget,
     quota,
-    // A target that stalls once loses all requests in flight, of both endpoints.
-    maxLostInARow: Math.max(10, 4 * concurrency),
+    maxLostInARow: maxLost,
     onExchange: (exchange) => {
       onEvent?.({ kind: 'exchange', ...exchange });
       traffic.add(exchange.request, exchange.reply);
@@ -152,7 +150,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           // Each level must be tried. For further combinations, the strength of the run shows what is missing.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
           const isLost = reply.code === 'network' || (reply.code === 'timeout' && !isHanging);
-          if (isLost && lost !== undefined && lost.length < Math.max(10, MAX_LOST * 2 * concurrency)) {
+          if (isLost && lost !== undefined && lost.length < maxLost) {
             lost.push(lookup);
             return true;
           }
