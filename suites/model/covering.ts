@@ -77,7 +77,7 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
       }
     const any = () => true;
     const isOpen = (gate: Gate) => !masks(gate, gates);
-    const isOpenButForKey = ({ key: _, ...others }: Gate) => isOpen(others);
+    const isOpenButForKey = ({ key: _, ...rest }: Gate) => isOpen(rest);
     // Strength, levels that a part with gates covers, gates of the parts, depth.
     const passes = [
       [2, 'all', any, 0],

@@ -182,10 +182,10 @@ test('coarse levels are levels of their factor, the plain one first', () => {
 test('with each key, what only its owner hides comes last', () => {
   const rare = factors['deposit-check'].find(({ name }) => name === 'situation')!.rare!;
   const plain = plainLevels('deposit-check');
-  const hidden = (owner: string) => [`${owner}, pending`, `${owner}, failed`];
-  assert.deepEqual(rare(plain), [...hidden("another partner's"), ...hidden("third partner's")]);
+  const ofOwner = (owner: string) => [`${owner}, pending`, `${owner}, failed`];
+  assert.deepEqual(rare(plain), [...ofOwner("another partner's"), ...ofOwner("third partner's")]);
   const other = { ...plain, key: "another partner's" };
-  assert.deepEqual(rare(other), [...hidden('own'), ...hidden("third partner's")]);
+  assert.deepEqual(rare(other), [...ofOwner('own'), ...ofOwner("third partner's")]);
 });
 
 test('the pairs have each key that is not plain in each form of the header', () => {
