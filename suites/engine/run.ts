@@ -70,6 +70,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     client,
     budget,
     quota,
+    deadline,
     maxLostInARow: maxLost,
     onExchange: (exchange) => {
       onEvent?.({ kind: 'exchange', ...exchange });

@@ -10,17 +10,22 @@ import { createQuota } from './quota.ts';
 
 /** A sender to a fake target, with the number of requests and of exchanges. */
 function senderOf(
-  respond: (nth: number) => Reply | Promise<Trouble>,
-  { signal = new AbortController().signal, maxRequests = 1e9, reserved = 0, maxLostInARow = 10 } = {},
+  respond: (nth: number, now: number) => Reply | Promise<Reply>,
+  {
+    signal = new AbortController().signal,
+    maxRequests = 1e9,
+    reserved = 0,
+    maxLostInARow = 10,
+    deadline = Number.POSITIVE_INFINITY,
+  } = {},
 ) {
   const clock = virtualClock(0);
-  const deadline = Number.POSITIVE_INFINITY;
   const budget = createBudget({ clock, signal, deadline, maxRequests, reserved });
   let sent = 0;
   let seen = 0;
   const sender = createSender({
     client: {
-      send: async () => respond(sent++),
+      send: async () => respond(sent++, clock.now()),
       close: () => Promise.resolve(),
     },
     known,
@@ -28,10 +33,11 @@ function senderOf(
     budget,
     quota: createQuota({ clock, budget, limits: {}, deadline, random: () => 0, signal }),
     signal,
+    deadline,
     maxLostInARow,
     onExchange: () => void seen++,
   });
-  return { sender, sent: () => sent, seen: () => seen };
+  return { sender, clock, sent: () => sent, seen: () => seen };
 }
 
 const broken: Trouble = { kind: 'trouble', code: 'network', words: 'the connection broke' };
@@ -60,7 +66,7 @@ test('a key works if one of its answers is not 401', async () => {
 describe('a connection that breaks', () => {
   const late: Trouble = { ...broken, code: 'timeout' };
   for (const [what, respond, reply, count] of [
-    ['is tried three times, and each try is an exchange', () => broken, broken, 3],
+    ['is tried three times and once after a pause, and each try is an exchange', () => broken, broken, 5],
     ['is forgotten after an answer', (nth: number) => (nth < 2 ? broken : fine), fine, 3],
     ['is not retried after a timeout', () => late, late, 1],
   ] as const)
@@ -89,25 +95,56 @@ describe('a connection that breaks', () => {
     assert.deepEqual([reply.kind === 'trouble' && reply.code, sent()], ['budget', 2]);
   });
 
+  for (const [what, lost] of [
+    ['refuses connections', broken],
+    ['is unavailable', answerOf(503, {})],
+  ] as const)
+    test(`to a target that ${what} while it restarts is tried again after one pause`, async () => {
+      const { sender, clock } = senderOf((_, now) => (now < 2000 ? lost : fine));
+      const exchanges = await Promise.all(Array.from({ length: 20 }, () => sender.send(someUser)));
+      assert.ok(exchanges.every(({ reply }) => reply === fine));
+      assert.equal(clock.now(), 3000);
+    });
+
+  test('is not tried after a pause if the target answers a plain lookup', async () => {
+    const { sender, clock, sent } = senderOf((nth) => (nth % 4 === 3 ? fine : broken), { maxLostInARow: 2 });
+    for (let nth = 0; nth < 3; nth++) assert.equal((await sender.send(someUser)).reply, broken);
+    assert.deepEqual([sent(), clock.now()], [12, 0]);
+  });
+
+  test('gets no pause after five others', async () => {
+    const { sender, clock, sent } = senderOf(() => broken);
+    for (let nth = 0; nth < 7; nth++) await sender.send(someUser);
+    assert.deepEqual([sent(), clock.now()], [5 * 5 + 2 * 4, 15_000]);
+  });
+
+  test('is not tried after a pause that the run does not outlast', async () => {
+    const { sender, clock } = senderOf(() => broken, { deadline: 1000 });
+    const { reply } = await sender.send(someUser);
+    assert.deepEqual([reply.kind === 'trouble' && reply.code, clock.now()], ['budget', 1000]);
+  });
+
   test('is not retried, nor is anything else sent, if the target is gone', async () => {
     let breakOff!: (trouble: Trouble) => void;
     const slow = new Promise<Trouble>((resolve) => (breakOff = resolve));
-    const { sender, sent } = senderOf((nth) => (nth === 0 ? slow : broken), { maxLostInARow: 1 });
+    // The virtual clock stands still while the slow request is under way: use up all pauses before.
+    const { sender, sent } = senderOf((nth) => (nth === 25 ? slow : broken), { maxLostInARow: 6 });
+    for (let nth = 0; nth < 5; nth++) await sender.send(someUser);
     const underWay = sender.send(someUser);
     await sender.send(someUser);
-    assert.equal(sent(), 4);
+    assert.equal(sent(), 30);
     breakOff(broken);
     assert.equal((await underWay).reply, broken);
     const { reply } = await sender.send(someUser);
     assert.match(reply.kind === 'trouble' ? reply.words : '', /not sent because/);
-    assert.equal(sent(), 4);
+    assert.equal(sent(), 30);
   });
 
   test('does not mean in a burst that the target is gone', async () => {
     const { sender, sent } = senderOf(() => broken, { maxLostInARow: 1 });
     for (let nth = 0; nth < 3; nth++) await sender.sendOnce(someUser);
     await sender.send(someUser);
-    assert.equal(sent(), 6);
+    assert.equal(sent(), 8);
   });
 });
 

@@ -1,4 +1,5 @@
 import { defined } from '../../schemas/defined.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isHtmlPage, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
@@ -24,6 +25,8 @@ export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'sig
   readonly client: Client;
   readonly budget: Budget;
   readonly quota: Quota;
+  /** When the run must end, in ms of the clock. */
+  readonly deadline: number;
   /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
   /** Gets every exchange as it ends. */
@@ -35,12 +38,21 @@ export type Sender = ReturnType<typeof createSender>;
 /** Maximum number of tries if the connection breaks: a server may close an idle one at any time (RFC 9112 9.3.1). */
 const MAX_TRIES = 3;
 
+/** A target that restarts gets this time, in ms, before one more try. */
+const PAUSE_MS = 3000;
+
+/** Maximum number of such pauses in a run. */
+const MAX_PAUSES = 5;
+
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
-  const { client, known, clock, budget, quota, signal, maxLostInARow, onExchange } = setup;
+  const { client, known, clock, budget, quota, signal, deadline, maxLostInARow, onExchange } = setup;
   const callers = known.callerKeys.map(({ key }) => key);
   let rateLimited = 0;
   let lostInARow = 0;
+  let answered = 0;
+  let pauses = 0;
+  let outage: Promise<boolean> | undefined;
   let keyWorks: boolean | undefined;
 
   /** The account of a request; empty for requests without an issued key. */
@@ -54,23 +66,46 @@ export function createSender(setup: SenderOptions) {
     return { ...request, credential: { as: 'key', key } };
   };
 
+  /**
+   * If the target is down, gives it time to come back, all lost requests together. If it answers a plain lookup, it is
+   * the lost one that it does not answer.
+   *
+   * @returns whether it was down
+   */
+  const waitIfDown = async (endpoint: Endpoint): Promise<boolean> => {
+    const plain = lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
+    const reply = await transmit(plain, {}, 1);
+    if ((reply.kind === 'answer' && !isFromFrontEnd(reply)) || pauses >= MAX_PAUSES) return false;
+    pauses++;
+    await clock.sleep(Math.min(PAUSE_MS, Math.max(0, deadline - clock.now())), signal);
+    return true;
+  };
+
   const transmit = async (request: Request, options: SendOptions, most: number): Promise<Reply> => {
     const wire = wireRequest(request);
     for (let tries = 1; ; tries++) {
       const end = await budget.spend(options.isAtOnce);
       if (end !== undefined) return end;
+      const answeredBefore = answered;
       const reply = await clock.during(client.send(wire));
+      const isFrontEnd = reply.kind === 'answer' && isFromFrontEnd(reply);
+      if (reply.kind === 'answer' && !isFrontEnd) answered++;
       if (reply.kind === 'answer') {
         lostInARow = 0;
         const { credential } = request;
         if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
           keyWorks = keyWorks === true || reply.status !== 401;
       }
-      const isLast = tries >= most || isTargetGone();
-      const isLost = reply.kind === 'answer' && isFromFrontEnd(reply) && (!isLast || most === 1);
+      const isBroken = reply.kind === 'trouble' && reply.code === 'network';
+      let isLast = tries >= most || isTargetGone();
+      const isSilent = (isBroken || isFrontEnd) && answered === answeredBefore;
+      if (tries === MAX_TRIES && isSilent && !isTargetGone()) {
+        outage ??= waitIfDown(request.endpoint).finally(() => (outage = undefined));
+        isLast = !(await outage) || isTargetGone();
+      }
+      const isLost = isFrontEnd && (!isLast || most === 1);
       const { of, path, isAgain } = options;
       onExchange(defined({ request, reply, of, path, isAgain, isLost: isLost || undefined }));
-      const isBroken = reply.kind === 'trouble' && reply.code === 'network';
       if ((isLost || isBroken) && !isLast) {
         // The target may have counted the lost request.
         quota.record(request.endpoint, accountOf(request), costOf(request, known), undefined, false);
