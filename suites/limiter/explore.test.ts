@@ -5,6 +5,7 @@ import { costOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { explore } from './explore.ts';
 import { describeBursts } from './history.ts';
+import { burstSize } from './limit.ts';
 import {
   MOST,
   WINDOW_MS,
@@ -72,6 +73,20 @@ describe('a stated limit', () => {
     assert.equal(recovery.kind === 'trouble' && recovery.code, 'rate-limited');
     assert.deepEqual(judgement, { kind: 'kept' });
     assert.equal(members, undefined, 'a key that is limited tells nothing of members');
+  });
+  for (const [what, lostUntil, says, count] of [
+    ['restarts', burstSize({ most: MOST, windowMs: WINDOW_MS }), 'kept', 2],
+    ['is gone', Infinity, 'open', 1],
+  ] as const)
+    test(`a target that ${what} during a burst: ${says}`, async () => {
+      const isLost = (nth: number) => nth >= 5 && nth < lostUntil;
+      const { bursts, judgement } = await exploring(laid('fixed'), { isLost });
+      assert.deepEqual([judgement?.kind, bursts?.length], [says, count]);
+    });
+  test('a target that restarts while an unstated limit is sought', async () => {
+    const isLost = (nth: number) => nth >= 5 && nth < 1000;
+    const { limited } = await exploring(laid('fixed'), { what: unstated, isLost, isLostBefore: () => true });
+    assert.ok(limited !== undefined);
   });
   test('one that may not have ended gets no second burst', async () => {
     let [count, first, last, lost] = [0, 0, 0, 0];

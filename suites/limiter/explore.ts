@@ -91,7 +91,9 @@ async function findLimit(search: Search, limit: RateLimit | undefined): Promise<
   if (limit === undefined) await context.waitForReset(endpoint);
   const startedAt = context.now();
   const most = limit === undefined ? MAX_WITHOUT_LIMIT : burstSize(limit);
-  const first = await stream(context, supply, { most, withinMs: 1000 });
+  const findRefusal = () => stream(context, supply, { most, withinMs: 1000 });
+  let first = await findRefusal();
+  if (isCutOff(first) && (await isBack(search))) first = await findRefusal();
   if (!hasRefusal(first)) return { first };
   const probe = await probeWhileLimited(endpoint, context, known);
   const recovered = await recover(search, first.history, startedAt, limit);
@@ -119,6 +121,8 @@ async function compareLimit(search: Search, limit: RateLimit): Promise<KindResul
     bursts.push(driven.burst);
     judgement = judgeBursts(bursts, limit);
     first = limited?.first ?? driven.first;
+    if (judgement.kind === 'again' && isCutOff(driven.first) && !(await isBack(search)))
+      judgement = { kind: 'open', finding: judgeBurst(driven.burst, limit) };
     if (!hasRefusal(driven.first)) continue;
     const recovered = await recover(search, history, startedAt, limit);
     limited ??= { first: driven.first, probe: probe!, ...recovered };
@@ -129,6 +133,16 @@ async function compareLimit(search: Search, limit: RateLimit): Promise<KindResul
   }
   return { first: first!, bursts, judgement, limited };
 }
+
+/** Whether the target stopped answering before it refused a request. It may be gone, or restart. */
+const isCutOff = ({ history, refusal }: Stream) =>
+  refusal === undefined && history.at(-1)?.receivedAt === Infinity;
+
+/** Whether the target answers again. */
+const isBack = async ({ endpoint, context, known }: Search) => {
+  const [reply] = await context.send(findableLookup(endpoint, known));
+  return reply?.kind === 'answer';
+};
 
 /** Two windows of rest, one for a burst, and a margin. */
 const hasTime = (context: Context, { windowMs }: RateLimit) => context.leftMs() > 3.5 * windowMs;

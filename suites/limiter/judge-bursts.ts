@@ -133,8 +133,7 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   const open: LimitJudgement = { kind: 'open', finding: last };
   const again: LimitJudgement =
     findings.length >= MAX_BURSTS ? open : { kind: 'again', oneAtATime: findings.some(isOvershoot) };
-  const isTargetGone = last.kind === 'lost' && bursts.at(-1)!.history.at(-1)!.result === 'lost';
-  const isWorthAnother = !isTargetGone && findings.filter(isVague).length < MAX_VAGUE;
+  const isWorthAnother = findings.filter(isVague).length < MAX_VAGUE;
   if (isVague(last) && isWorthAnother) return again;
   if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
   if (isOvershoot(last)) return again;
