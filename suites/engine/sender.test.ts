@@ -66,7 +66,7 @@ test('a key works if one of its answers is not 401', async () => {
 describe('a connection that breaks', () => {
   const late: Trouble = { ...broken, code: 'timeout' };
   for (const [what, respond, reply, count] of [
-    ['is tried three times and once after a pause, and each try is an exchange', () => broken, broken, 5],
+    ['is tried three times, and each try is an exchange', () => broken, broken, 3],
     ['is forgotten after an answer', (nth: number) => (nth < 2 ? broken : fine), fine, 3],
     ['is not retried after a timeout', () => late, late, 1],
   ] as const)
@@ -99,52 +99,53 @@ describe('a connection that breaks', () => {
     ['refuses connections', broken],
     ['is unavailable', answerOf(503, {})],
   ] as const)
-    test(`to a target that ${what} while it restarts is tried again after one pause`, async () => {
-      const { sender, clock } = senderOf((_, now) => (now < 2000 ? lost : fine));
+    test(`to a target that ${what} while it restarts is tried again when it is back`, async () => {
+      const { sender, clock } = senderOf((nth, now) => (nth > 0 && now < 1900 ? lost : fine));
+      await sender.send(someUser);
       const exchanges = await Promise.all(Array.from({ length: 20 }, () => sender.send(someUser)));
       assert.ok(exchanges.every(({ reply }) => reply === fine));
-      assert.equal(clock.now(), 3000);
+      assert.equal(clock.now(), 2000);
     });
 
-  test('is not tried after a pause if the target answers a plain lookup', async () => {
-    const { sender, clock, sent } = senderOf((nth) => (nth % 4 === 3 ? fine : broken), { maxLostInARow: 2 });
+  test('does not wait if the target answers a plain lookup', async () => {
+    const { sender, clock, sent } = senderOf((nth) => (nth % 4 === 0 ? fine : broken), { maxLostInARow: 2 });
+    await sender.send(someUser);
     for (let nth = 0; nth < 3; nth++) assert.equal((await sender.send(someUser)).reply, broken);
-    assert.deepEqual([sent(), clock.now()], [12, 0]);
+    assert.deepEqual([sent(), clock.now()], [13, 0]);
   });
 
-  test('gets no pause after five others', async () => {
-    const { sender, clock, sent } = senderOf(() => broken);
-    for (let nth = 0; nth < 7; nth++) await sender.send(someUser);
-    assert.deepEqual([sent(), clock.now()], [5 * 5 + 2 * 4, 15_000]);
+  test('waits only once for a target that does not come back', async () => {
+    const { sender, clock, sent } = senderOf((nth) => (nth === 0 ? fine : broken));
+    for (let nth = 0; nth < 4; nth++) await sender.send(someUser);
+    assert.deepEqual([sent(), clock.now()], [1 + 3 * 3 + 11, 5000]);
   });
 
-  test('is not tried after a pause that the run does not outlast', async () => {
-    const { sender, clock } = senderOf(() => broken, { deadline: 1000 });
+  test('does not wait longer than the run', async () => {
+    const { sender, clock } = senderOf((nth) => (nth === 0 ? fine : broken), { deadline: 1200 });
+    await sender.send(someUser);
     const { reply } = await sender.send(someUser);
-    assert.deepEqual([reply.kind === 'trouble' && reply.code, clock.now()], ['budget', 1000]);
+    assert.deepEqual([reply, clock.now()], [broken, 1200]);
   });
 
   test('is not retried, nor is anything else sent, if the target is gone', async () => {
     let breakOff!: (trouble: Trouble) => void;
     const slow = new Promise<Trouble>((resolve) => (breakOff = resolve));
-    // The virtual clock stands still while the slow request is under way: use up all pauses before.
-    const { sender, sent } = senderOf((nth) => (nth === 25 ? slow : broken), { maxLostInARow: 6 });
-    for (let nth = 0; nth < 5; nth++) await sender.send(someUser);
+    const { sender, sent } = senderOf((nth) => (nth === 0 ? slow : broken), { maxLostInARow: 1 });
     const underWay = sender.send(someUser);
     await sender.send(someUser);
-    assert.equal(sent(), 30);
+    assert.equal(sent(), 4);
     breakOff(broken);
     assert.equal((await underWay).reply, broken);
     const { reply } = await sender.send(someUser);
     assert.match(reply.kind === 'trouble' ? reply.words : '', /not sent because/);
-    assert.equal(sent(), 30);
+    assert.equal(sent(), 4);
   });
 
   test('does not mean in a burst that the target is gone', async () => {
     const { sender, sent } = senderOf(() => broken, { maxLostInARow: 1 });
     for (let nth = 0; nth < 3; nth++) await sender.sendOnce(someUser);
     await sender.send(someUser);
-    assert.equal(sent(), 8);
+    assert.equal(sent(), 6);
   });
 });
 

@@ -38,11 +38,11 @@ export type Sender = ReturnType<typeof createSender>;
 /** Maximum number of tries if the connection breaks: a server may close an idle one at any time (RFC 9112 9.3.1). */
 const MAX_TRIES = 3;
 
-/** A target that restarts gets this time, in ms, before one more try. */
-const PAUSE_MS = 3000;
+/** While the target is down, a lookup is sent after each pause of so many ms, until it answers. */
+const PAUSE_MS = 500;
 
-/** Maximum number of such pauses in a run. */
-const MAX_PAUSES = 5;
+/** After so many pauses without an answer, the target is not expected to come back. */
+const MAX_PAUSES = 10;
 
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
@@ -51,7 +51,9 @@ export function createSender(setup: SenderOptions) {
   let rateLimited = 0;
   let lostInARow = 0;
   let answered = 0;
-  let pauses = 0;
+  /** Number of answers when the run last waited in vain. It waits again only after another answer. */
+  let givenUpAt = 0;
+  /** While the target is down: whether it comes back. All requests wait for it. */
   let outage: Promise<boolean> | undefined;
   let keyWorks: boolean | undefined;
 
@@ -67,18 +69,19 @@ export function createSender(setup: SenderOptions) {
   };
 
   /**
-   * If the target is down, gives it time to come back, all lost requests together. If it answers a plain lookup, it is
-   * the lost one that it does not answer.
+   * Waits while the target is down, for example because it restarts.
    *
-   * @returns whether it was down
+   * @returns whether it was down and is back; not if it answers at once: then it does not answer the lost lookup
    */
-  const waitIfDown = async (endpoint: Endpoint): Promise<boolean> => {
+  const waitUntilBack = async (endpoint: Endpoint): Promise<boolean> => {
     const plain = lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
-    const reply = await transmit(plain, {}, 1);
-    if ((reply.kind === 'answer' && !isFromFrontEnd(reply)) || pauses >= MAX_PAUSES) return false;
-    pauses++;
-    await clock.sleep(Math.min(PAUSE_MS, Math.max(0, deadline - clock.now())), signal);
-    return true;
+    for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
+      if (pauses > 0) await clock.sleep(Math.min(PAUSE_MS, deadline - clock.now()), signal);
+      const reply = await transmit(plain, {}, 1);
+      if (reply.kind === 'answer' && !isFromFrontEnd(reply)) return pauses > 0;
+    }
+    givenUpAt = answered;
+    return false;
   };
 
   const transmit = async (request: Request, options: SendOptions, most: number): Promise<Reply> => {
@@ -99,9 +102,9 @@ export function createSender(setup: SenderOptions) {
       const isBroken = reply.kind === 'trouble' && reply.code === 'network';
       let isLast = tries >= most || isTargetGone();
       const isSilent = (isBroken || isFrontEnd) && answered === answeredBefore;
-      if (tries === MAX_TRIES && isSilent && !isTargetGone()) {
-        outage ??= waitIfDown(request.endpoint).finally(() => (outage = undefined));
-        isLast = !(await outage) || isTargetGone();
+      if (tries === MAX_TRIES && isSilent && answered > givenUpAt) {
+        outage ??= waitUntilBack(request.endpoint).finally(() => (outage = undefined));
+        isLast = !(await outage);
       }
       const isLost = isFrontEnd && (!isLast || most === 1);
       const { of, path, isAgain } = options;
@@ -124,6 +127,7 @@ export function createSender(setup: SenderOptions) {
     const { endpoint } = asked;
     if (onRefused !== undefined) quota.allowRetry(endpoint, accountOf(asked));
     for (;;) {
+      await outage;
       const request = resolve(asked);
       if (request === undefined)
         return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
