@@ -37,6 +37,7 @@ const refusals: readonly (readonly [argv: string, pattern: RegExp, code?: number
   ['verify --max-duration soon', /--max-duration soon: needs a time/],
   ['verify --rate 0', /--rate 0: needs a number above 0, up to/],
   ['verify --sute auth', /sute; did you mean --suite/],
+  ['report run.json --report html', /^ib-conformance: Unknown argument: report \(see --help\)/],
   ['verify --suite auht', /--suite auht: there is no such suite; did you mean auth/],
   ['verify --only auth/user-status/mising', /did you mean auth\/user-status\/missing/],
   ['verify --only auth/user-status/revocation', /leave nothing to check/],

@@ -185,10 +185,11 @@ function valuesOf({ positionals, flags }: Command, given: Readonly<Record<string
 /** Adds "did you mean" to the message of yargs about an unknown flag or command. */
 function withSuggestion(message: string, argv: readonly string[]): string {
   const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
-  const isWord = argv.includes(unknown);
+  const isWord = argv.includes(unknown) && !argv.some((word) => word.startsWith(`--${unknown}`));
+  const flags = everyCommand.find((one) => argv.includes(nameOf(one)))?.flags;
   const known = isWord
     ? [...commands, ...everyCommand].map(nameOf)
-    : [...everyFlag, 'help', 'version'].map((flag) => `--${flag}`);
+    : [...(flags === undefined ? everyFlag : Object.keys(flags)), 'help'].map((flag) => `--${flag}`);
   const isRunner = everyCommand.some((one) => nameOf(one) === argv[0] && 'command' in one.positionals);
   const near = unknown === '' ? '' : didYouMean(isWord ? unknown : `--${unknown}`, known);
   // It may be a flag of the command to run.
