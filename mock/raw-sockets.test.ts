@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, before, after, describe, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
@@ -278,6 +280,40 @@ describe('over sockets', () => {
         for (const give of releases.splice(0)) give();
       }
       assert.equal((await response).bytes.split('HTTP/1.1 200').length - 1, MANY);
+    });
+    test('many requests do not delay those of another connection', async (t) => {
+      const asked: string[] = [];
+      const listener = await listenFor(t, {
+        answer: ({ target }) => {
+          asked.push(target);
+          // Takes time, so that a turn of 20 ms answers few requests on a fast machine, too.
+          createHash('sha256').update(Buffer.alloc(16_384)).digest();
+          return { status: 200, headers: { 'Content-Length': '0' }, body: '' };
+        },
+      });
+      const [many, one] = await Promise.all([connectTo(listener.port), connectTo(listener.port)]);
+      many.write(get('/many').repeat(50_000));
+      while (asked.length === 0) await nextTurns();
+      one.write(get('/one'));
+      await once(one, 'data');
+      assert.ok(asked.indexOf('/one') < 5000, `${asked.indexOf('/one')} requests before it`);
+      for (const socket of [many, one]) socket.destroy();
+    });
+    test('the error for an invalid request comes after earlier responses', async (t) => {
+      const { listener, releases, asked } = await withAnswers(t, 2);
+      const response = sendRaw(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
+      await asked;
+      await nextTurns();
+      for (const at of [1, 0]) releases[at]!(`${at}`);
+      assert.deepEqual(bodiesOf((await response).bytes), ['0', '1', BAD_REQUEST]);
+    });
+    test('the response to CONNECT comes after earlier ones', async (t) => {
+      const { listener, releases, asked } = await withAnswers(t, 3);
+      const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+      const response = sendRaw(listener.port, [member, `${member}${tunnel}`]);
+      await asked;
+      for (const at of [2, 1, 0]) releases[at]!(`"${at}"`);
+      assert.equal(bodiesOf((await response).bytes).length, 3);
     });
   });
 

@@ -113,12 +113,22 @@ const graded: Readonly<Record<string, readonly (readonly [string, readonly Sampl
     ['six with even waits', hours(every(500, 6)), '1,2,3,4,5,6'],
     ['alternating waits', hours(after(500, 900, 500, 900, 500)), '1,2,3,4,5,6'],
     ['even waits of Retry-After', each(every(2900, 9), limited), 'kept'],
+    [
+      'even waits of 30 s, which may be the maximum of the client',
+      each(every(30_000, 9), { status: 429 }),
+      'kept',
+    ],
     ['even waits of 29 s', each(every(29_000, 9), { status: 429 }), every(1, 9, 1).join()],
     ['many at once are one attempt', hours(every(1, 200)), 'notSeen'],
     ['a retry every 100 ms', hours(every(100, 40)), every(3, 14, 1).join()],
     [
       'another answer ends a run',
       [...hours(every(500, 4)), { at: 2000 }, ...hours(every(500, 4, 2500))],
+      'notSeen',
+    ],
+    [
+      'another request is another run',
+      [...hours(every(500, 4)), ...each(every(500, 4, 2500), { ...hour, target: user(2) })],
       'notSeen',
     ],
     ['a run lost by chaos', each(every(500, 9), { ...hour, chaos: 'timeout' }), 'notSeen'],
@@ -266,6 +276,11 @@ const cardOf = (samples: readonly Sample[]) =>
   scorecardOf(sampleEntries(samples.map((one) => ({ ...one, target: `${endpoint}?${one.target}` }))));
 
 describe('requests with any text', () => {
+  test('the text escapes it and drops nothing', () => {
+    const samples = [{ method: 'POST', target: `"<&amp;]]>'\0\ud800` }];
+    const shown = `POST ${endpoint}?"<&amp;]]>'\\u{0}\\u{d800} → 200`;
+    assert.ok(scorecardText(cardOf(samples)).includes(shown));
+  });
   test('each line of the text has the right form, without control characters', () => {
     fc.assert(
       fc.property(hostileSamples, (samples) => {

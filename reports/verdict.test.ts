@@ -54,6 +54,12 @@ const wordings: readonly (readonly [when: string, verdict: Verdict, rows: string
     'a/f/1 required broken',
     'incomplete: 0 of 1 required verified; broken (a bug of ib-conformance, not of the target): a/f/1',
   ],
+  [
+    'a required requirement was only observed',
+    'incomplete',
+    'a/f/1 required observed',
+    'incomplete: 0 of 1 required verified; not verified: a/f/1 (only observed)',
+  ],
   ['nothing ran', 'incomplete', '', 'incomplete: nothing was checked'],
   [
     'many requirements have one reason',

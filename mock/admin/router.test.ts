@@ -44,11 +44,14 @@ describe('a wrong call gets a reason', () => {
       ['POST /clock/advance', '[]', /^the body must be a JSON object$/],
       ['POST /clock/advance', { seconds: 1, ms: 1 }, /^the body needs either "seconds" or "ms"/],
       ['POST /clock/advance', { seconds: -1 }, /^seconds must be a number of at least 0, not -1$/, 'seconds'],
+      ['POST /clock/advance', { seconds: '1' }, /^seconds must be a number/, 'seconds'],
       ['POST /clock/advance', { seconds: 1e300 }, /^seconds is out of range/, 'seconds'],
       ['POST /clock/advance', { minutes: 1 }, /^minutes is unknown; known: seconds, ms$/, 'minutes'],
       ['POST /clock/set', {}, /^now is missing/, 'now'],
       ['POST /clock/set', { now: '2026-01-01T00:00:00' }, /^now must be Unix ms/, 'now'],
+      ['POST /clock/set', { now: -1 }, /^now is out of range/, 'now'],
       ['POST /clock/freeze', { now: 8.64e15 }, /^now is out of range/, 'now'],
+      ['POST /clock/scale', {}, /^rate is missing/, 'rate'],
       ['PUT /fixture', nested, /^the body is nested/],
       ['PUT /fixture', { partner: [] }, /^the fixture has an unknown key "partner"/, 'partner'],
       ['PUT /fixture', { users: [{}] }, /^users\[0\] lacks "user_id"\n/, 'users[0]'],
@@ -63,10 +66,14 @@ describe('a wrong call gets a reason', () => {
       ['POST /deposits', orphan, /is not a known user; POST \/__admin\/users/, 'user_id'],
       ['POST /users', { ...joined, user_id: 'x' }, /^user_id is not a UUID of version 4/, 'user_id'],
       ['POST /users', { ...joined, user_id: ids.nobody, partner: 'x' }, /^partner "x" is not a/, 'partner'],
+      ['POST /keys/revoke', {}, /^key is missing/, 'key'],
       ['POST /keys/revoke', { key: ['some-secret'] }, /^key must be a string$/, 'key'],
       ['POST /keys', { ...key, key: 'a b' }, /^key is not a key that fits into a header/, 'key'],
       ['PUT /limits', noLookups, /^user-status.failedLookups is not/, 'user-status.failedLookups'],
+      ['PUT /limits', { 'deposit-check': 5 }, /^deposit-check /, 'deposit-check'],
       ['PUT /limits', { 'deposit-check': { requests: 2 } }, /^deposit-check lacks/, 'deposit-check'],
+      ['PUT /limits', 5, /^the body /],
+      ['PUT /fixture', { apiKeys: 5 }, /^apiKeys /, 'apiKeys'],
       ['PUT /faults', {}, /^the body needs "fault", "chaos" or "seed"/],
       ['PUT /faults', { fault: 'toString' }, /^fault must be an id that/, 'fault'],
       ['PUT /faults', { chaos: '500' }, /^chaos must be a list of strings/, 'chaos'],
@@ -76,6 +83,7 @@ describe('a wrong call gets a reason', () => {
       ['POST /faults/next', { kind: '503:0.5' }, /^chaos 503:0.5: the next requests/, 'kind'],
       ['POST /requests/find', { method: 'get' }, /^method must be a method of HTTP/, 'method'],
       ['POST /requests/count', { endpoint: 'users' }, /^endpoint must be one of user-s/, 'endpoint'],
+      ['POST /requests/count', { status: '4o4' }, /^status must be a status/, 'status'],
       ['POST /requests/count', { status: [404] }, /^status must be a string or a number/, 'status'],
       ['POST /requests/count', { key: 'northwind/activ' }, /^there is no such key here; [^n]/, 'key'],
       ['POST /requests/count?world=a', { key: 'northwind-key~b' }, /^key names another world/, 'key'],
@@ -96,10 +104,12 @@ describe('a wrong call gets a reason', () => {
     409: [
       [execute(ids.executed), undefined, /^the deposit is EXECUTED, which is final/],
       [execute(ids.failed), undefined, /^the deposit is failed, which is final/],
+      [`POST /deposits/${ids.executed}/fail`, undefined, /^the deposit is EXECUTED/],
       ['POST /users', taken('users'), /^the user .* exists already/, 'user_id'],
       ['POST /deposits', taken('deposits'), /^the deposit .* exists already/, 'reference_id'],
       ['POST /keys', { ...key, key: 'northwind-key' }, /^this key exists/, 'key'],
       ['POST /keys/revoke', { key: 'northwind/revoked' }, /^<key northwind\/revoked> is revoked already/],
+      ['POST /keys/expire', { key: 'northwind/expired' }, /^<key northwind\/expired> is expired already/],
     ],
   };
   for (const [status, calls] of Object.entries(wrong))
@@ -435,6 +445,14 @@ test('a provider state is set up and torn down with 204', async () => {
   assert.equal(user(ids.member).status, 401);
   await call('POST', '/state', { ...body, action: 'teardown' });
   assert.equal(user(ids.member).status, 200);
+});
+
+test('health, version and worlds', async () => {
+  const { callJson, user } = testAdmin();
+  assert.deepEqual(await callJson('GET', '/health'), { status: 'healthy' });
+  assert.equal((await callJson('GET', '/version'))['name'], 'ib-conformance');
+  user(ids.member, 'northwind-key~a');
+  assert.deepEqual(await callJson('GET', '/worlds'), { worlds: ['a'] });
 });
 
 test('a reset applies to the named world, or to all', async () => {

@@ -467,6 +467,12 @@ describe('a limit that is not stated', () => {
       await meetLimit(one, meeting);
       assert.deepEqual(one.quota.learned(), {});
     });
+  test('a stated limit stays, whatever the other endpoint answers', async () => {
+    const one = quotaOf(limitsOf(5, 3));
+    await meetLimit(one, { passes: 2, wait: 9000 });
+    const done = one.ask(9, 'other');
+    assert.equal(await done(), 4);
+  });
   test('has a reset too', async () => {
     const one = quotaOf();
     await meetLimit(one, { passes: 4, wait: 3000 });
