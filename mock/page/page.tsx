@@ -378,7 +378,7 @@ const SignIn = () => (
 
 function WorldChoice({ worlds }: Answers['worlds']) {
   const title = 'At most 100 visible ASCII characters, with spaces only between them';
-  const named = { pattern: '[!-~]([ -~]{0,98}[!-~])?', title, placeholder: 'name' };
+  const named = { required: true, pattern: '[!-~]([ -~]{0,98}[!-~])?', title, placeholder: 'name' };
   const said = `The world ${state.world || 'main'} was reset to the fixture.`;
   return (
     <div class="controls">
