@@ -89,6 +89,16 @@ describe('`where` lists exactly the conditions of a failure', () => {
       ['situation: own, pending', 'id spelling: upper case'],
     ],
     [
+      'the date of one user is wrong, not in lower case',
+      'valid/user-status/date-joined',
+      { 'id spelling': 'upper case', query: 'extra parameter after' },
+      (request) =>
+        isUpper(request) && idIn(request)?.startsWith('aaaaaaaa') === true
+          ? answerOf(200, { is_under_ib: true, date_joined: '2001-01-01T00:00:00Z' })
+          : undefined,
+      ['entity: some, not all', 'id spelling: upper case'],
+    ],
+    [
       'another text for an unknown id of version 6',
       'foreign-ib/deposit-check/unknown',
       { situation: 'unknown', 'id version': '6', load: 'alone' },

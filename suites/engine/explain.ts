@@ -30,6 +30,9 @@ export interface ExplainContext {
 
 const REPEATS = 10;
 
+/** Number of draws for a candidate if every lookup fails. */
+const ALL_FAIL = 2;
+
 const MAX_LEVELS = 9;
 
 const MAX_SHRINKS = 60;
@@ -82,17 +85,25 @@ export async function explain(
     );
   };
   let nth = 0;
+  let entities = known;
   const sample = (levels: Levels, numRuns: number, example?: number) =>
-    fc.sample(requestsOf(endpoint, levels, known, example), { seed: seedOf(seed, nth++), numRuns });
+    fc.sample(requestsOf(endpoint, levels, entities, example), { seed: seedOf(seed, nth++), numRuns });
   /** The share of lookups that fail decides how many lookups to draw for a candidate. */
   const drawsFor = async (example?: number): Promise<number> => {
     const requests = sample(origin.levels, 6, example);
     let failing = 0;
     for (const request of requests) if (!context.isOver() && (await failsNow(request))) failing++;
     const share = Math.min(0.9, Math.max(failing / requests.length, 0.1)) * (wrong / sent);
-    return Math.min(40, Math.max(2, Math.ceil(Math.log(0.02) / Math.log(1 - share))));
+    return Math.min(40, Math.max(ALL_FAIL, Math.ceil(Math.log(0.02) / Math.log(1 - share))));
   };
-  const draws = await drawsFor();
+  const drawsOfAll = await drawsFor();
+  let draws = drawsOfAll;
+  // If only some entities fail, others show nothing: they differ in more than their levels.
+  if (draws > ALL_FAIL) {
+    entities = onlyEntityOf(exchange.request, known);
+    if (entities !== known) draws = await drawsFor();
+    if (draws > ALL_FAIL) [entities, draws] = [known, drawsOfAll];
+  }
   // Other examples of the same level may pass, so it is kept while other factors move.
   const odd = exampleGates.filter((name) => origin.levels[name] !== plain[name]);
   const number = odd.length === 1 ? /#(\d+)$/.exec(origin.path)?.[1] : undefined;
@@ -101,7 +112,7 @@ export async function explain(
   const hasExample = (levels: Levels) => exampleGates.every((name) => levels[name] === origin.levels[name]);
 
   const probe = async (levels: Levels): Promise<'fails' | 'passes' | 'other'> => {
-    if (!isFeasible(endpoint, levels, known)) return 'other';
+    if (!isFeasible(endpoint, levels, entities)) return 'other';
     const drawn = hasExample(levels) ? sample(levels, exampleDraws, example) : sample(levels, draws);
     const requests = drawn.filter(isComparable);
     if (requests.length === 0) return 'other';
@@ -137,6 +148,7 @@ export async function explain(
     if (result === 'passes') needed.add(name);
   }
   const where = isRepeated ? ['repetition: three times'] : [];
+  if (entities !== known) where.unshift('entity: some, not all');
   for (const factor of factors[endpoint]) {
     const isPlainGate = factor.isGate && levels[factor.name] === plain[factor.name];
     if (isPlainGate || (isRepeated && factor.name === 'repetition')) continue;
@@ -177,7 +189,7 @@ export async function explain(
           throw new Error('fails');
         }
       }),
-      { seed: seedOf(seed, draw), numRuns: draws },
+      { seed: seedOf(seed, draw), numRuns: drawsOfAll },
     );
     const found =
       smallest &&
@@ -190,6 +202,14 @@ export async function explain(
       }
     );
   }
+}
+
+/** The fixture without entities other than the one that a lookup asks for; unchanged if there is none. */
+function onlyEntityOf(request: Request, known: Known): Known {
+  const { user, deposit } = expectedOf(known, request) ?? {};
+  if (deposit !== undefined)
+    return { ...known, depositById: new Map([[deposit.reference_id.toLowerCase(), deposit]]) };
+  return user === undefined ? known : { ...known, userById: new Map([[user.user_id.toLowerCase(), user]]) };
 }
 
 /** The levels of a factor with which a lookup fails; undefined if it does not pass with any other. */
