@@ -50,6 +50,8 @@ const legal: Readonly<Record<string, Make>> = {
     withBan(at('aligned')(most, windowMs, random), 10 * windowMs),
   // Its answers take 10 ms.
   'fixed window that counts after its look-up': (most, windowMs) => lateCounting(most, windowMs, 8),
+  'clock-aligned window that counts after its look-up': (most, windowMs, random) =>
+    lateCounting(most, windowMs, 8, -random() * windowMs),
 };
 
 /** Limiters that break the limit by more than any common kind explains. */

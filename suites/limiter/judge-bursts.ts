@@ -131,8 +131,17 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   const last = findings.at(-1);
   if (last === undefined) return { kind: 'again', oneAtATime: false };
   const open: LimitJudgement = { kind: 'open', finding: last };
+  const inTime = bursts.flatMap((burst, at) => (isOvershoot(findings[at]!) ? [] : [burst]));
+  const countsLate = mayCountLate(inTime, limit);
+  // Bursts at different phases of the window: no other limiter explains them all, such as one for each process.
+  const isQuick = inTime.every(({ startedAt, history, inFlight }) => {
+    const refusal = history.find(({ result }) => result === 'refused');
+    return inFlight === 1 || (refusal?.receivedAt ?? Infinity) - startedAt <= QUICK * limit.windowMs;
+  });
   const again: LimitJudgement =
-    findings.length >= MAX_BURSTS ? open : { kind: 'again', oneAtATime: findings.some(isOvershoot) };
+    findings.length >= MAX_BURSTS
+      ? open
+      : { kind: 'again', oneAtATime: (countsLate && isQuick) || findings.some(isOvershoot) };
   const isWorthAnother = findings.filter(isVague).length < MAX_VAGUE;
   if (isVague(last) && isWorthAnother) return again;
   if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
@@ -141,12 +150,10 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
     const same = findings.filter(({ kind }) => kind === last.kind).length;
     return same > 1 ? { kind: 'broken', finding: last } : again;
   }
-  const more = findings.filter((one): one is FindingOf<'more'> => one.kind === 'more' && !one.isOvershoot);
-  if (more.length > 0) {
-    const counted = bursts.filter((_, at) => !isOvershoot(findings[at]!));
-    const shown = more.length + findings.filter(({ kind }) => kind === 'fits').length;
-    return judgeMore(counted, more, limit, shown) ?? again;
-  }
+  const counted = countsLate ? inTime.filter(({ inFlight }) => isQuick && inFlight === 1) : inTime;
+  if (countsLate && counted.length === 0) return again;
+  const shown = counted.map((burst) => judgeBurst(burst, limit));
+  if (shown.some(({ kind }) => kind === 'more')) return judgeMore(counted, shown, limit) ?? again;
   // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
   const fits = findings.filter(({ kind }) => kind === 'fits').length;
   const fewer = findings.filter(({ kind }) => kind === 'fewer').length;
@@ -155,17 +162,26 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   return findings.some(isOvershoot) ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
 }
 
-/**
- * Judges bursts if more passed in some of them; undefined if another one is needed.
- *
- * @param shown number of bursts that were fast enough
- */
+/** Whether requests in flight, counted too late in each window, explain why too many passed in these bursts. */
+function mayCountLate(bursts: readonly Burst[], limit: RateLimit): boolean {
+  const inFlight = Math.max(1, ...bursts.map((burst) => burst.inFlight));
+  const findings = bursts.map((burst) => judgeBurst(burst, limit));
+  return (
+    inFlight > 1 &&
+    bursts.every(({ history }) => history.some(({ result }) => result === 'refused')) &&
+    judgeMore(bursts, findings, limit)?.kind === 'broken' &&
+    isExplained(bursts, { ...limit, most: limit.most + inFlight - 1 }, false)
+  );
+}
+
+/** Judges bursts if more passed in some of them; undefined if another one is needed. */
 function judgeMore(
   bursts: readonly Burst[],
-  more: readonly FindingOf<'more'>[],
+  findings: readonly BurstFinding[],
   limit: RateLimit,
-  shown: number,
 ): LimitJudgement | undefined {
+  const more = findings.filter((one): one is FindingOf<'more'> => one.kind === 'more');
+  const shown = more.length + findings.filter(({ kind }) => kind === 'fits').length;
   const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
   if (worst !== undefined) return { kind: 'broken', finding: worst };
   if (more.length > 1 && !isExplained(bursts, limit, false)) return { kind: 'broken', finding: more.at(-1)! };

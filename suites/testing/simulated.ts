@@ -79,12 +79,13 @@ export const withBan = (limiter: Limiter, banMs: number): Limiter => {
   };
 };
 
-/** A fixed window that counts each request `laterMs` after it passed. */
-export const lateCounting = (most: number, windowMs: number, laterMs: number): Limiter => {
+/** A window that counts each request `laterMs` after it passed. It begins with a request, or at a phase below 0. */
+export const lateCounting = (most: number, windowMs: number, laterMs: number, phase?: number): Limiter => {
   let counted: number[] = [];
   let start = Number.NEGATIVE_INFINITY;
   return (instant) => {
-    if (instant >= start + windowMs) [start, counted] = [instant, []];
+    const into = phase === undefined ? 0 : (instant - phase) % windowMs;
+    if (instant >= start + windowMs) [start, counted] = [instant - into, []];
     if (counted.filter((at) => at <= instant).length >= most) return false;
     counted.push(instant + laterMs);
     return true;
