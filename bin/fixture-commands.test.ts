@@ -43,10 +43,7 @@ test('an interrupted command exits with 130 and leaves the file unchanged', asyn
     assert.deepEqual([code, error], [130, 'ib-conformance: interrupted before everything was written']);
   }
   assert.equal(readFileSync(at('kept.json'), 'utf8'), 'as it was');
-  assert.deepEqual(
-    readdirSync(folder).filter((name) => name.endsWith('.part')),
-    [],
-  );
+  assert.ok(!readdirSync(folder).some((name) => name.endsWith('.part')));
 });
 
 for (const [when, users] of [

@@ -49,10 +49,7 @@ const known = new Set(
 
 test('the badge has the digest of the json report, and only members that shields.io accepts', () => {
   const badge = badgeOf(whole);
-  assert.deepEqual(
-    Object.keys(badge).filter((name) => !known.has(name)),
-    [],
-  );
+  for (const name of Object.keys(badge)) assert.ok(known.has(name), name);
   const digest = createHash('sha256').update(renderJson(whole)).digest('hex');
   assert.ok(String(badge['logoSvg']).includes(`<metadata>sha256:${digest}</metadata>`));
   const other = badgeOf({ ...whole, durationMs: whole.durationMs + 1 });

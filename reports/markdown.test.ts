@@ -48,15 +48,9 @@ test('the same for a comparison', () => {
 
 function assertPlain(text: string, findings: number, named: readonly { readonly id: string }[]) {
   const nodes = markdownNodes(text);
-  assert.deepEqual(
-    nodes.filter(({ type }) => !types.has(type)),
-    [],
-  );
+  for (const { type } of nodes) assert.ok(types.has(type), type);
   const titles = nodes.filter(({ type }) => type === 'heading').map(textOf);
-  assert.deepEqual(
-    titles.filter((title) => !headings.test(title)),
-    [],
-  );
+  for (const title of titles) assert.match(title, headings);
   assert.equal(titles.filter((title) => /^[✗!]/.test(title)).length, findings);
   const codes = new Set(nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()));
   for (const { id } of named) assert.ok(id.trim() === '' || codes.has(printable(id, 300).trim()), id);

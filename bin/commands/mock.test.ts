@@ -168,10 +168,7 @@ describe('--scorecard', () => {
     assert.match(mock.printed(), /^not seen {2}Honoured Retry-After/m);
     assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
     assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 9);
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => name.endsWith('.part')),
-      [],
-    );
+    assert.ok(!readdirSync(folder).some((name) => name.endsWith('.part')));
   });
 });
 

@@ -29,17 +29,12 @@ for (const [file, packages] of Object.entries(mustNotLoad))
   test(`${file} starts without ${packages.join(', ')}`, () => {
     const loaded = [...loadedBy(join(root, file))];
     assert.ok(loaded.length > 5);
-    assert.deepEqual(
-      loaded.filter((name) => packages.some((one) => name === one || name.endsWith(one))),
-      [],
-    );
+    const wrong = loaded.filter((name) => packages.some((one) => name.endsWith(one)));
+    assert.deepEqual(wrong, []);
   });
 
 test('the options of a run load the client and the engine, but not the mock', () => {
   const loaded = [...loadedBy(join(root, 'bin/run-options.ts'))];
   assert.ok(loaded.includes('undici') && loaded.includes('fast-check'));
-  assert.deepEqual(
-    loaded.filter((name) => name.startsWith(join(root, 'mock/'))),
-    [],
-  );
+  assert.ok(!loaded.some((name) => name.startsWith(join(root, 'mock/'))));
 });
