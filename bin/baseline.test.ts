@@ -11,7 +11,7 @@ import { countOutcomes, verdictOf } from '../suites/engine/record.ts';
 import { updateBaseline, applyBaseline } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
-import { runCli } from './testing/run-cli.ts';
+import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const plain = { strict: false, allowIncomplete: false };
@@ -234,19 +234,12 @@ test('judge applies the baseline, too', async () => {
 });
 
 /** Contradictory flags, and invalid files. */
-const refusals: readonly (readonly [flags: readonly string[], pattern: RegExp])[] = [
-  [['--update-baseline'], /--update-baseline needs --baseline/],
-  [['--baseline', 'f.json', '--only', DATES, '--replay', '0'], /--replay checks one input only/],
+testRefusals('verify http://127.0.0.1:9', [
+  ['--update-baseline', /--update-baseline needs --baseline/],
+  [`--baseline f.json --only ${DATES} --replay 0`, /--replay checks one input only/],
   [
-    ['--baseline', place('no/f.json'), '--update-baseline'],
-    /the baseline cannot be written: its folder does not exist/,
+    `--baseline ${place('no/f.json')} --update-baseline`,
+    /the baseline cannot be written: its folder does not/,
   ],
-  [['--baseline', folder], /cannot be read \(EISDIR\)/],
-];
-
-for (const [flags, pattern] of refusals)
-  test(`refused: ${flags.join(' ').replaceAll(folder, '…')}`, async () => {
-    const { code, output } = await verify(...flags);
-    assert.equal(code, 2);
-    assert.match(output, pattern);
-  });
+  [`--baseline ${folder}`, /cannot be read \(EISDIR\)/],
+]);

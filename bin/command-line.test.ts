@@ -7,7 +7,7 @@ import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { serverFor } from '../suites/testing/against.ts';
-import { runCli } from './testing/run-cli.ts';
+import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { commands } from './commands/index.ts';
 import { builtInFixture } from './fixture-file.ts';
@@ -19,8 +19,7 @@ const fixtureText = readFileSync(builtIn, 'utf8');
 const broken = (part: string, replacement: string) =>
   fileOf(`broken-${part.length}.json`, fixtureText.replace(part, replacement));
 
-/** Invalid input, the expected message of one line, and the exit code if it is not 2. */
-const refusals: readonly (readonly [argv: string, pattern: RegExp, code?: number])[] = [
+testRefusals('', [
   ['verify nonsense', /nonsense: is not a URL; write it like/],
   [
     'verify http://127.0.0.1:9 --no-canary',
@@ -58,18 +57,11 @@ const refusals: readonly (readonly [argv: string, pattern: RegExp, code?: number
   ],
   ['mock --fault nonsense', /--fault nonsense: there is no such fault/],
   ['mock --limits perhaps', /limits/],
+  ['mock --port 4999 --admin-port 4999', /--admin-port 4999: --port uses it/],
   ['verfy', /did you mean verify/],
   ['mok', /mok; did you mean mock\?/],
   ['', /give a command/],
-];
-
-for (const [line, pattern, expected = 2] of refusals)
-  test(`refused: ${line.replaceAll(folder, '…')}`, async () => {
-    const { code, output, error } = await runCli(line);
-    assert.match(error, pattern);
-    assert.deepEqual([code, output], [expected, '']);
-    assert.doesNotMatch(error, /\n\s+at /);
-  });
+]);
 
 test('if the target refuses the keys of the built-in fixture, the run stops and asks for --fixture', async (t) => {
   let requests = 0;

@@ -1,60 +1,22 @@
-import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { after, test } from 'node:test';
-import { packagedProgram } from './testing/packaged.ts';
-
 /**
  * The contracts that users depend on: command line, exit codes, admin routes, schemas, run record.
  * This test runs the packaged program and imports no sources, so a refactoring cannot change a contract unnoticed.
  * The snapshot lists what must exist. You may add names, but not rename or remove any.
  */
-const snapshot = new URL('contracts.snapshot.json', import.meta.url);
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import frozen from './contracts.snapshot.json' with { type: 'json' };
+import { waitForExit, waitForLine } from './testing/child-process.ts';
+import { packagedProgram } from './testing/packaged.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 
-interface Snapshot {
-  readonly commands: Readonly<Record<string, readonly string[]>>;
-  readonly adminRoutes: readonly string[];
-  readonly fixturePaths: readonly string[];
-  readonly runRecordPaths: readonly string[];
-  readonly goldenRecord: {
-    readonly verdict: string;
-    readonly exitCode: number;
-    readonly fields: readonly string[];
-    readonly rowFields: readonly string[];
-    readonly outcomes: Readonly<Record<string, string>>;
-  };
-  readonly goldenFailure: {
-    readonly verdict: string;
-    readonly exitCode: number;
-    readonly failed: readonly string[];
-    readonly rowFields: readonly string[];
-  };
-  readonly faults: readonly string[];
-  readonly variants: readonly string[];
-}
-
-const frozen = JSON.parse(await readFile(snapshot, 'utf8')) as Snapshot;
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(...args: readonly string[]): Promise<Ended> {
+/** Runs the program until it exits. */
+function run(...args: readonly string[]) {
   const { IB_URL: _, CI: __, ...env } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [packagedProgram, ...args],
-      { env, maxBuffer: 2 ** 26 },
-      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
-  });
+  return waitForExit(spawn(process.execPath, [packagedProgram, ...args], { env }));
 }
 
 function assertHolds(found: readonly string[], expected: readonly string[], what: string): void {
@@ -114,11 +76,10 @@ interface RunRecord {
   readonly requirements: readonly { readonly id: string; readonly outcome: string }[];
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
-after(() => rm(folder, { recursive: true }));
+const { place } = temporaryFolder();
 
 async function recorded(...args: readonly string[]) {
-  const file = join(folder, 'json');
+  const file = place('json');
   const ended = await run('verify', ...args, '--seed', '7', '--report', `json=${file}`);
   return { ended, record: JSON.parse(await readFile(file, 'utf8')) as RunRecord };
 }
@@ -129,7 +90,7 @@ const rowFieldsOf = (record: RunRecord) => [
 
 test('the golden run: verdict, exit code, fields, outcomes, and every report format', async () => {
   const formats = ['console', 'ndjson', 'junit', 'html', 'markdown', 'github', 'badge'];
-  const files = formats.map((format) => [format, join(folder, format)] as const);
+  const files = formats.map((format) => [format, place(format)] as const);
   const { ended, record } = await recorded(
     ...files.flatMap(([format, file]) => ['--report', `${format}=${file}`]),
   );
@@ -142,13 +103,13 @@ test('the golden run: verdict, exit code, fields, outcomes, and every report for
   for (const [id, outcome] of Object.entries(outcomes)) assert.equal(found[id], outcome, id);
   for (const [format, file] of files) assert.ok((await readFile(file)).length > 0, format);
   for (const format of ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge']) {
-    const { code: rendered } = await run('report', join(folder, 'json'), '--format', format);
+    const { code: rendered } = await run('report', place('json'), '--format', format);
     assert.equal(rendered, 0, format);
   }
-  const judged = await run('judge', join(folder, 'ndjson'));
+  const judged = await run('judge', place('ndjson'));
   assert.equal(judged.code, 0);
   for (const format of ['console', 'markdown', 'json']) {
-    const compared = await run('diff', join(folder, 'json'), join(folder, 'json'), '--format', format);
+    const compared = await run('diff', place('json'), place('json'), '--format', format);
     assert.equal(compared.code, 0, format);
   }
 });
@@ -173,14 +134,11 @@ test('the golden failure: a mock with a fault, over HTTP', async () => {
 });
 
 async function startedMock(...flags: readonly string[]) {
-  const child = spawn(process.execPath, [packagedProgram, 'mock', '--port', '0', ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const ended = once(child, 'exit');
-  const stop = async (): Promise<unknown> => {
+  const child = spawn(process.execPath, [packagedProgram, 'mock', '--port', '0', ...flags]);
+  const { line } = await waitForLine(child);
+  const stop = async () => {
     child.kill('SIGTERM');
-    const [code] = (await ended) as [unknown];
+    const [code] = (await once(child, 'exit')) as [unknown];
     return code;
   };
   return { line, url: line.replace('listening on ', ''), stop };

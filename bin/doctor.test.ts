@@ -11,17 +11,13 @@ import { withServer } from '../suites/testing/against.ts';
 import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
-import { runCli } from './testing/run-cli.ts';
+import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const { fileOf } = temporaryFolder();
 const builtIn = await loadFixture(undefined, {});
 
-/** Runs `doctor`. Returns exit code and output. */
-async function call(...argv: readonly string[]) {
-  const { code, output, stderr, error } = await runCli(['doctor', ...argv]);
-  return { code, output, stderr: stderr + error };
-}
+const call = (...argv: readonly string[]) => runCli(['doctor', ...argv]);
 
 /** Runs `doctor --json`. Returns exit code and checkup. */
 async function examined(...argv: readonly string[]) {
@@ -135,20 +131,11 @@ test('--header is sent with every request, and its value is not shown', async ()
   });
 });
 
-/** Invalid input, and the message. */
-const refusals: readonly (readonly [argv: readonly string[], pattern: RegExp])[] = [
-  [[], /doctor needs the URL of a server/],
-  [['http://x', '--timeout', '9000'], /--timeout 9000: needs a whole number from 1 to 5000/],
-  [['http://x', '--ca', 'nowhere.pem'], /--ca nowhere\.pem: cannot be read/],
-];
-
-for (const [argv, pattern] of refusals)
-  test(`refused: doctor ${argv.join(' ')}`, async () => {
-    const { code, output, stderr } = await call(...argv);
-    assert.match(stderr, pattern);
-    assert.equal(code, 2);
-    assert.equal(output, '');
-  });
+testRefusals('doctor', [
+  ['', /doctor needs the URL of a server/],
+  ['http://x --timeout 9000', /--timeout 9000: needs a whole number from 1 to 5000/],
+  ['http://x --ca nowhere.pem', /--ca nowhere\.pem: cannot be read/],
+]);
 
 const { apiKeys = [], users = [], deposits = [] } = builtIn;
 const isOurs = (user_id: string) => users.find((user) => user.user_id === user_id)?.partner === 'northwind';

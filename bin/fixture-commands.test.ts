@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { packagedProgram } from './testing/packaged.ts';
-import { runCli } from './testing/run-cli.ts';
+import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { readFixture } from '../schemas/fixture.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
@@ -90,7 +90,7 @@ test('an export contains the keys, also from the environment, and only its owner
   ]);
 });
 
-const refusals: readonly (readonly [line: string, pattern: RegExp])[] = [
+testRefusals('fixture', [
   ['generate --users -1', /--users -1: needs a whole number from 0/],
   ['generate --users 0', /--deposits 1000: every deposit needs a user/],
   [`generate --output ${at('none/f.json')}`, /the fixture cannot be written: its folder does not exist/],
@@ -100,13 +100,7 @@ const refusals: readonly (readonly [line: string, pattern: RegExp])[] = [
   [`export ${at('f.json')} --format csv --output ${at('f.json')}`, /it is a file, not a folder/],
   [`export ${at('f.json')} --format xml`, /xml/],
   [`export ${at('f.json')} --format sql --output ${folder}`, /the export cannot be written: it is a folder/],
-];
-for (const [line, pattern] of refusals)
-  test(`refused: fixture ${line.replaceAll(folder, '…')}`, async () => {
-    const { code, error } = await call(`fixture ${line}`);
-    assert.match(error, pattern);
-    assert.equal(code, 2);
-  });
+]);
 
 test('a file that is too large for a string is rejected', async () => {
   writeFileSync(at('huge.json'), '');

@@ -236,10 +236,7 @@ const fixtureFile = fileOf('fixture.json', fixture);
 async function verify(url: string, flags: string) {
   const cases = flags.includes('--cases') ? '' : '--cases 3';
   const short = `${cases} --max-duration 1m --no-canary --seed 1`;
-  const { code, output, stderr, error } = await runCli(
-    `verify ${url} --fixture ${fixtureFile} ${short} ${flags}`,
-  );
-  return { code, output, error: stderr + error, message: error };
+  return runCli(`verify ${url} --fixture ${fixtureFile} ${short} ${flags}`);
 }
 
 /** Characters that affect a terminal or are invisible, except for line breaks. */
@@ -248,13 +245,13 @@ const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** Asserts that a run ends with this exit code and cause. */
 async function ends(url: string, code: number, cause: RegExp, flags = ''): Promise<void> {
   const run = await verify(url, flags);
-  const output = run.output + run.error;
+  const output = run.output + run.stderr;
   assert.equal(run.code, code, output);
   assert.ok(
     output.split('\n').some((line) => cause.test(line)),
     `no line says ${cause}: ${output}`,
   );
-  if (code === 4) assert.equal(run.message.split('\n').length, 1, run.message);
+  if (code === 4) assert.equal(run.error.split('\n').length, 1, run.error);
   assert.doesNotMatch(output, /^\s+at /m, 'no stack');
   assert.doesNotMatch(output, UNPRINTABLE, 'no terminal escapes');
   assert.ok(output.length < 200_000, 'bounded');

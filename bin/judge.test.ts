@@ -174,20 +174,15 @@ describe('a newer catalogue', () => {
   });
 });
 
-async function call(argv: string | readonly string[], signal = new AbortController().signal) {
-  const { code, output, stderr, error } = await runCli(argv, { signal });
-  return { code, output, error: stderr + error };
-}
-
 const run = '--suite valid --seed 1 --cases 100 --no-canary --report';
 
 test('verify writes a transcript to a file and to standard output; judge makes the same record from it', async () => {
   const [transcript, record] = [place('t.ndjson'), place('t.json')];
   const reports = `ndjson --report ndjson=${transcript} --report json=${record}`;
-  const { code, output } = await call(`verify ${run} ${reports}`);
+  const { code, output } = await runCli(`verify ${run} ${reports}`);
   assert.deepEqual([code, output], [0, readFileSync(transcript, 'utf8')]);
-  const again = await call(`judge ${transcript} --report json`);
-  assert.deepEqual(again, { code: 0, output: readFileSync(record, 'utf8'), error: '' });
+  const again = await runCli(`judge ${transcript} --report json`);
+  assert.deepEqual(again, { code: 0, output: readFileSync(record, 'utf8'), stderr: '', error: '' });
 });
 
 test('judge prints differences from the run, and nothing if the same requirements fail', async () => {
@@ -195,15 +190,15 @@ test('judge prints differences from the run, and nothing if the same requirement
   const fault = faults['date-day-and-month-swapped']!;
   await using mock = await startMock({ behaviour: fault.change(reference) });
   const own = `${mock.url} --fixture ${builtInFixture.pathname}`;
-  assert.equal((await call(`verify ${own} ${run} ndjson=${transcript}`)).code, 1);
-  const same = await call(`judge ${transcript}`);
-  assert.deepEqual([same.code, same.error], [1, '']);
+  assert.equal((await runCli(`verify ${own} ${run} ndjson=${transcript}`)).code, 1);
+  const same = await runCli(`judge ${transcript}`);
+  assert.deepEqual([same.code, same.stderr], [1, '']);
   const text = readFileSync(transcript, 'utf8');
   const [was, is] = [String.raw`\"status\":\"EXECUTED\"`, String.raw`\"status\":\"executed\"`];
   writeFileSync(changed, text.replaceAll(was, is));
-  const other = await call(`judge ${changed}`);
+  const other = await runCli(`judge ${changed}`);
   assert.equal(other.code, 1);
-  assert.match(other.error, /some results differ from those of the run[^]*valid\/deposit-check\/executed/);
+  assert.match(other.stderr, /some results differ from those of the run[^]*valid\/deposit-check\/executed/);
 });
 
 test('judge reads the transcript of a killed run as incomplete', async () => {
@@ -216,7 +211,7 @@ test('judge reads the transcript of a killed run as incomplete', async () => {
     child = spawn(process.execPath, [packagedProgram, ...args, ...flags], { stdio: 'ignore' });
     await once(child, 'exit');
   });
-  const { code, output } = await call(`judge ${transcript} --report json`);
+  const { code, output } = await runCli(`judge ${transcript} --report json`);
   const record = JSON.parse(output) as RunRecord;
   assert.deepEqual([record.verdict, record.interrupted, code], ['incomplete', true, 3]);
   assert.ok(record.requests > 90, `${record.requests}`);
@@ -228,10 +223,10 @@ test('judge gives the record of an interrupted run, including its signal', async
   const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
   const flags = `--no-canary --seed 1 --report ndjson=${transcript} --report json=${record}`;
   const interrupted = await withServer(server, (port) =>
-    call(`verify http://127.0.0.1:${port} ${flags}`, stop.signal),
+    runCli(`verify http://127.0.0.1:${port} ${flags}`, { signal: stop.signal }),
   );
-  assert.equal(interrupted.code, 130, interrupted.error);
-  const again = await call(`judge ${transcript} --report json`);
+  assert.equal(interrupted.code, 130, interrupted.stderr);
+  const again = await runCli(`judge ${transcript} --report json`);
   assert.deepEqual([again.code, again.output], [3, readFileSync(record, 'utf8')]);
   assert.match(again.output, /Interrupted by SIGINT\./);
 });
@@ -247,12 +242,12 @@ test('if a target stops answering, no requirement fails, in the run and in judge
   const only = '--only invalid-uuid/user-status/hostile --cases 20 --timeout 50 --no-canary --strict';
   const reports = `--report ndjson=${transcript} --report json=${record}`;
   const { code } = await withServer(server, (port) =>
-    call(`verify http://127.0.0.1:${port} ${only} ${reports}`),
+    runCli(`verify http://127.0.0.1:${port} ${only} ${reports}`),
   );
   const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
   assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);
   assert.match(readFileSync(transcript, 'utf8'), /"line":"missed"/);
-  const again = await call(`judge ${transcript} --report json`);
+  const again = await runCli(`judge ${transcript} --report json`);
   assert.equal(again.output, readFileSync(record, 'utf8'));
 });
 
@@ -272,22 +267,22 @@ for (const [name, [text, pattern]] of Object.entries(wrong))
   test(`judge rejects: ${name}`, async () => {
     const file = place(`${name}.wrong`);
     if (text !== undefined) writeFileSync(file, text);
-    const { code, error } = await call(['judge', file]);
+    const { code, stderr } = await runCli(['judge', file]);
     assert.equal(code, 2);
-    assert.match(error, pattern);
+    assert.match(stderr, pattern);
   });
 
 describe('a transcript that cannot be written', () => {
   test('from the start: nothing is sent', async () => {
-    const { code, error } = await call(`verify ${run} ndjson=${place('no/such/folder')}`);
-    assert.deepEqual([code, /its folder does not exist/.test(error)], [2, true]);
+    const { code, stderr } = await runCli(`verify ${run} ndjson=${place('no/such/folder')}`);
+    assert.deepEqual([code, /its folder does not exist/.test(stderr)], [2, true]);
   });
   const skip = existsSync('/dev/full') ? false : 'there is no /dev/full here';
   test('to its end: the other reports are written, with exit code 2', { skip }, async () => {
     const record = place('beside-full.json');
-    const { code, error } = await call(`verify ${run} ndjson=/dev/full --report json=${record}`);
+    const { code, stderr } = await runCli(`verify ${run} ndjson=/dev/full --report json=${record}`);
     assert.equal(code, 2);
-    assert.match(error, /\/dev\/full: the transcript cannot be written: the disk is full/);
+    assert.match(stderr, /\/dev\/full: the transcript cannot be written: the disk is full/);
     assert.equal((JSON.parse(readFileSync(record, 'utf8')) as RunRecord).verdict, 'conformant');
   });
 });

@@ -80,8 +80,8 @@ const context = { env, isTerminal: true, terminal: { color: true, width: 80 } };
 
 /** Returns all output of a command line as one text. */
 async function outputOf(argv: string | readonly string[]) {
-  const { code, output, stderr, error } = await runCli(argv, context);
-  return { code, text: output + stderr + error };
+  const { code, output, stderr } = await runCli(argv, context);
+  return { code, text: output + stderr };
 }
 
 /** Removes escapes and line breaks from a text, independently of the redactor. */

@@ -32,10 +32,7 @@ function serve(
 
 const always = ['--fixture', builtInFixture.pathname, '--no-canary', '--cases', '1', '--suite', 'valid'];
 
-async function call(argv: readonly string[]) {
-  const { code, output, stderr, error } = await runCli(argv, { terminal: { color: true, width: 100 } });
-  return { code, output, stderr: stderr + error };
-}
+const call = (argv: readonly string[]) => runCli(argv, { terminal: { color: true, width: 100 } });
 
 test('every report that cannot be written is reported, with the verdict, and the others are written', async (t) => {
   const { folder } = temporaryFolder(t);

@@ -16,15 +16,6 @@ const terminal: ReportOptions = { color: false, width: 100 };
 /** Writes a record to a file, as verify does. */
 const fileOf = (name: string, record: RunRecord) => write(name, reports.json(record));
 
-async function call(
-  argv: string | readonly string[],
-  env: Record<string, string> = {},
-  signal = new AbortController().signal,
-) {
-  const { code, output, stderr, error } = await runCli(argv, { env, signal, terminal });
-  return { code, output, error: stderr + error };
-}
-
 const sample = fileOf('sample.json', sampleRecord);
 const earlier = fileOf('earlier.json', earlierRecord);
 const whole: RunRecord = {
@@ -40,15 +31,15 @@ describe('report', () => {
       const file = fileOf('whole.json', whole);
       const expected = render(whole, terminal);
       const report = `report ${file} --format ${format}`;
-      assert.deepEqual(await call(report), { code: 0, output: expected, error: '' });
-      assert.equal((await call(`${report}=${place('out')}`)).output, '');
+      assert.deepEqual(await runCli(report), { code: 0, output: expected, stderr: '', error: '' });
+      assert.equal((await runCli(`${report}=${place('out')}`)).output, '');
       assert.equal(readFileSync(place('out'), 'utf8'), expected);
     });
 
   test('without a format, it prints the console report; several formats are possible', async () => {
-    const { output } = await call(`report ${sample} --format console --format junit=${place('x.xml')}`);
+    const { output } = await runCli(`report ${sample} --format console --format junit=${place('x.xml')}`);
     assert.equal(output, reports.console(sampleRecord, terminal));
-    assert.equal((await call(['report', sample])).output, output);
+    assert.equal((await runCli(['report', sample])).output, output);
     assert.match(readFileSync(place('x.xml'), 'utf8'), /^<\?xml /);
   });
 
@@ -65,9 +56,9 @@ describe('report', () => {
       [`${sample} --format badge=${place('b')}`, /a badge needs a complete run, but/],
       ['', /Not enough non-option arguments/],
     ] as const) {
-      const { code, output, error } = await call(`report ${argv}`);
+      const { code, output, stderr } = await runCli(`report ${argv}`);
       assert.deepEqual([code, output], [2, ''], argv);
-      assert.match(error, pattern);
+      assert.match(stderr, pattern);
     }
     assert.equal(readdirSync(folder).length, before);
   });
@@ -90,14 +81,14 @@ describe('diff', () => {
     [[sample], 2],
   ] as const)
     test(`${argv.join(' ').replaceAll(`${folder}/`, '')} ends with ${expected}`, async () => {
-      const { code, output, error } = await call(['diff', ...argv]);
-      assert.equal(code, expected, error);
+      const { code, output, stderr } = await runCli(['diff', ...argv]);
+      assert.equal(code, expected, stderr);
       assert.equal(output === '', expected === 2);
     });
 
   test('the default format is console', async () => {
     const comparison = compare(earlierRecord, sampleRecord);
-    const { output } = await call(`diff ${earlier} ${sample} --format console --format json=${place('d')}`);
+    const { output } = await runCli(`diff ${earlier} ${sample} --format console --format json=${place('d')}`);
     assert.equal(output, renderDiffConsole(comparison, terminal));
     assert.match(
       readFileSync(place('d'), 'utf8'),
@@ -112,12 +103,12 @@ describe('verify', () => {
 
   test('the badge of a complete run has the digest of its json report, and can be made from it later', async () => {
     const json = place('run.json');
-    const { code, error } = await call(`${verify} --report badge=${badge} --report json=${json}`);
-    assert.equal(code, 0, error);
+    const { code, stderr } = await runCli(`${verify} --report badge=${badge} --report json=${json}`);
+    assert.equal(code, 0, stderr);
     const text = readFileSync(badge, 'utf8');
     const digest = createHash('sha256').update(readFileSync(json)).digest('hex');
     assert.ok(text.includes(`sha256:${digest}<`));
-    assert.equal((await call(['report', json, '--format', 'badge'])).output, text);
+    assert.equal((await runCli(['report', json, '--format', 'badge'])).output, text);
     assert.equal((JSON.parse(readFileSync(json, 'utf8')) as RunRecord).version, version);
     rmSync(badge);
   });
@@ -127,29 +118,29 @@ describe('verify', () => {
     ['--only auth/user-status/missing --replay 0', /--replay/],
   ] as const)
     test(`no badge with ${flags}: rejected before anything is sent`, async () => {
-      const { code, output, error } = await call(`${verify} ${flags} --report badge=${badge}`);
+      const { code, output, stderr } = await runCli(`${verify} ${flags} --report badge=${badge}`);
       assert.deepEqual([code, output], [2, '']);
-      assert.match(error, why);
+      assert.match(stderr, why);
       assert.ok(!existsSync(badge));
     });
 
   test('an interrupted run writes no badge and has the same exit code', async () => {
     const stop = new AbortController();
     const json = place('interrupted.json');
-    const running = call(`${verify} --report badge=${badge} --report json=${json}`, {}, stop.signal);
+    const running = runCli(`${verify} --report badge=${badge} --report json=${json}`, {
+      signal: stop.signal,
+    });
     stop.abort();
-    const { code, error } = await running;
+    const { code, stderr } = await running;
     assert.equal(code, 130);
-    assert.match(error, /--report badge: a badge needs a complete run, but this one was interrupted/);
+    assert.match(stderr, /--report badge: a badge needs a complete run, but this one was interrupted/);
     assert.deepEqual([existsSync(badge), existsSync(json)], [false, true]);
   });
 
   test('on GitHub Actions, the step gets annotations and a summary', async () => {
     const summary = place('summary.md');
-    const { output } = await call(`${verify} --only auth/user-status/missing`, {
-      GITHUB_ACTIONS: 'true',
-      GITHUB_STEP_SUMMARY: summary,
-    });
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary };
+    const { output } = await runCli(`${verify} --only auth/user-status/missing`, { env });
     assert.match(
       output,
       /^::stop-commands::(\S+)\n[^]*\n::\1::\n::notice title=ib-conformance%3A conformant/,

@@ -19,7 +19,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { withServer } from '../../suites/testing/against.ts';
 import { commandLine } from '../command-line.ts';
 import { packagedProgram } from '../testing/packaged.ts';
-import { runCli } from '../testing/run-cli.ts';
+import { runCli, testRefusals } from '../testing/run-cli.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 
 const { folder, place: pathOf, fileOf } = temporaryFolder();
@@ -66,30 +66,21 @@ async function run(t: TestContext, ...flags: readonly string[]) {
   };
 }
 
-describe('invalid flags:', () => {
-  for (const [flags, pattern] of [
-    ['--watch', /--watch needs --fixture/],
-    ['--journal -1', /--journal -1: needs a whole number from 0/],
-    ['--no-admin --admin-port 0', /--no-admin excludes --admin-port/],
-    ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
-    ['--base-path /__admin/', /--base-path \/__admin\/: the admin API uses this path/],
-    ['--port 4999 --admin-port 4999', /--admin-port 4999: --port uses it/],
-    ['--tls-cert c.pem', /need each other/],
-    ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
-    ['--tls-cert package.json --tls-key package.json', /not a certificate and its key in PEM/],
-    ['--chaos 500:2', /chaos 500:2: the rate must be a number from 0 to 1/],
-    ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
-    ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
-    ['--scorecard json=', /--scorecard json=: the file name after = is missing/],
-    ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
-  ] as const)
-    test(flags, async () => {
-      const port = flags.includes('--port') ? [] : ['--port', '0'];
-      const { code, error } = await runCli(['mock', ...port, ...flags.split(' ')]);
-      assert.equal(code, 2);
-      assert.match(error, pattern);
-    });
-});
+testRefusals('mock --port 0', [
+  ['--watch', /--watch needs --fixture/],
+  ['--journal -1', /--journal -1: needs a whole number from 0/],
+  ['--no-admin --admin-port 0', /--no-admin excludes --admin-port/],
+  ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
+  ['--base-path /__admin/', /--base-path \/__admin\/: the admin API uses this path/],
+  ['--tls-cert c.pem', /need each other/],
+  ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
+  ['--tls-cert package.json --tls-key package.json', /not a certificate and its key in PEM/],
+  ['--chaos 500:2', /chaos 500:2: the rate must be a number from 0 to 1/],
+  ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
+  ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
+  ['--scorecard json=', /--scorecard json=: the file name after = is missing/],
+  ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
+]);
 
 test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
   const mock = await run(t, '--host', '[::1]');
