@@ -11,7 +11,15 @@ import { renderDiffConsole } from './diff-reports.ts';
 import { compare } from './diff.ts';
 import type { ReportOptions } from './formats.ts';
 import { outcomes } from './results.ts';
-import { DANGEROUS, anyCheckup, anyPair, anyRecord, hostileText, sampleRecord } from './testing/records.ts';
+import {
+  DANGEROUS,
+  anyCheckup,
+  anyPair,
+  anyRecord,
+  hostileText,
+  sampleFailure,
+  sampleRecord,
+} from './testing/records.ts';
 import { columns } from './text.ts';
 
 const plain = { color: false, width: 100 };
@@ -128,14 +136,11 @@ test('the report stays short for any size of answers', () => {
 });
 
 test('a command that cannot be shown exactly has a note', () => {
-  const first = sampleRecord.requirements.find((result) => result.outcome === 'failed');
-  assert.ok(first?.counterexample);
-  const { request } = first.counterexample;
-  const show = (curl: string): string =>
-    renderConsole(
-      { ...sampleRecord, requirements: [{ ...first, counterexample: { request, curl } }] },
-      plain,
-    );
+  const { request } = sampleFailure.counterexample!;
+  const show = (curl: string): string => {
+    const requirements = [{ ...sampleFailure, counterexample: { request, curl } }];
+    return renderConsole({ ...sampleRecord, requirements }, plain);
+  };
   assert.match(show('curl \u202e'), /curl \\u\{202e\}\n  note +request is escaped or cut/);
   assert.doesNotMatch(show('curl'), /escaped or cut/);
   assert.ok(show(`curl ${'x'.repeat(1_900)}`).includes('x'.repeat(1_900)));
@@ -170,15 +175,12 @@ test('missing parts of the record are omitted', () => {
 
 /** Record of a target that answers everything with 500: `count` similar failures. */
 function allFailed(count: number): RunRecord {
-  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
+  const response = { status: 500, headers: {}, body: 'Internal Server Error' };
   const requirements = Array.from({ length: count }, (_, at) => ({
-    ...failed,
+    ...sampleFailure,
     id: `auth/user-status/${at}`,
     level: 'required' as const,
-    counterexample: {
-      ...failed.counterexample!,
-      response: { status: 500, headers: {}, body: 'Internal Server Error' },
-    },
+    counterexample: { ...sampleFailure.counterexample!, response },
   }));
   return { ...sampleRecord, requirements, counts: { ...sampleRecord.counts, broken: 0 } };
 }
@@ -195,12 +197,10 @@ test('many similar failures are grouped, and each is named', () => {
 
 test('a requirement that depends on another one is not shown in full', () => {
   const first = sampleRecord.requirements.find((result) => result.outcome === 'inconclusive');
-  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
-  const shows = (reason: string) =>
-    renderConsole(
-      { ...sampleRecord, requirements: [{ ...first!, reason, counterexample: failed!.counterexample! }] },
-      plain,
-    ).includes('  request ');
+  const shows = (reason: string) => {
+    const requirements = [{ ...first!, reason, counterexample: sampleFailure.counterexample! }];
+    return renderConsole({ ...sampleRecord, requirements }, plain).includes('  request ');
+  };
   assert.deepEqual([shows('timeout'), shows('depends')], [true, false]);
 });
 

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Failed } from '../schemas/generated/types.ts';
 import { byAnswer } from './results.ts';
-import { sampleRecord } from './testing/records.ts';
-
-const sample = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
+import { sampleFailure } from './testing/records.ts';
 
 const failure = (id: string, status: number, body: string, more: Partial<Failed> = {}): Failed => ({
-  ...sample,
+  ...sampleFailure,
   id,
   level: 'required',
   counterexample: {
@@ -40,7 +38,7 @@ test('without a condition, groups differ by status, body, aspect and missing ans
     failure('c', 400, 'no 3 at 4'),
     failure('d', 404, 'not so'),
     failure('e', 404, 'no 5 at 6', { aspect: 'message' }),
-    failure('g', 404, '', { counterexample: { ...sample.counterexample!, trouble: 'broken off' } }),
+    failure('g', 404, '', { counterexample: { ...sampleFailure.counterexample!, trouble: 'broken off' } }),
   ];
   delete (some.at(-1)!.counterexample as { response?: unknown }).response;
   assert.deepEqual(groupsOf(some), ['a | b f', 'c | ', 'd | ', 'e | ', 'g | ']);

@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import addFormats from 'ajv-formats';
-import { build, transform } from 'esbuild';
+import { transform } from 'esbuild';
 import { compile } from 'json-schema-to-typescript';
 import { configSections } from '../command-line.ts';
 import type { Flag, Flags } from '../commands/command.ts';
 import { TEXT_PATTERN } from '../config.ts';
+import { bundlePage } from './package/bundle.ts';
 import { root } from './paths.ts';
 import { writeFormatted } from './write-formatted.ts';
 
@@ -115,18 +116,7 @@ const configSchema = {
 await writeFormatted('schemas/config.schema.json', JSON.stringify(configSchema));
 
 // The page is one file: `index.html` with inline style and script.
-const { outputFiles } = await build({
-  absWorkingDir: root,
-  entryPoints: ['mock/page/page.tsx'],
-  bundle: true,
-  write: false,
-  format: 'iife',
-  target: 'es2022',
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
-  charset: 'utf8',
-  legalComments: 'none',
-});
+const { outputFiles } = await bundlePage();
 let html = read('mock/page/index.html');
 for (const [element, content] of [
   ['style', read('mock/page/page.css')],

@@ -7,7 +7,7 @@ import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { renderHtml } from './page.ts';
 import { anchorsOf } from './parts.ts';
 import { attribute, withClass, parsed, textIn, type Element } from '../testing/parsers.ts';
-import { anyRecord, hostileText, sampleRecord } from '../testing/records.ts';
+import { anyRecord, hostileText, sampleFailure, sampleRecord } from '../testing/records.ts';
 import { printable } from '../text.ts';
 
 const sample = parsed(renderHtml(sampleRecord));
@@ -132,11 +132,10 @@ test('the page stays small for any size of answers', () => {
 });
 
 test('the first ten findings are open, the others are collapsed', () => {
-  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
   const requirements = Array.from({ length: 12 }, (_, at) => {
-    const { counterexample } = failed;
     const response = { status: 500 + at, headers: {}, body: '' };
-    return { ...failed, id: `a/b/${at}`, counterexample: { ...counterexample!, response } };
+    const counterexample = { ...sampleFailure.counterexample!, response };
+    return { ...sampleFailure, id: `a/b/${at}`, counterexample };
   });
   const page = renderHtml({ ...sampleRecord, requirements });
   assert.equal(page.match(/<details[^>]* open/g)?.length, 10);
@@ -155,9 +154,8 @@ test('missing parts of the record are omitted', () => {
 });
 
 test('failures with the same answer have a likely cause', () => {
-  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
   const hasLikelyCause = (...actuals: readonly string[]) => {
-    const requirements = actuals.map((actual, nth) => ({ ...failed!, id: `auth/service/${nth}`, actual }));
+    const requirements = actuals.map((actual, nth) => ({ ...sampleFailure, id: `a/b/${nth}`, actual }));
     return renderHtml({ ...sampleRecord, requirements }).includes(' failures have the same answer');
   };
   assert.ok(hasLikelyCause('500', '500', '500', '404'));

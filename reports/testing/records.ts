@@ -7,6 +7,9 @@ import sample from './sample-record.json' with { type: 'json' };
 /** A record with every outcome and every level, for the golden files. */
 export const sampleRecord = sample as unknown as RunRecord;
 
+/** Its first failure. */
+export const sampleFailure = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
+
 const earlier: Readonly<Record<string, object>> = {
   'auth/deposit-check/revoked': { outcome: 'passed' },
   'auth/user-status/unknown-key': { outcome: 'passed' },

@@ -21,11 +21,11 @@ const { folder, command } = await install();
 const servers = [bareHttp, thisPackage(command), ...others];
 const run = promisify(execFile);
 
-/** Runs a command and returns the seconds from the start of its process to its exit. */
-async function timed(argv: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<number> {
+/** Runs a command line and returns the seconds from the start of its process to its exit. */
+async function timed(line: string, environment: NodeJS.ProcessEnv = {}): Promise<number> {
   const begin = performance.now();
   const env = { ...process.env, CI: '', ...environment };
-  await run(command, [...argv], { cwd: folder, env }).catch((error: unknown) => {
+  await run(command, line.split(' '), { cwd: folder, env }).catch((error: unknown) => {
     // A run with few lookups exits as incomplete.
     if ((error as { readonly code?: unknown }).code !== 3) throw error;
   });
@@ -41,15 +41,9 @@ function fixtureFile(name: string, content: Fixture): string {
 const { limits: _, ...withoutLimits } = builtIn as Fixture;
 const unlimited = fixtureFile('no-limits', withoutLimits);
 
-/** Returns the arguments to verify a running mock without limits. */
-const verifyCommand = ({ origin }: { readonly origin: string }) => [
-  'verify',
-  origin,
-  '--fixture',
-  unlimited,
-  '--seed',
-  '1',
-];
+/** Returns the command line to verify a running mock without limits. */
+const verifyCommand = ({ origin }: { readonly origin: string }) =>
+  `verify ${origin} --fixture ${unlimited} --seed 1`;
 
 /** Measures the time from the start of `npx ib-conformance verify` to its first request. */
 async function timeToFirstRequest(): Promise<Sample> {
@@ -69,29 +63,24 @@ async function timeToFirstRequest(): Promise<Sample> {
 }
 
 /** Verifies a mock with these limits and one key. */
-async function limitedRun(limits: FixtureLimits, isStated: boolean, more: Limited = {}): Promise<Sample> {
+async function limitedRun(limits: FixtureLimits, isStated: boolean, delay = 0, flags = ''): Promise<Sample> {
   const apiKeys = withoutLimits.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key');
   const oneKey = { ...withoutLimits, apiKeys };
   const served = fixtureFile('served', { ...oneKey, limits });
   const known = isStated ? served : fixtureFile('known', oneKey);
   const record = join(folder, 'run.json');
-  await using running = await start(thisPackage(command, '--fixture', served, ...(more.mock ?? [])), folder);
-  const argv = ['verify', running.origin, '--fixture', known, '--seed', '1', '--report', `json=${record}`];
-  const seconds = await timed([...argv, ...(more.verify ?? [])]);
+  const server = thisPackage(command, '--fixture', served, '--delay', String(delay));
+  await using running = await start(server, folder);
+  const verify = `verify ${running.origin} --fixture ${known} --seed 1${flags}`;
+  const seconds = await timed(`${verify} --report json=${record}`);
   const { requests, strength = 0, requirements } = JSON.parse(readFileSync(record, 'utf8')) as RunRecord;
   const open = requirements.filter(({ outcome }) => outcome === 'inconclusive').length;
   return { seconds, requests, strength, 'requirements not judged': open };
-}
-/** Additional flags of the commands. */
-interface Limited {
-  readonly mock?: readonly string[];
-  readonly verify?: readonly string[];
 }
 const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
   'user-status': { failedLookups, windowSeconds },
   'deposit-check': { requests, windowSeconds },
 });
-const SLOW = { mock: ['--delay', '20'] };
 
 const START_IN_PROCESS = `import { startMock } from 'ib-conformance/mock';
 const begin = performance.now();
@@ -100,7 +89,7 @@ process.stdout.write(String((performance.now() - begin) / 1000));
 await mock.close();`;
 
 /** Suites without waits. */
-const SUITES = ['valid', 'invalid-uuid', 'foreign-ib', 'auth'].flatMap((name) => ['--suite', name]);
+const SUITES = '--suite valid --suite invalid-uuid --suite foreign-ib --suite auth';
 
 /** Warm-up, because code is compiled at first. */
 const WARM_UP = { duration: 3 };
@@ -139,13 +128,13 @@ const parts: Readonly<Record<string, Rows>> = {
       const argv = ['--input-type=module', '--eval', START_IN_PROCESS];
       return { seconds: Number((await run(process.execPath, argv, { cwd: folder })).stdout) };
     },
-    '`--help`': async () => ({ seconds: await timed(['--help']) }),
+    '`--help`': async () => ({ seconds: await timed('--help') }),
     '`npx ib-conformance verify`, to its first request': timeToFirstRequest,
     '`verify` of a URL, 1,000 requests': async () => {
       await using running = await start(thisPackage(command, '--limits', 'off'), folder);
-      return { seconds: await timed([...verifyCommand(running), ...SUITES, '--max-requests', '1000']) };
+      return { seconds: await timed(`${verifyCommand(running)} ${SUITES} --max-requests 1000`) };
     },
-    '`verify` of the built-in mock': async () => ({ seconds: await timed(['verify', '--seed', '1']) }),
+    '`verify` of the built-in mock': async () => ({ seconds: await timed('verify --seed 1') }),
   },
   harness: rowsBy(
     [300, 1_500, 10_000],
@@ -154,12 +143,10 @@ const parts: Readonly<Record<string, Rows>> = {
       const [record, peak] = [join(folder, 'run.json'), join(folder, 'peak')];
       await using running = await start(thisPackage(command, '--limits', 'off'), folder);
       const bare = await load(running, WARM_UP);
-      const flags = ['--cases', String(cases), '--no-canary', ...SUITES, '--report', `json=${record}`];
+      const flags = `--cases ${cases} --no-canary ${SUITES} --report json=${record}`;
       const watch = new URL('../../testing/peak-memory.mjs', import.meta.url).href;
-      const seconds = await timed([...verifyCommand(running), ...flags], {
-        NODE_OPTIONS: `--import ${watch}`,
-        PEAK_FILE: peak,
-      });
+      const env = { NODE_OPTIONS: `--import ${watch}`, PEAK_FILE: peak };
+      const seconds = await timed(`${verifyCommand(running)} ${flags}`, env);
       const { requests } = JSON.parse(readFileSync(record, 'utf8')) as RunRecord;
       const share = requests / seconds / bare['requests a second'];
       const memory = Number(readFileSync(peak, 'utf8')) / 2 ** 20;
@@ -169,10 +156,9 @@ const parts: Readonly<Record<string, Rows>> = {
   limits: {
     '12 and 40 in 2 s, stated': () => limitedRun(limitsOf(12, 40, 2), true),
     'the same, not stated': () => limitedRun(limitsOf(12, 40, 2), false),
-    'the same, stated, 60 s allowed': () =>
-      limitedRun(limitsOf(12, 40, 2), true, { verify: ['--max-duration', '60s'] }),
-    '60 in 3 s, 20 ms an answer, stated': () => limitedRun(limitsOf(60, 60, 3), true, SLOW),
-    'the same, 20 ms an answer, not stated': () => limitedRun(limitsOf(60, 60, 3), false, SLOW),
+    'the same, stated, 60 s allowed': () => limitedRun(limitsOf(12, 40, 2), true, 0, ' --max-duration 60s'),
+    '60 in 3 s, 20 ms an answer, stated': () => limitedRun(limitsOf(60, 60, 3), true, 20),
+    'the same, 20 ms an answer, not stated': () => limitedRun(limitsOf(60, 60, 3), false, 20),
     '100 in 15 min, stated': () => limitedRun(limitsOf(100, 100, 900), true),
     '100 in 15 min, not stated': () => limitedRun(limitsOf(100, 100, 900), false),
   },
@@ -181,8 +167,7 @@ const parts: Readonly<Record<string, Rows>> = {
     (size) => `${thousands(size)} users and deposits`,
     async (size) => {
       const file = join(folder, `fixture-${size}.json`);
-      const amount = ['--users', String(size), '--deposits', String(size)];
-      await timed(['fixture', 'generate', ...amount, '--output', file]);
+      await timed(`fixture generate --users ${size} --deposits ${size} --output ${file}`);
       const { users = [], apiKeys = [] } = JSON.parse(readFileSync(file, 'utf8')) as Fixture;
       const path = `/api/ib/user-status?user_id=${users[0]!.user_id}`;
       const { key } = apiKeys.find(({ partner, state }) => partner !== null && state === 'active')!;
@@ -216,18 +201,22 @@ async function measureTable(name: string, rounds: number): Promise<string> {
     }
   const [first] = [...samples.values()];
   const columns = Object.keys(first![0]!);
-  const figures = (of: readonly Sample[], column: string) =>
-    of.map((sample) => sample[column]!).toSorted((a, b) => a - b);
-  const medianOf = (of: readonly Sample[], column: string) => figures(of, column)[Math.floor(rounds / 2)]!;
-  const cell = (of: readonly Sample[], column: string) =>
-    `${digits(medianOf(of, column))} (${digits(figures(of, column)[0]!)} to ${digits(figures(of, column).at(-1)!)})`;
+  /** Returns minimum, median and maximum. */
+  const figures = (of: readonly Sample[], column: string) => {
+    const sorted = of.map((sample) => sample[column]!).toSorted((a, b) => a - b);
+    return [0, Math.floor(rounds / 2), -1].map((at) => sorted.at(at)!) as [number, number, number];
+  };
+  const cell = (of: readonly Sample[], column: string) => {
+    const [least, median, most] = figures(of, column).map(digits);
+    return `${median} (${least} to ${most})`;
+  };
   const lines = [
     [name, ...columns, `${columns[0]}, times the first row`],
     ['', ...columns, ''].map(() => '---'),
     ...[...samples].map(([row, of]) => [
       row,
       ...columns.map((column) => cell(of, column)),
-      digits(medianOf(of, columns[0]!) / medianOf(first!, columns[0]!)),
+      digits(figures(of, columns[0]!)[1] / figures(first!, columns[0]!)[1]),
     ]),
   ];
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}`;

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import type { Metafile } from 'esbuild';
 import { distFolder, root } from '../paths.ts';
-import { bundle } from './bundle.ts';
+import { bundle, bundlePage } from './bundle.ts';
 
 /** Imports of other declarations. In the package they have to name the code: `.js` or `.cjs`. */
 const localImport = /((?:from\s*|import\()['"])(\.[^'"]+)\.ts(?=['"])/g;
@@ -58,19 +58,10 @@ const repeatsLicence = /\/(?:jsonc-parser|yargs-parser)\//;
  * @throws Error for a package without a licence, or a file with an unlisted copyright notice
  */
 async function notices({ outputs }: Metafile): Promise<string> {
-  const page = await build({
-    absWorkingDir: root,
-    entryPoints: ['mock/page/page.tsx'],
-    bundle: true,
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    metafile: true,
-    write: false,
-  });
+  const page = await bundlePage();
   const bundled = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
-  const files = [...bundled, ...Object.keys(page.metafile.inputs)].filter((file) =>
-    file.includes('node_modules/'),
-  );
+  const inputs = [...bundled, ...Object.keys(page.metafile.inputs)];
+  const files = inputs.filter((file) => file.includes('node_modules/'));
   const isCarried = (file: string) => embedded.some(([place]) => file.includes(place));
   for (const file of files.filter((one) => !repeatsLicence.test(one) && !isCarried(one)))
     if (/copyright|MIT licen[cs]e/i.test(readFileSync(join(root, file), 'utf8')))

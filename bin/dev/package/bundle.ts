@@ -61,6 +61,22 @@ export async function bundle(format: keyof typeof formats, folder = distFolder):
   return metafile;
 }
 
+/** Bundles the script of the admin page. */
+export const bundlePage = () =>
+  build({
+    absWorkingDir: root,
+    entryPoints: ['mock/page/page.tsx'],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'iife',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    charset: 'utf8',
+    legalComments: 'none',
+  });
+
 /**
  * Fails if the bundle reads a file that the package lacks. All chunks are directly in `dist/`, so a source file finds
  * `new URL('../schemas/…', import.meta.url)` only if it is directly in a folder such as `bin/`.
