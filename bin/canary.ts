@@ -46,11 +46,14 @@ export async function missedBy({ change, fails }: Fault, fixture: Fixture, seed:
   return missed;
 }
 
+/** Returns limits with the same window for both endpoints. */
+export const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
+  'user-status': { failedLookups, windowSeconds },
+  'deposit-check': { requests, windowSeconds },
+});
+
 /** Low limits: rate-limit requirements take most of the time. */
-export const limits: FixtureLimits = {
-  'user-status': { failedLookups: 12, windowSeconds: 3 },
-  'deposit-check': { requests: 12, windowSeconds: 3 },
-};
+export const limits = limitsOf(12, 12, 3);
 
 /** Enough lookups for all pairs of conditions and every example of a malformed id. */
 export const ENOUGH_CASES = 760;

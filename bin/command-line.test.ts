@@ -9,6 +9,7 @@ import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
+import { nameOf } from './commands/command.ts';
 import { commands } from './commands/index.ts';
 import { builtInFixture } from './fixture-file.ts';
 
@@ -203,15 +204,10 @@ test('--max-requests is kept, and both endpoints get a similar number of cases',
   assert.ok(Math.max(one!.cases, other!.cases) <= 4 * Math.min(one!.cases, other!.cases));
 });
 
-const named = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
 const everyCommand = commands.flatMap((one) =>
   'commands' in one
-    ? one.commands.map(({ flags, ...command }) => ({
-        words: [one.usage, named(command)],
-        flags,
-        what: command.what,
-      }))
-    : [{ words: [named(one)], flags: one.flags, what: one.what }],
+    ? one.commands.map((command) => ({ ...command, words: [one.usage, nameOf(command)] }))
+    : [{ ...one, words: [nameOf(one)] }],
 );
 
 /** Add new verbs here, and only verbs. */

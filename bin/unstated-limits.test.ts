@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import { variants } from '../mock/variants.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
-import { verifyMock } from './canary.ts';
+import { limitsOf, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
 
 const { limits: _, ...unstated } = await loadFixture(undefined, {});
@@ -12,11 +12,6 @@ const oneKey = {
   ...unstated,
   apiKeys: unstated.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key'),
 };
-
-const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
-  'user-status': { failedLookups, windowSeconds },
-  'deposit-check': { requests, windowSeconds },
-});
 
 interface Asked {
   readonly limits: FixtureLimits;

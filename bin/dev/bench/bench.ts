@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture, FixtureLimits, RunRecord } from '../../../schemas/generated/types.ts';
+import { limitsOf } from '../../canary.ts';
 import { install } from '../package/install.ts';
 import { bareHttp, barePolka, load, others, thisPackage, start } from './servers.ts';
 
@@ -77,10 +78,6 @@ async function limitedRun(limits: FixtureLimits, isStated: boolean, delay = 0, f
   const open = requirements.filter(({ outcome }) => outcome === 'inconclusive').length;
   return { seconds, requests, strength, 'requirements not judged': open };
 }
-const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
-  'user-status': { failedLookups, windowSeconds },
-  'deposit-check': { requests, windowSeconds },
-});
 
 const START_IN_PROCESS = `import { startMock } from 'ib-conformance/mock';
 const begin = performance.now();
