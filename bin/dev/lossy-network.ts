@@ -74,12 +74,14 @@ async function verify(loss: number) {
 }
 
 for (const [loss, share] of lossRates) {
+  const records: Awaited<ReturnType<typeof verify>>[] = [];
+  let begun = 0;
   const work = async (_: unknown, nth: number) => {
     // Spread the starts: simultaneous bursts of all runs would take too long.
     await sleep((nth * SECONDS_PER_RUN * 1000) / atOnce);
-    return verify(loss);
+    while (begun++ < runs) records.push(await verify(loss));
   };
-  const records = await Promise.all(Array.from({ length: runs }, work));
+  await Promise.all(Array.from({ length: atOnce }).map(work));
   const count = (verdict: string) => records.filter((record) => record.verdict === verdict).length;
   const longest = Math.max(...records.map(({ seconds }) => seconds));
   const counts = ['conformant', 'incomplete', 'nonconformant'].map(
