@@ -1,14 +1,14 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Exchange, HttpResponse } from '../exchange.ts';
-import type { Behaviour } from '../behaviour.ts';
+import { endpoints, endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Exchange } from '../exchange.ts';
+import { answerWith, countRepeats, crash, editResponse, type Change, type Edit } from './edits.ts';
 
 /** A kind of answer. */
 interface Target {
   readonly name: string;
   readonly endpoint: Endpoint;
   readonly matches: (exchange: Exchange) => boolean;
-  /** Factors that the target already fixes. */
-  readonly factors: readonly string[];
+  /** Factors that the target fixes, or that do not apply to it. */
+  readonly without: readonly string[];
 }
 
 interface Condition {
@@ -18,48 +18,33 @@ interface Condition {
   readonly holds: (exchange: Exchange, times: number) => boolean;
 }
 
-const stateOf = ({ finding }: Exchange) => ('deposit' in finding ? finding.deposit.state : undefined);
-const amountOf = ({ finding }: Exchange) =>
-  'deposit' in finding && finding.deposit.state === 'EXECUTED' ? finding.deposit.amountInUsd : undefined;
 const kindIs = (kind: Exchange['finding']['kind']) => (exchange: Exchange) => exchange.finding.kind === kind;
+const stateIs = (state: string) => (exchange: Exchange) =>
+  exchange.finding.kind === 'notYet' && exchange.finding.deposit.state === state;
 const keyIs = (state: string) => (exchange: Exchange) =>
   exchange.finding.kind === 'unauthorized' && exchange.call?.key?.state === state;
-
-const situation = ['situation', 'id version', 'key'];
+const hasNoKey = ({ finding, request }: Exchange) =>
+  finding.kind === 'unauthorized' && request.headers.authorization === undefined;
+const hasNoValue = ({ finding, call }: Exchange) => finding.kind === 'invalid' && !call?.value;
 
 const targets: readonly Target[] = [
-  { name: 'own user', endpoint: 'user-status', matches: kindIs('member'), factors: situation },
-  { name: 'foreign user', endpoint: 'user-status', matches: kindIs('foreign'), factors: situation },
-  { name: 'unknown user', endpoint: 'user-status', matches: kindIs('unknown'), factors: situation },
-  {
-    name: 'EXECUTED deposit',
-    endpoint: 'deposit-check',
-    matches: kindIs('executed'),
-    factors: ['situation'],
-  },
-  { name: 'foreign deposit', endpoint: 'deposit-check', matches: kindIs('foreign'), factors: ['situation'] },
-  { name: 'unknown deposit', endpoint: 'deposit-check', matches: kindIs('unknown'), factors: ['situation'] },
-  ...['pending', 'failed'].map((state): Target => ({
-    name: `${state} deposit`,
-    endpoint: 'deposit-check',
-    matches: (exchange) => exchange.finding.kind === 'notYet' && stateOf(exchange) === state,
-    factors: ['situation'],
-  })),
-  ...(['user-status', 'deposit-check'] as const).flatMap((endpoint): readonly Target[] => [
-    { name: 'revoked key', endpoint, matches: keyIs('revoked'), factors: ['key'] },
-    { name: 'expired key', endpoint, matches: keyIs('expired'), factors: ['key'] },
-    {
-      name: 'no key',
-      endpoint,
-      matches: ({ finding, request }) =>
-        finding.kind === 'unauthorized' && request.headers.authorization === undefined,
-      factors: ['key', 'header'],
-    },
+  { name: 'own user', endpoint: 'user-status', matches: kindIs('member'), without: ['key'] },
+  { name: 'foreign user', endpoint: 'user-status', matches: kindIs('foreign'), without: ['key'] },
+  { name: 'unknown user', endpoint: 'user-status', matches: kindIs('unknown'), without: ['key'] },
+  { name: 'EXECUTED deposit', endpoint: 'deposit-check', matches: kindIs('executed'), without: [] },
+  { name: 'foreign deposit', endpoint: 'deposit-check', matches: kindIs('foreign'), without: [] },
+  { name: 'unknown deposit', endpoint: 'deposit-check', matches: kindIs('unknown'), without: ['data'] },
+  { name: 'pending deposit', endpoint: 'deposit-check', matches: stateIs('pending'), without: ['data'] },
+  { name: 'failed deposit', endpoint: 'deposit-check', matches: stateIs('failed'), without: ['data'] },
+  ...endpointNames.flatMap((endpoint): readonly Target[] => [
+    { name: 'revoked key', endpoint, matches: keyIs('revoked'), without: ['key', 'data'] },
+    { name: 'expired key', endpoint, matches: keyIs('expired'), without: ['key', 'data'] },
+    { name: 'no key', endpoint, matches: hasNoKey, without: ['key', 'header', 'data'] },
     {
       name: 'no value',
       endpoint,
-      matches: ({ finding, call }) => finding.kind === 'invalid' && (call?.value ?? '') === '',
-      factors: ['malformation'],
+      matches: hasNoValue,
+      without: ['id spelling', 'id version', 'query', 'data'],
     },
   ]),
 ];
@@ -72,8 +57,8 @@ const scheme = (name: string) => (exchange: Exchange) =>
   exchange.request.headers.authorization?.startsWith(`${name} `) === true;
 const extraAt = (isFirst: boolean) => (exchange: Exchange) => {
   const parameters = queryOf(exchange).split('&');
-  const own = exchange.call?.endpoint === 'user-status' ? 'user_id=' : 'reference_id=';
-  return parameters.length > 1 && parameters[isFirst ? 1 : 0]!.startsWith(own);
+  const own = endpoints[exchange.call?.endpoint ?? 'deposit-check'].parameter;
+  return parameters.length > 1 && parameters[isFirst ? 1 : 0]!.startsWith(`${own}=`);
 };
 
 /** Holds for an id without percent-encoding that passes `fits`. */
@@ -82,8 +67,8 @@ const spelled = (fits: (value: string) => boolean) => (exchange: Exchange) =>
 const hasUpper = (value: string) => value !== value.toLowerCase();
 const hasLower = (value: string) => value !== value.toUpperCase();
 const amountIs = (fits: (amount: number) => boolean) => (exchange: Exchange) => {
-  const amount = amountOf(exchange);
-  return amount !== undefined && fits(amount);
+  const deposit = 'deposit' in exchange.finding ? exchange.finding.deposit : undefined;
+  return deposit?.state === 'EXECUTED' && fits(deposit.amountInUsd);
 };
 
 const conditions: readonly Condition[] = [
@@ -110,38 +95,22 @@ const conditions: readonly Condition[] = [
   }).map(([level, holds]): Condition => ({ factor: 'data', level, endpoint: 'deposit-check', holds })),
 ];
 
-const hasData = new Set(['EXECUTED deposit', 'foreign deposit']);
-const isRefused = (name: string) => name.endsWith(' key');
-
 /** Two conditions of the same group exclude each other. */
 const groupOf = ({ factor }: Condition) => (factor === 'active key' ? 'key' : factor);
 
-/** Whether a condition is possible for a target. */
-function isApplicable({ name, endpoint, factors }: Target, condition: Condition): boolean {
-  if (condition.endpoint !== undefined && condition.endpoint !== endpoint) return false;
-  const group = groupOf(condition);
-  if (factors.includes(group)) return false;
-  if (condition.factor === 'data') return hasData.has(name);
-  if (name === 'no value') return ['key', 'header', 'repetition'].includes(group);
-  return !isRefused(name) || group !== 'key';
-}
+const madeUp: Readonly<Record<Endpoint, object>> = {
+  'user-status': { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z', x: 1 },
+  'deposit-check': { status: 'EXECUTED', amountInUsd: -1, executedAt: 1_700_000_000_000 },
+};
 
 /** Wrong answers by name. */
-const wrongAnswers: Readonly<
-  Record<string, (response: HttpResponse, endpoint: Endpoint) => Partial<HttpResponse>>
-> = {
-  'another text': ({ status }) => ({
-    body: JSON.stringify(status === 200 ? { unexpected: true } : { error: 'Something went wrong' }),
-  }),
-  'status 500': () => ({ status: 500, body: JSON.stringify({ error: 'Internal server error' }) }),
-  'data that is made up': (_, endpoint) => ({
-    status: 200,
-    body: JSON.stringify(
-      endpoint === 'user-status'
-        ? { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z', x: 1 }
-        : { status: 'EXECUTED', amountInUsd: -1, executedAt: 1_700_000_000_000 },
-    ),
-  }),
+const wrongAnswers: Readonly<Record<string, (endpoint: Endpoint) => Edit>> = {
+  'another text': () =>
+    editResponse(({ status }) => ({
+      body: JSON.stringify(status === 200 ? { unexpected: true } : { error: 'Something went wrong' }),
+    })),
+  'status 500': () => crash,
+  'data that is made up': (endpoint) => answerWith(200, madeUp[endpoint]),
 };
 
 /**
@@ -151,7 +120,10 @@ const wrongAnswers: Readonly<
  */
 export function combinedFaults(count: 1 | 2, seed: number) {
   const all = targets.flatMap((target) => {
-    const usable = conditions.filter((condition) => isApplicable(target, condition));
+    const usable = conditions.filter(
+      (one) =>
+        (one.endpoint ?? target.endpoint) === target.endpoint && !target.without.includes(groupOf(one)),
+    );
     const chosen =
       count === 1
         ? usable.map((one) => [one])
@@ -168,27 +140,16 @@ export function combinedFaults(count: 1 | 2, seed: number) {
     .map(({ fault }) => fault);
 }
 
-function combined(target: Target, some: readonly Condition[], wrong: string) {
+function combined({ endpoint, name, matches }: Target, some: readonly Condition[], wrong: string) {
   const where = some.map(({ factor, level }) => `${factor}: ${level}`);
-  return {
-    id: `${target.endpoint}, ${target.name}, ${where.join(', ')}: ${wrong}`,
-    where,
-    change: (behaviour: Behaviour): Behaviour => {
-      const seen = new Map<string, number>();
-      return {
-        ...behaviour,
-        transform: (response, exchange) => {
-          const finished = behaviour.transform(response, exchange);
-          if (exchange.call?.endpoint !== target.endpoint || !target.matches(exchange)) return finished;
-          const { request } = exchange;
-          const name = `${request.target} ${request.headers.authorization}`;
-          const times = (seen.get(name) ?? 0) + 1;
-          seen.set(name, times);
-          return some.every(({ holds }) => holds(exchange, times))
-            ? { ...finished, ...wrongAnswers[wrong]!(finished, target.endpoint) }
-            : finished;
-        },
-      };
-    },
+  const change: Change = (behaviour) => {
+    const timesOf = countRepeats();
+    const isHit = (exchange: Exchange) => {
+      if (!matches(exchange)) return false;
+      const times = timesOf(exchange);
+      return some.every(({ holds }) => holds(exchange, times));
+    };
+    return wrongAnswers[wrong]!(endpoint)({ endpoint, where: isHit })(behaviour);
   };
+  return { id: `${endpoint}, ${name}, ${where.join(', ')}: ${wrong}`, where, change };
 }

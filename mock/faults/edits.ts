@@ -101,18 +101,24 @@ export const onlyIf =
   (when) =>
     edit({ ...when, where });
 
+/** Creates a function that counts the exchanges with the same target and key. */
+export function countRepeats() {
+  const seen = new Map<string, number>();
+  return ({ request: { target, headers } }: Exchange) => {
+    const name = `${headers.authorization} ${target}`;
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    return times;
+  };
+}
+
 /** Edits from the third request on with the same target and key. */
 export const fromThird =
   (edit: Edit): Edit =>
   (when) =>
   (behaviour) => {
-    const seen = new Map<string, number>();
-    const isThird = ({ request: { target, headers } }: Exchange) => {
-      const name = `${headers.authorization} ${target}`;
-      seen.set(name, (seen.get(name) ?? 0) + 1);
-      return seen.get(name)! > 2;
-    };
-    return edit({ ...when, where: isThird })(behaviour);
+    const timesOf = countRepeats();
+    return edit({ ...when, where: (exchange) => timesOf(exchange) > 2 })(behaviour);
   };
 
 /** Also accepts values that pass `test` as ids; `id` returns the id to look up. */
