@@ -78,14 +78,17 @@ function depositOf(entry: Entry): string | undefined {
   return parameters.find(([name]) => name === endpoints['deposit-check'].parameter)?.[1].toLowerCase();
 }
 
-const sameEndpoint = (entry: Entry) => [callerOf(entry), endpointOf(entry)];
-const sameRequest = (entry: Entry) => [...sameEndpoint(entry), entry.method, entry.target];
+type PartsOf = (entry: Entry) => readonly (string | undefined)[];
+const sameCaller: PartsOf = (entry) => [callerOf(entry)];
+const sameEndpoint: PartsOf = (entry) => [callerOf(entry), endpointOf(entry)];
+const sameRequest: PartsOf = (entry) => [...sameEndpoint(entry), entry.method, entry.target];
+const sameDeposit: PartsOf = (entry) => [callerOf(entry), depositOf(entry)];
 
 /**
  * Groups entries by world and `partsOf`, in their order. Leaves out entries with an undefined part and answers
  * requested by Prefer. When the clock of a world goes back, new groups begin: earlier waits no longer apply.
  */
-function groupBy(entries: readonly Entry[], partsOf: (entry: Entry) => readonly (string | undefined)[]) {
+function groupBy(entries: readonly Entry[], partsOf: PartsOf) {
   const groups = new Map<string, Entry[]>();
   const clocks = new Map<string, { readonly at: number; readonly turn: number }>();
   for (const entry of entries.toSorted((one, other) => one.id - other.id)) {
@@ -95,14 +98,18 @@ function groupBy(entries: readonly Entry[], partsOf: (entry: Entry) => readonly 
     const parts = partsOf(entry);
     if (parts.includes(undefined) || entry.preferred !== undefined) continue;
     const name = JSON.stringify([entry.world, now.turn, ...parts]);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [entry]);
-    else group.push(entry);
+    const group = groups.get(name) ?? [];
+    group.push(entry);
+    groups.set(name, group);
   }
   return [...groups.values()];
 }
 
-function splitRuns(entries: readonly Entry[], ends: (entry: Entry) => boolean): readonly Entry[][] {
+/** Returns runs of entries with a status, in groups like those of `groupBy`. */
+const runsWith = (status: number, entries: readonly Entry[], partsOf: PartsOf) =>
+  groupBy(entries, partsOf).flatMap((group) => splitAt(group, (entry) => entry.status !== status));
+
+function splitAt(entries: readonly Entry[], ends: (entry: Entry) => boolean): readonly Entry[][] {
   const runs: Entry[][] = [[]];
   for (const entry of entries)
     if (ends(entry)) runs.push([]);
@@ -199,8 +206,7 @@ const rules: readonly Rule[] = [
     advice: 'after each 429 for the same request, double the wait or wait as long as Retry-After says',
     needs: 'the same request refused with 429 three times in a row, or six times at even intervals',
     judge: (entries, graceMs) => {
-      const all = groupBy(entries, sameRequest)
-        .flatMap((group) => splitRuns(group, ({ status }) => status !== 429))
+      const all = runsWith(429, entries, sameRequest)
         .filter((run) => run.every(isComplete))
         .map((run) => judgeAttempts(run, graceMs));
       const times = all.filter((one) => one.times > 0).length;
@@ -215,8 +221,8 @@ const rules: readonly Rule[] = [
     needs: 'a deposit with a 404 and then a 200',
     judge: (entries, graceMs) => {
       // Polling starts with the first 404, and again with a 404 after a 200.
-      const runs = groupBy(entries, (entry) => [callerOf(entry), depositOf(entry)])
-        .flatMap((group) => splitRuns(group, ({ status }) => status === 404).slice(1))
+      const runs = groupBy(entries, sameDeposit)
+        .flatMap((group) => splitAt(group, ({ status }) => status === 404).slice(1))
         .map((run) => run.filter((entry) => entry.status === 200 && isComplete(entry)));
       return judgeRuns(runs, MAX_EXTRA_LOOKUPS, graceMs);
     },
@@ -228,9 +234,7 @@ const rules: readonly Rule[] = [
     advice: 'wait a second or longer between two polls',
     needs: 'a deposit with two 404s in a row',
     judge: (entries) => {
-      const runs = groupBy(entries, (entry) => [callerOf(entry), depositOf(entry)])
-        .flatMap((group) => splitRuns(group, ({ status }) => status !== 404))
-        .filter(({ length }) => length > 1);
+      const runs = runsWith(404, entries, sameDeposit).filter(({ length }) => length > 1);
       const hasty = runs.map((run) =>
         run.filter((entry, at) => at > 0 && waitMs(run[at - 1]!, entry) < HASTY_MS),
       );
@@ -243,12 +247,8 @@ const rules: readonly Rule[] = [
     clause: 'Errors, 400',
     advice: 'stop at a 400 and fix the request: a retry does not make the id valid',
     needs: 'a 400',
-    judge: (entries, graceMs) => {
-      const runs = groupBy(entries.filter(isComplete), sameRequest).flatMap((group) =>
-        splitRuns(group, ({ status }) => status !== 400),
-      );
-      return judgeRuns(runs, MAX_REFUSED, graceMs);
-    },
+    judge: (entries, graceMs) =>
+      judgeRuns(runsWith(400, entries.filter(isComplete), sameRequest), MAX_REFUSED, graceMs),
   },
   {
     id: 'refused-key',
@@ -261,10 +261,7 @@ const rules: readonly Rule[] = [
       const asked = entries.filter(
         (entry) => isLookup(entry) && isComplete(entry) && entry.status < 500 && entry.status !== 405,
       );
-      const runs = groupBy(asked, (entry) => [callerOf(entry)]).flatMap((group) =>
-        splitRuns(group, ({ status }) => status !== 401),
-      );
-      return judgeRuns(runs, MAX_REFUSED, graceMs);
+      return judgeRuns(runsWith(401, asked, sameCaller), MAX_REFUSED, graceMs);
     },
   },
   {
