@@ -89,13 +89,8 @@ export async function listen(options: ListenerOptions) {
   /** Responses to requests that wait to be answered, by connection. */
   const queues = new Map<Socket, ServerResponse[]>();
   let arrived = 0;
+  /** Responses that are not written yet. */
   const pending = new Set<ServerResponse>();
-  const addPending = (response: ServerResponse) => {
-    pending.add(response);
-    response.once('close', () => pending.delete(response));
-  };
-  /** Responses that are not written yet, in the order of the requests of a connection. */
-  const openResponses = () => [...pending, ...[...queues.values()].flat()];
   const countOthers = () => arrived + pending.size - 1;
   /** Streams, and responses of `timeout`. */
   const endless = new WeakSet<ServerResponse>();
@@ -140,12 +135,12 @@ export async function listen(options: ListenerOptions) {
   };
   const serveWithBody = async (message: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(message, maxBody?.(message.url ?? '') ?? MAX_BODY_BYTES);
-    if (body.kind === 'cutOff') return;
-    if (body.kind === 'tooLarge') {
+    if (body === 'cutOff') return;
+    if (body === 'tooLarge') {
       const { headers, ...tooLarge } = errorResponse(413);
       return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
     }
-    return send(response, await answer(requestOf(message, body.text, countOthers())));
+    return send(response, await answer(requestOf(message, body.toString(), countOthers())));
   };
   // The handler routes. polka has no routes, so every request is a no-match.
   const app = polka({ onNoMatch: serve });
@@ -164,7 +159,9 @@ export async function listen(options: ListenerOptions) {
       // The rest of the queue goes last, so that pipelined requests do not delay other connections.
       queues.delete(socket);
       if (queue.length > 0) queues.set(socket, queue);
-      if (!response.writableEnded && !response.destroyed) addPending(response);
+      if (response.writableEnded || response.destroyed) continue;
+      pending.add(response);
+      response.once('close', () => pending.delete(response));
     }
   };
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -215,7 +212,8 @@ export async function listen(options: ListenerOptions) {
       // The first response ends its connection, so later ones would not be sent.
       for (const queue of queues.values()) arrived -= queue.splice(1).length;
       const busy = new Set<string>();
-      for (const response of openResponses()) {
+      // In the order of the requests of a connection.
+      for (const response of [...pending, ...[...queues.values()].flat()]) {
         const { socket } = response.req;
         if (force || !response.req.complete || endless.has(response)) continue;
         busy.add(peerOf(socket));

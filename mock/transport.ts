@@ -61,13 +61,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || !/^0*$/.test(headers['content-length']?.trim() ?? '');
 }
 
-type ReadBody =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'tooLarge' }
-  | { readonly kind: 'cutOff' };
-
-/** Reads a body of at most `most` bytes; never rejects. */
-export function readBody(message: IncomingMessage, most: number): Promise<ReadBody> {
+/** Reads a body of at most `most` bytes; never rejects. `cutOff`: the client left before its end. */
+export function readBody(message: IncomingMessage, most: number): Promise<Buffer | 'tooLarge' | 'cutOff'> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -75,11 +70,11 @@ export function readBody(message: IncomingMessage, most: number): Promise<ReadBo
       size += chunk.length;
       if (size <= most) return void chunks.push(chunk);
       chunks.length = 0;
-      resolve({ kind: 'tooLarge' });
+      resolve('tooLarge');
     });
-    message.once('end', () => resolve({ kind: 'text', text: Buffer.concat(chunks).toString() }));
-    message.once('error', () => resolve({ kind: 'cutOff' }));
-    message.once('close', () => resolve({ kind: 'cutOff' }));
+    message.once('end', () => resolve(Buffer.concat(chunks)));
+    message.once('error', () => resolve('cutOff'));
+    message.once('close', () => resolve('cutOff'));
   });
 }
 

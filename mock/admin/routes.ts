@@ -127,9 +127,9 @@ const operations: Readonly<Record<string, Operation>> = {
       subscribe: (send) => {
         send(': watching\n\n');
         return mock.watch(({ kind, ...event }) => {
-          const where = 'entry' in event ? event.entry.world : event.world;
-          if (query.has('world') && where !== world) return;
-          send(`event: ${kind}\ndata: ${JSON.stringify('entry' in event ? event.entry : event)}\n\n`);
+          const shown = 'entry' in event ? event.entry : event;
+          if (query.has('world') && shown.world !== world) return;
+          send(`event: ${kind}\ndata: ${JSON.stringify(shown)}\n\n`);
         });
       },
     })),
