@@ -4,6 +4,7 @@ import { answerRequest } from './answer-request.ts';
 import { drawChaos, chaosName, parseChaos, parseQueuedChaos } from './chaos.ts';
 import type { ChaosAction, ChaosPlan } from './chaos.ts';
 import { worldControls, shownFaults } from './controls.ts';
+import type { JournalEntry } from './journal.ts';
 import { resetAll, resetWorld, getSandbox } from './session.ts';
 import { ids, testSession, userPath } from './testing/session.ts';
 
@@ -116,8 +117,8 @@ const NAME = '<key northwind/active>';
 
 describe('a status by chaos', () => {
   test('skips the lookup and does not count', () => {
-    const { session, user, deposit, entries } = testSession();
-    worldControls(session, '').chaos.next('500', 300);
+    const { chaos, user, deposit, entries } = testSession();
+    chaos.next('500', 300);
     for (let count = 0; count < 150; count++)
       assert.deepEqual([deposit(ids.afterPolls).status, user(ids.nobody).status], [500, 500]);
     const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
@@ -125,16 +126,16 @@ describe('a status by chaos', () => {
     assert.equal(entries()[0]?.reason, '500: by chaos');
   });
   test('comes before the limiter', () => {
-    const { session, user } = testSession();
+    const { chaos, user } = testSession();
     for (let count = 0; count < 61; count++) user(ids.nobody);
-    worldControls(session, '').chaos.next('502');
+    chaos.next('502');
     assert.deepEqual([user(ids.member).status, user(ids.member).status], [502, 429]);
   });
 });
 
 test('chaos hits only requests with an accepted key and without Prefer', () => {
-  const { session, get, user } = testSession({ chaos: ['503'] });
-  worldControls(session, '').chaos.next('500');
+  const { session, chaos, get, user } = testSession({ chaos: ['503'] });
+  chaos.next('500');
   for (const key of [null, 'nope', 'northwind-revoked-key', 'jane-personal-key'])
     assert.equal(user(ids.member, key).status, 401);
   assert.equal(get('/').status, 404);
@@ -147,7 +148,7 @@ test('chaos hits only requests with an accepted key and without Prefer', () => {
 });
 
 test('a transport fault does not change the response, counts the poll and is in the journal', () => {
-  const { session, deposit, user, entries } = testSession();
+  const { chaos, deposit, user, entries } = testSession();
   const plain = user(ids.member);
   for (const [kind, expected] of [
     ['reset', { transportFault: 'reset' }],
@@ -155,10 +156,10 @@ test('a transport fault does not change the response, counts the poll and is in 
     ['truncate', { transportFault: 'truncate' }],
     ['slow:2s', { delayMs: 2000 }],
   ] as const) {
-    worldControls(session, '').chaos.next(kind);
+    chaos.next(kind);
     assert.deepEqual(user(ids.member), { ...plain, ...expected });
   }
-  worldControls(session, '').chaos.next('reset', 3);
+  chaos.next('reset', 3);
   const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
   assert.deepEqual(polls, [404, 404, 404, 200]);
   const [, reset, , , slow, lost] = entries();
@@ -169,13 +170,10 @@ test('a transport fault does not change the response, counts the poll and is in 
 });
 
 test('the delay of all responses adds to that of chaos', () => {
-  const { session, user, get } = testSession({ delayMs: 30 });
-  const all = [user(ids.member), user(ids.member, 'nope'), get('/')];
-  assert.deepEqual(
-    all.map(({ delayMs }) => delayMs),
-    [30, 30, 30],
-  );
-  worldControls(session, '').chaos.next('slow:1s');
+  const { chaos, user, get } = testSession({ delayMs: 30 });
+  for (const answer of [user(ids.member), user(ids.member, 'nope'), get('/')])
+    assert.equal(answer.delayMs, 30);
+  chaos.next('slow:1s');
   assert.equal(user(ids.member).delayMs, 1030);
 });
 
@@ -188,8 +186,7 @@ describe('the draws of a session', () => {
       return action && chaosName(action);
     });
   const start = () => testSession({ chaos: specs, chaosSeed: 7 });
-  const seen = ({ entries }: ReturnType<typeof testSession>, world = '') =>
-    entries(world).map(({ chaos }) => chaos);
+  const chaosOf = (entries: readonly JournalEntry[]) => entries.map(({ chaos }) => chaos);
   const ask = ({ user }: ReturnType<typeof testSession>, key?: string, count = 40) => {
     for (let nth = 0; nth < count; nth++) user(ids.member, key);
   };
@@ -201,45 +198,35 @@ describe('the draws of a session', () => {
       ask(mock, 'northwind-key', 1);
     }
     const own = mock.entries().filter(({ key }) => key === NAME);
-    assert.deepEqual(
-      own.map(({ chaos }) => chaos),
-      drawn(NAME, 7),
-    );
+    assert.deepEqual(chaosOf(own), drawn(NAME, 7));
   });
   test('restart with a reset, separately in each world', () => {
     const mock = start();
     const { session } = mock;
-    for (const [world, suffix] of [
-      ['', ''],
-      ['a', '~a'],
-    ] as const) {
+    for (const [world, suffix] of Object.entries({ '': '', a: '~a' })) {
+      const { chaos } = worldControls(session, world);
       ask(mock, `northwind-key${suffix}`, 3);
-      worldControls(session, world).chaos.next('timeout', 5);
-      worldControls(session, world).chaos.set(['502'], 8);
+      chaos.next('timeout', 5);
+      chaos.set(['502'], 8);
       if (world === '') resetAll(session);
       else resetWorld(session, world);
       const shown = shownFaults(getSandbox(session, world));
       assert.deepEqual(shown, { fault: null, chaos: shownSpecs, seed: 7, next: [] });
       ask(mock, `northwind-key${suffix}`);
-      assert.deepEqual(seen(mock, world), drawn(NAME + suffix, 7));
+      assert.deepEqual(chaosOf(mock.entries(world)), drawn(NAME + suffix, 7));
     }
   });
   test('restart when chaos is set; the queue comes first and does not change them', () => {
     const mock = testSession();
-    const { session } = mock;
+    const { chaos, entries } = mock;
     ask(mock, 'northwind-key', 5);
-    worldControls(session, '').chaos.next('truncate', 2);
+    chaos.next('truncate', 2);
     const next = [{ kind: 'truncate', count: 2 }];
-    assert.deepEqual(worldControls(session, '').chaos.set(specs, 9), {
-      fault: null,
-      chaos: shownSpecs,
-      seed: 9,
-      next,
-    });
+    assert.deepEqual(chaos.set(specs, 9), { fault: null, chaos: shownSpecs, seed: 9, next });
     ask(mock, 'northwind-key', 10);
-    assert.deepEqual(seen(mock).slice(5), ['truncate', 'truncate', ...drawn(NAME, 9, 8)]);
-    worldControls(session, '').chaos.set([]);
+    assert.deepEqual(chaosOf(entries()).slice(5), ['truncate', 'truncate', ...drawn(NAME, 9, 8)]);
+    chaos.set([]);
     ask(mock, 'northwind-key', 3);
-    assert.deepEqual(seen(mock).slice(15), [undefined, undefined, undefined]);
+    assert.deepEqual(chaosOf(entries()).slice(15), [undefined, undefined, undefined]);
   });
 });

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { sendAll, builtIn, deposit, lookup, START, user, ids } from './testing/session.ts';
-import type { TimedRequest } from './testing/session.ts';
-import { createService } from './handler.ts';
+import { sendAll, builtIn, deposit, lookup, user, ids, lastAnswer as last } from './testing/session.ts';
+import { testSession, type TimedRequest } from './testing/session.ts';
 import { parserErrorResponse } from './transport.ts';
-import { createWorld } from './world.ts';
 
 const path = '/api/ib/user-status';
 const target = `${path}?user_id=${ids.member}`;
 const limited = Array.from({ length: 60 }, () => user(ids.nobody));
 
-const answers = (...probes: readonly TimedRequest[]) => sendAll(probes);
-const last = (...probes: readonly TimedRequest[]) => {
-  const response = sendAll(probes).at(-1);
-  assert.ok(response);
-  return response;
-};
 const status = (...probes: readonly TimedRequest[]) => last(...probes).status;
 /** Whether the member was found. */
 const finds = (one: TimedRequest) => String(last(one).body).startsWith('{"is_under_ib":true,');
@@ -69,14 +61,11 @@ const shown: Readonly<Record<string, () => boolean>> = {
     status(...limited, user(ids.member, { atMs: 2999 })) === 429 &&
     status(...limited, user(ids.member, { atMs: 3000 })) === 200,
   'Threshold N': () =>
-    answers(...limited, user(ids.nobody)).findIndex((response) => response.status === 429) === 60,
+    sendAll([...limited, user(ids.nobody)]).findIndex((response) => response.status === 429) === 60,
   'No limits in the fixture': () => {
     const { limits: _, ...unlimited } = builtIn;
-    const world = createWorld(unlimited, START);
-    const request = { method: 'GET', target: path, headers: { authorization: 'Bearer northwind-key' } };
-    return Array.from({ length: 500 }, () => createService().answer(world, request, START)).every(
-      ({ response }) => response.status === 400,
-    );
+    const { get } = testSession({ fixture: unlimited });
+    return Array.from({ length: 500 }, () => get(path)).every((response) => response.status === 400);
   },
   'Retry-After': () => last(...limited, user(ids.nobody, { atMs: 1001 })).headers['Retry-After'] === '2',
   'WWW-Authenticate': () => last(user(ids.member, { key: null })).headers['WWW-Authenticate'] === 'Bearer',
@@ -103,7 +92,7 @@ const shown: Readonly<Record<string, () => boolean>> = {
       (one) => last(one).headers['Date'] === 'Wed, 15 Jan 2025 12:00:04 GMT',
     ),
   'Transition after polls': () =>
-    answers(...Array.from({ length: 4 }, () => deposit(ids.afterPolls)))
+    sendAll(Array.from({ length: 4 }, () => deposit(ids.afterPolls)))
       .map((one) => one.status)
       .join() === '404,404,404,200',
   'Transition after seconds': () =>

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deposit, lookup, user, sendAll, builtIn, START, ids, testSession } from './testing/session.ts';
-import type { TimedRequest } from './testing/session.ts';
-import { worldControls } from './controls.ts';
+import { answerRequest } from './answer-request.ts';
+import { deposit, depositPath, lookup, user, userPath, builtIn, ids } from './testing/session.ts';
+import { lastAnswer as last, testSession, type TimedRequest } from './testing/session.ts';
 import { parsePrefer } from './forced-answers.ts';
-import { createService } from './handler.ts';
-import { createWorld } from './world.ts';
 
 const preferring = (code: number | string) => ({ headers: { prefer: `code=${code}` } });
-const last = (...probes: readonly TimedRequest[]) => {
-  const response = sendAll(probes).at(-1);
-  assert.ok(response);
-  return response;
-};
 const forced = (one: TimedRequest) => {
   const { status, headers, body } = last(one);
   return [status, headers['Preference-Applied'], body];
@@ -27,30 +20,20 @@ describe('an answer requested by Prefer', () => {
       500: ['Internal Server Error', 'Internal Server Error'],
       503: ['Service Unavailable', 'Service Unavailable'],
     };
+    const expected = (code: string, error = '') => [Number(code), `code=${code}`, JSON.stringify({ error })];
     for (const [code, [ofUser, ofDeposit]] of Object.entries(errors)) {
-      const applied = `code=${code}`;
-      const body = (error?: string) => JSON.stringify({ error });
-      assert.deepEqual(forced(user(ids.member, preferring(code))), [Number(code), applied, body(ofUser)]);
-      assert.deepEqual(forced(deposit(ids.executed, preferring(code))), [
-        Number(code),
-        applied,
-        body(ofDeposit),
-      ]);
+      assert.deepEqual(forced(user(ids.member, preferring(code))), expected(code, ofUser));
+      assert.deepEqual(forced(deposit(ids.executed, preferring(code))), expected(code, ofDeposit));
     }
-    const notFound = '{"error":"Deposit not found"}';
-    assert.deepEqual(forced(deposit(ids.executed, preferring(404))), [404, 'code=404', notFound]);
+    const notFound = expected('404', 'Deposit not found');
+    assert.deepEqual(forced(deposit(ids.executed, preferring(404))), notFound);
   });
   test('429 has Retry-After, 401 has WWW-Authenticate, 503 has neither', () => {
     const headers = (code: number) => last(user(ids.member, preferring(code))).headers;
     assert.equal(headers(429)['Retry-After'], '1');
     assert.equal(headers(401)['WWW-Authenticate'], 'Bearer');
-    assert.deepEqual(Object.keys(headers(503)).toSorted(), [
-      'Cache-Control',
-      'Content-Length',
-      'Content-Type',
-      'Date',
-      'Preference-Applied',
-    ]);
+    const common = ['Cache-Control', 'Content-Length', 'Content-Type', 'Date', 'Preference-Applied'];
+    assert.deepEqual(Object.keys(headers(503)).toSorted(), common);
   });
   test("200 is an example of the caller's IB, for any id", () => {
     const member = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
@@ -74,15 +57,14 @@ describe('an answer requested by Prefer', () => {
       assert.deepEqual([status, applied], [400, undefined]);
       assert.match((JSON.parse(String(body)) as { error: string }).error, new RegExp(why));
     }
-    const world = createWorld({ ...builtIn, users: [], deposits: [] }, START);
+    const { session } = testSession({ fixture: { ...builtIn, users: [], deposits: [] } });
     for (const [target, what] of [
       ['/api/ib/user-status', 'user'],
       ['/api/ib/deposit-check', 'EXECUTED deposit'],
     ] as const) {
-      const headers = { authorization: 'Bearer northwind-key', prefer: 'code=200' };
-      const { response } = createService().answer(world, { method: 'GET', target, headers }, START);
+      const { status, body } = answerRequest(session, lookup(target, preferring(200)).request).response;
       const error = `there is no ${what} of the IB for a 200`;
-      assert.deepEqual([response.status, response.body], [400, JSON.stringify({ error })]);
+      assert.deepEqual([status, body], [400, JSON.stringify({ error })]);
     }
   });
   test('Prefer takes the kinds of chaos, and chaos takes each status', () => {
@@ -95,17 +77,14 @@ describe('an answer requested by Prefer', () => {
     ] as const)
       assert.deepEqual(prefer(kind), { ...plain, ...expected });
     assert.equal(prefer('404').headers['Preference-Applied'], 'code=404');
-    const { session, deposit: ask, user: askUser, entries } = testSession();
+    const { faults, deposit: ask, user: askUser, entries } = testSession();
     for (const status of [200, 400, 401, 404, 429, 599]) {
-      worldControls(session, '').faults.next(status);
-      const { status: actual, body, headers } = ask(ids.pending);
-      const preferred = prefer(`${status}`);
-      assert.deepEqual(
-        [actual, body, headers['Retry-After']],
-        [status, preferred.body, preferred.headers['Retry-After']],
-      );
+      faults.next(status);
+      const [queued, preferred] = [ask(ids.pending), prefer(`${status}`)];
+      assert.deepEqual([queued.status, queued.body], [status, preferred.body]);
+      assert.equal(queued.headers['Retry-After'], preferred.headers['Retry-After']);
     }
-    worldControls(session, '').faults.next(404);
+    faults.next(404);
     assert.equal(askUser(ids.member).status, 400);
     assert.equal(entries().at(-1)?.reason, '400: user-status has no answer 404');
   });
@@ -113,15 +92,17 @@ describe('an answer requested by Prefer', () => {
 
 describe('effects of Prefer', () => {
   test('none for a refused key, other paths and other methods', () => {
-    for (const key of ['nope', null, 'northwind-revoked-key', 'jane-personal-key'])
+    for (const [target, details] of [
+      ...['nope', null, 'northwind-revoked-key', 'jane-personal-key'].map(
+        (key) => [depositPath(ids.executed), { key }] as const,
+      ),
+      ['/', {}],
+      [userPath(ids.member), { method: 'POST' }],
+    ] as const)
       assert.deepEqual(
-        last(deposit(ids.executed, { key, ...preferring(200) })),
-        last(deposit(ids.executed, { key })),
+        last(lookup(target, { ...details, ...preferring(200) })),
+        last(lookup(target, details)),
       );
-    assert.deepEqual(last(lookup('/', preferring(200))), last(lookup('/')));
-    const path = '/api/ib/user-status';
-    const method = 'POST';
-    assert.deepEqual(last(lookup(path, { method, ...preferring(200) })), last(lookup(path, { method })));
   });
   test('no poll, not counted, and not limited', () => {
     const asked = Array.from({ length: 300 }, () => deposit(ids.afterPolls, preferring(404)));

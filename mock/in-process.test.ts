@@ -6,16 +6,13 @@ import { ask, bearer } from './testing/sockets.ts';
 
 const frozen = { now: () => START, mode: 'frozen' } as const;
 
-describe('a mock without a socket', () => {
-  const answerOf = async (
-    mock: InProcessMock,
-    target: string,
-    init: RequestInit = bearer('northwind-key'),
-  ) => {
-    const response = await mock.handle(new Request(`http://ib.example${target}`, init));
-    return { status: response.status, headers: response.headers, body: await response.text() };
-  };
+/** Sends a request without a socket; by default a GET with northwind-key. */
+async function answerOf(mock: InProcessMock, target: string, init: RequestInit = bearer('northwind-key')) {
+  const response = await mock.handle(new Request(`http://ib.example${target}`, init));
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
 
+describe('a mock without a socket', () => {
   test('answers like a mock on a port', async () => {
     const mock = createMock({ clock: frozen });
     await using server = await startMock({ clock: frozen });
@@ -55,25 +52,20 @@ describe('the controls of a mock', () => {
   test('have the results and errors of the admin API', async () => {
     const mock = createMock({ clock: frozen, arePublicKeys: false });
     const read = async (path: string) =>
-      (await mock.handle(new Request(`http://x/__admin/${path}`))).json() as Promise<Record<string, unknown>>;
+      JSON.parse((await answerOf(mock, `/__admin/${path}`)).body) as Record<string, unknown>;
     const key = { key: 'new-key', partner: 'northwind', state: 'active' } as const;
     const user = { user_id: ids.nobody, partner: null, date_joined: '2024-01-01T00:00:00Z' };
     const limits = { 'deposit-check': { requests: 2, windowSeconds: 60 } };
-    const added = [mock.keys.add(key), mock.keys.revoke('new-key'), mock.users.add(user)];
-    assert.deepEqual(
-      added.slice(0, 2).map((one) => 'state' in one && one.state),
-      ['active', 'revoked'],
-    );
+    assert.deepEqual([mock.keys.add(key).state, mock.keys.revoke('new-key').state], ['active', 'revoked']);
+    mock.users.add(user);
     assert.deepEqual(mock.limits.set(limits), await read('limits'));
     mock.faults.set({ fault: 'pending-with-202', chaos: ['503:0.5'] });
     const { faults, ...shown } = await read('faults');
-    assert.deepEqual(
-      [mock.faults.next(503), mock.faults.list()],
-      [{ ...shown, next: [{ kind: '503', count: 1 }] }, faults],
-    );
+    assert.deepEqual(mock.faults.list(), faults);
+    assert.deepEqual(mock.faults.next(503), { ...shown, next: [{ kind: '503', count: 1 }] });
     mock.state({ state: 'key revoked', params: { key: 'northwind-key' } });
-    for (const suffix of ['', '~a'])
-      await mock.handle(new Request(`http://x${userPath(ids.member)}`, bearer(`contoso-key${suffix}`)));
+    for (const caller of ['contoso-key', 'contoso-key~a'])
+      await answerOf(mock, userPath(ids.member), bearer(caller));
     assert.deepEqual(await read('requests'), { requests: mock.requests(), meta: { total: 1 } });
     assert.deepEqual(mock.requests({ key: 'contoso-key~a' }), mock.world('a').requests({ status: 200 }));
     assert.deepEqual((await read('keys'))['keys'], mock.keys.list());
@@ -108,7 +100,7 @@ describe('the controls of a mock', () => {
   test('reset one world; those of the mock reset all', async () => {
     const mock = createMock({ clock: frozen });
     const statusWith = async (key: string) =>
-      (await mock.handle(new Request(`http://x${depositPath(ids.pending)}`, bearer(key)))).status;
+      (await answerOf(mock, depositPath(ids.pending), bearer(key))).status;
     mock.world('a').deposits.execute(ids.pending);
     mock.world('b').deposits.execute(ids.pending);
     assert.deepEqual([await statusWith('northwind-key~a'), await statusWith('northwind-key~b')], [200, 200]);
@@ -133,10 +125,8 @@ test('a mock on a port has the same controls and closes at the end of its block'
     assert.equal(await statusOf(port, ids.pending), 404);
     mock.deposits.execute(ids.pending);
     assert.equal(await statusOf(port, ids.pending), 200);
-    assert.deepEqual(
-      mock.requests().map(({ reason }) => reason),
-      ['404: deposit pending', '200: deposit EXECUTED'],
-    );
+    const reasons = mock.requests().map(({ reason }) => reason);
+    assert.deepEqual(reasons, ['404: deposit pending', '200: deposit EXECUTED']);
   }
   await assert.rejects(statusOf(port, ids.pending), { code: 'ECONNREFUSED' });
 });
@@ -155,8 +145,7 @@ test('fake timers of a test runner do not block it, and a fake Date sets its clo
 test('setting the wall clock back does not delay limiters or transitions', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: START });
   const mock = createMock();
-  const status = async (path: string) =>
-    (await mock.handle(new Request(`http://ib.example${path}`, bearer('northwind-key')))).status;
+  const status = async (path: string) => (await answerOf(mock, path)).status;
   for (let count = 0; count < 60; count++) await status(userPath(ids.nobody));
   assert.equal(await status(userPath(ids.member)), 429);
   assert.equal(await status(depositPath(ids.afterSeconds)), 404);

@@ -5,28 +5,14 @@ import { request as requestTls } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Answer } from './exchange.ts';
-import { listen, type ListenerOptions } from './listener.ts';
 import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { startMock } from './server.ts';
 import { tls } from './testing/certificate.ts';
-import { readAnswer, ask } from './testing/sockets.ts';
+import { readAnswer, ask, bearer, fine, listenFor } from './testing/sockets.ts';
 
-const fine: Answer = { status: 200, headers: {}, body: 'fine' };
 const DATE = new Date(START).toUTCString();
-
-async function listenFor(t: TestContext, options: Partial<ListenerOptions> = {}) {
-  const listener = await listen({
-    port: 0,
-    host: '127.0.0.1',
-    answer: () => fine,
-    date: () => DATE,
-    ...options,
-  });
-  t.after(() => listener.close({ force: true }));
-  return listener;
-}
 
 /** An answer that the test releases. */
 function delayed() {
@@ -67,9 +53,7 @@ describe('close', () => {
   test('does not wait with force', async (t) => {
     const slow = delayed();
     const listener = await listenFor(t, { answer: slow.answer });
-    const outgoing = assert.rejects(ask(listener.port, '/'), {
-      code: 'ECONNRESET',
-    });
+    const outgoing = assert.rejects(ask(listener.port, '/'), { code: 'ECONNRESET' });
     await slow.received;
     const gentle = listener.close();
     await listener.close({ force: true });
@@ -141,9 +125,9 @@ test('with a certificate it serves https, and closes', async (t) => {
   const mock = await startMock({ fixture: builtIn, tls, admin: { port: 0 } });
   t.after(() => mock.close());
   assert.equal(mock.url, `https://127.0.0.1:${mock.port}`);
-  const headers = { authorization: 'Bearer northwind-key' };
-  const options = { port: mock.port, path: userPath(ids.member), headers, rejectUnauthorized: false };
-  const { body } = await readAnswer(requestTls({ ...options, agent: false }).end());
+  const target = { port: mock.port, path: userPath(ids.member), ...bearer('northwind-key') };
+  const outgoing = requestTls({ ...target, rejectUnauthorized: false, agent: false });
+  const { body } = await readAnswer(outgoing.end());
   assert.match(body, /"is_under_ib":true/);
   assert.match(mock.adminUrl ?? '', /^https:/);
   const halfway = connect(mock.port, '127.0.0.1').on('error', () => undefined);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createService } from './handler.ts';
 import { applyProviderState } from './provider-state.ts';
-import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
-import { createWorld, lookUp } from './world.ts';
+import { ids, testSession } from './testing/session.ts';
+import { lookUp } from './world.ts';
 
 const FOUND = '{"status":"EXECUTED","amountInUsd":123.45,"executedAt":1767225599123}';
 const execution = { amountInUsd: 123.45, executedAt: 1_767_225_599_123 };
@@ -20,17 +19,12 @@ const executed = (reference_id: unknown, action?: unknown, details: object = exe
 });
 
 function newWorld() {
-  const world = createWorld(builtIn, START);
-  const ask = (target: string, key = 'northwind-key') =>
-    createService().answer(
-      world,
-      { method: 'GET', target, headers: { authorization: `Bearer ${key}` } },
-      START,
-    ).response;
+  const { session, user, deposit } = testSession();
+  const { world } = session.main;
   return {
     world,
-    user: (key?: string) => ask(userPath(ids.member), key).status,
-    deposit: (id: string, key?: string) => ask(depositPath(id), key),
+    user: (key?: string) => user(ids.member, key).status,
+    deposit,
     /** Applies changes without problems. */
     change: (...bodies: readonly unknown[]) => {
       for (const body of bodies) assert.equal(applyProviderState(world, body), undefined);
@@ -91,8 +85,5 @@ for (const [body, error] of wrong)
   test(`${JSON.stringify(body)} is refused and changes nothing`, () => {
     const { world } = newWorld();
     assert.match(applyProviderState(world, body) ?? '', error);
-    assert.deepEqual(
-      [world.keys, world.users, world.deposits].map(({ changed }) => changed.size),
-      [0, 0, 0],
-    );
+    for (const { changed } of [world.keys, world.users, world.deposits]) assert.equal(changed.size, 0);
   });

@@ -6,8 +6,8 @@ import { storedEntries, toJournalEntry, type Journal, type Redact } from '../jou
 import type { HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
-import { createSession, worldHandle, getSandbox } from '../session.ts';
-import { clockControls } from '../controls/clock.ts';
+import { createSession, getSandbox } from '../session.ts';
+import { worldControls } from '../controls.ts';
 
 export const builtIn = fixture as Fixture;
 
@@ -41,7 +41,7 @@ type TestOptions = Omit<MockData, 'clock'> & {
   readonly elapsed?: () => number;
 };
 
-/** Creates a session with a clock (ms) that only the test moves. */
+/** Creates a session with a clock (ms) that only the test moves, with the controls of its main world. */
 export function testSession({ clock: mode, elapsed, ...options }: TestOptions = {}) {
   let base = START;
   const clock = { now: () => base, mode };
@@ -49,8 +49,8 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
   const get = (target: string, key?: string | null) =>
     answerRequest(session, lookup(target, { key }).request).response;
   return {
+    ...worldControls(session, ''),
     session,
-    clock: clockControls(worldHandle(session, '')),
     passTime: (ms: number) => void (base += ms),
     get,
     user: (id: string, key?: string | null) => get(userPath(id), key),
@@ -95,3 +95,6 @@ export function sendAll(probes: readonly TimedRequest[], behaviour?: Behaviour):
     return answerRequest(session, request).response;
   });
 }
+
+/** Sends requests in order in a new session and returns the last response. */
+export const lastAnswer = (...probes: readonly TimedRequest[]) => sendAll(probes).at(-1)!;

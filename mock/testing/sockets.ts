@@ -4,7 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Answer } from '../exchange.ts';
 import { startMock, type Mock, type MockOptions } from '../index.ts';
+import { listen, type ListenerOptions } from '../listener.ts';
 import { builtIn, START } from './session.ts';
 
 /** Connects to a local port. The connection does not keep the process alive. */
@@ -55,6 +57,16 @@ export async function sendRaw(port: number, segments: readonly string[], { half 
   }
   if (half) socket.end();
   return all;
+}
+
+export const fine: Answer = { status: 200, headers: {}, body: 'fine' };
+
+/** Starts a listener that answers `fine` at START, and closes it after the test. */
+export async function listenFor(t: TestContext, options: Partial<ListenerOptions> = {}) {
+  const date = () => new Date(START).toUTCString();
+  const listener = await listen({ port: 0, host: '127.0.0.1', date, answer: () => fine, ...options });
+  t.after(() => listener.close({ force: true }));
+  return listener;
 }
 
 /** Starts a mock with the built-in fixture at START, and closes it after the test. */
