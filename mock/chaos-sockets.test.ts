@@ -30,10 +30,8 @@ describe('reset', () => {
     const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
     assert.equal(error.code, 'ECONNRESET');
     assert.equal(socket.bytesRead, 0);
-    assert.deepEqual(
-      mock.requests().map(({ reason }) => reason),
-      ['200: member of the IB (chaos: reset)'],
-    );
+    const reasons = mock.requests().map(({ reason }) => reason);
+    assert.deepEqual(reasons, ['200: member of the IB (chaos: reset)']);
   });
   test('works over TLS', async (t) => {
     const mock = await mockFor(t, { tls });

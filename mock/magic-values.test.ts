@@ -36,10 +36,8 @@ test('the admin API shows only public keys', async () => {
     target: '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111',
     keyName: '<key northwind/active>',
   });
-  const open = await testAdmin({ arePublicKeys: true, basePath: '/gateway/' }).callJson(
-    'GET',
-    '/magic-values',
-  );
+  const { callJson } = testAdmin({ arePublicKeys: true, basePath: '/gateway/' });
+  const open = await callJson('GET', '/magic-values');
   assert.equal(open['values'][0].key, 'northwind-key');
   assert.match(open['values'][0].target, /^\/gateway\/api\/ib\//);
 });

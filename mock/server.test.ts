@@ -38,10 +38,8 @@ describe('a mock with default options', () => {
     seen.length = 0;
     await ask(mock.port, '/', { method: 'POST' }, 'key=1');
     await ask(mock.port, '/', { headers: { 'content-length': 0 } });
-    assert.deepEqual(
-      seen.map((exchange) => exchange.request.body),
-      ['key=1', undefined],
-    );
+    const bodies = seen.map((exchange) => exchange.request.body);
+    assert.deepEqual(bodies, ['key=1', undefined]);
   });
 });
 
@@ -60,21 +58,18 @@ test('of concurrent requests, exactly as many as the limit pass', async (t) => {
   const mock = await mockFor(t, { fixture: { ...builtIn, limits } });
   const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
   const keys = ['northwind-key', 'northwind-spare-key', 'northwind-key~other'];
-  const requests = Array.from({ length: 90 }, async (_, nth) => {
-    return (await ask(mock.port, path, { agent, ...bearer(keys[nth % 3]!) })).status;
-  });
-  const statuses = await Promise.all(requests);
+  const answers = await Promise.all(
+    Array.from({ length: 90 }, (_, nth) => ask(mock.port, path, { agent, ...bearer(keys[nth % 3]!) })),
+  );
   for (const nth of [0, 1, 2])
-    assert.equal(statuses.filter((status, index) => index % 3 === nth && status === 429).length, 10);
+    assert.equal(answers.filter(({ status }, index) => index % 3 === nth && status === 429).length, 10);
 });
 
 test('`alongside` counts concurrent requests', async (t) => {
   let seen: number[] = [];
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
-  const mock = await mockFor(t, {
-    onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0),
-  });
+  const mock = await mockFor(t, { onExchange: ({ request }) => seen.push(request.alongside ?? 0) });
   const atOnce = () => Promise.all(Array.from({ length: 8 }, () => ask(mock.port, '/', { agent })));
   await atOnce();
   seen = [];

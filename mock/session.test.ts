@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
-import { clockControls } from './controls/clock.ts';
+import { worldControls } from './controls.ts';
 import { ids, START, testSession } from './testing/session.ts';
-import { worldHandle, resetAll, getSandbox } from './session.ts';
+import { resetAll, getSandbox } from './session.ts';
 
 describe('a key with a world name', () => {
   test('opens a separate world: deposits, clock, limiters, journal', () => {
@@ -12,19 +12,16 @@ describe('a key with a world name', () => {
     assert.equal(user(ids.member, 'northwind-key~one').status, 429);
     assert.equal(user(ids.member, 'northwind-key~two').status, 200);
     assert.equal(user(ids.member).status, 200);
-    clockControls(worldHandle(session, 'one')).advance(60_000);
-    assert.deepEqual(
-      ['~one', '~two', ''].map((world) => deposit(ids.afterSeconds, `northwind-key${world}`).status),
-      [200, 404, 404],
-    );
-    assert.deepEqual(
-      ['one', 'two', ''].map((world) => entries(world).length),
-      [62, 2, 2],
-    );
+    worldControls(session, 'one').clock.advance(60_000);
+    const keys = ['northwind-key~one', 'northwind-key~two', 'northwind-key'];
+    const statuses = keys.map((key) => deposit(ids.afterSeconds, key).status);
+    assert.deepEqual(statuses, [200, 404, 404]);
+    const counts = ['one', 'two', ''].map((world) => entries(world).length);
+    assert.deepEqual(counts, [62, 2, 2]);
   });
   test('shares its world with other keys with that name', () => {
     const { session, deposit } = testSession();
-    clockControls(worldHandle(session, 'one')).advance(60_000);
+    worldControls(session, 'one').clock.advance(60_000);
     assert.equal(deposit(ids.afterSeconds, 'northwind-spare-key~one').status, 200);
     assert.equal(session.sandboxes.size, 1);
   });

@@ -14,11 +14,7 @@ const good: HttpRequest = {
 };
 
 /** Returns the status of the refusal; 0: allowed. */
-function statusOf(
-  access: Access,
-  headers: HttpRequest['headers'],
-  changes: Partial<HttpRequest> = {},
-): number {
+function statusOf(access: Access, headers: HttpRequest['headers'], changes: Partial<HttpRequest> = {}) {
   try {
     checkAccess(access, { ...good, ...changes, headers: { ...good.headers, ...headers } });
     return 0;
@@ -41,12 +37,10 @@ describe('on loopback', () => {
     test(`a page of ${origin === '' ? 'an empty origin' : origin} is refused`, () =>
       assert.equal(statusOf(loopback, { origin }), 403));
   describe('Sec-Fetch headers of a browser', () => {
-    const status = (site: string, mode: string, dest: string) =>
-      statusOf(
-        loopback,
-        { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
-        { method: 'GET' },
-      );
+    const status = (site: string, mode: string, dest: string) => {
+      const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest };
+      return statusOf(loopback, headers, { method: 'GET' });
+    };
     for (const site of ['cross-site', 'same-site'])
       test(`${site}: a link is allowed, the rest is refused`, () => {
         assert.equal(status(site, 'navigate', 'document'), 0);

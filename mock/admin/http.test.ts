@@ -14,10 +14,8 @@ function call(port: number, method: string, path: string, options: RequestOption
 
 test('it is on the port of the service, outside the base path, and not reported by onExchange', async (t) => {
   const seen: AnsweredRequest[] = [];
-  const { port, adminUrl } = await mockFor(t, {
-    basePath: '/gateway',
-    onExchange: (one) => seen.push(one),
-  });
+  const onExchange = (one: AnsweredRequest) => seen.push(one);
+  const { port, adminUrl } = await mockFor(t, { basePath: '/gateway', onExchange });
   assert.equal(adminUrl, `http://127.0.0.1:${port}/__admin`);
   const { status, headers, body } = await call(port, 'GET', '/__admin/health');
   assert.deepEqual([status, body], [200, '{"status":"healthy"}']);

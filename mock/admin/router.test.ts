@@ -527,25 +527,17 @@ test('results match their schemas, and all their fields are described', async ()
   assert.ok(typed.length > 20);
   for (const { method, path, gives } of typed) {
     const id = path.endsWith('fail') ? ids.afterPolls : ids.pending;
-    const { json } = await call(
-      method,
-      path.replace('{id}', id),
-      method === 'GET' ? undefined : bodies[path],
-    );
-    assert.ok(
-      ajv.validate({ $ref: `admin#/components/schemas/${gives}` }, json),
-      `${path} ${ajv.errorsText()}`,
-    );
+    const body = method === 'GET' ? undefined : bodies[path];
+    const { json } = await call(method, path.replace('{id}', id), body);
+    const isValid = ajv.validate({ $ref: `admin#/components/schemas/${gives}` }, json);
+    assert.ok(isValid, `${path} ${ajv.errorsText()}`);
   }
 });
 
 describe('a page of a list', () => {
   const idOf = (index: number) => `12345678-1234-4234-8234-${String(index).padStart(12, '0')}`;
-  const users = Array.from({ length: 2500 }, (_, index) => ({
-    ...joined,
-    user_id: idOf(index),
-    partner: null,
-  }));
+  const users = Array.from({ length: 2500 }, (_, nth) => ({ ...joined, user_id: idOf(nth), partner: null }));
+  const { callJson } = testAdmin({ fixture: { users } });
   for (const [what, query, total, count, first] of [
     ['has at most 1000 items', '', 2500, 1000, idOf(0)],
     ['has an offset and a limit', 'offset=2498&limit=5', 2500, 2, idOf(2498)],
@@ -556,10 +548,7 @@ describe('a page of a list', () => {
     ),
   ] as const)
     test(what, async () => {
-      const { users: found, meta } = await testAdmin({ fixture: { users } }).callJson(
-        'GET',
-        `/users?${query}`,
-      );
+      const { users: found, meta } = await callJson('GET', `/users?${query}`);
       assert.deepEqual([meta.total, found.length, found[0]?.user_id], [total, count, first]);
     });
 });

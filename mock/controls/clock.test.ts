@@ -13,18 +13,17 @@ function limit({ user }: ReturnType<typeof testSession>): void {
   for (let count = 0; count < 60; count++) user(ids.nobody);
 }
 
+/** Returns the statuses of a member, a deposit that time executes, and a key that expires. */
+const statuses = ({ user, deposit }: ReturnType<typeof testSession>) =>
+  [user(ids.member), deposit(ids.afterSeconds), user(ids.member, EXPIRING)].map(({ status }) => status);
+
 test('a minute ends the limit, executes the deposit and expires the key; reset undoes all', () => {
   const mock = testSession();
   const { session, clock, user, deposit } = mock;
   limit(mock);
   const refused = user(ids.member);
   assert.deepEqual([refused.status, refused.headers['Retry-After']], [429, '3']);
-  const before = () => [
-    user(ids.member).status,
-    deposit(ids.afterSeconds).status,
-    user(ids.member, EXPIRING).status,
-  ];
-  assert.deepEqual(before(), [429, 404, 200]);
+  assert.deepEqual(statuses(mock), [429, 404, 200]);
   assert.deepEqual(shortly(clock.advance(60_000)), {
     now: START + 60_000,
     due: {
@@ -33,11 +32,11 @@ test('a minute ends the limit, executes the deposit and expires the key; reset u
       limiters: [{ endpoint: 'user-status', key: '<key northwind/active>' }],
     },
   });
-  assert.deepEqual(before(), [200, 200, 401]);
+  assert.deepEqual(statuses(mock), [200, 200, 401]);
   assert.equal(user(ids.member).headers['Date'], new Date(START + 60_000).toUTCString());
   assert.match(String(deposit(ids.afterSeconds).body), new RegExp(`"executedAt":${START + 5000}`));
   resetAll(session);
-  assert.deepEqual(before(), [200, 404, 200]);
+  assert.deepEqual(statuses(mock), [200, 404, 200]);
 });
 
 test('only limits that ended are reported', () => {
@@ -59,16 +58,13 @@ test('a reset of the clock drops hits in the future', () => {
 
 test('a reset of the clock undoes the effects of its changes', () => {
   const mock = testSession();
-  const { clock, user, deposit } = mock;
+  const { clock, deposit } = mock;
   limit(mock);
   clock.advance(60_000);
   assert.equal(deposit(ids.afterSeconds).status, 200);
   clock.set(START - 7000);
   assert.deepEqual(shortly(clock.reset()), { now: START, due: none });
-  assert.deepEqual(
-    [user(ids.member).status, deposit(ids.afterSeconds).status, user(ids.member, EXPIRING).status],
-    [429, 404, 200],
-  );
+  assert.deepEqual(statuses(mock), [429, 404, 200]);
 });
 
 test('changes fall due to the millisecond and are reported once', () => {
@@ -99,10 +95,8 @@ describe('a clock that is set', () => {
     for (const id of [ids.afterSeconds, ids.afterPolls]) assert.equal(deposit(id).status, 200);
   });
   test('compares expiresAt with the new time', () => {
-    const fixture = {
-      apiKeys: [{ key: 'k', partner: 'p', state: 'active' as const, expiresAt: START + 1000 }],
-    };
-    const { clock, user } = testSession({ fixture });
+    const key = { key: 'k', partner: 'p', state: 'active', expiresAt: START + 1000 } as const;
+    const { clock, user } = testSession({ fixture: { apiKeys: [key] } });
     assert.deepEqual(clock.set(START + 1000).due.keys, ['<key p/active>']);
     assert.equal(user(ids.member, 'k').status, 401);
     clock.set(START + 999);
