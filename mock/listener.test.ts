@@ -6,55 +6,36 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, test } from 'node:test';
-import type { Answer } from './exchange.ts';
 import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { startMock } from './server.ts';
 import { tls } from './testing/certificate.ts';
-import { readAnswer, ask, bearer, fine, listenFor } from './testing/sockets.ts';
+import { readAnswer, ask, bearer, fine, listenFor, withheldAnswers } from './testing/sockets.ts';
 
 const DATE = new Date(START).toUTCString();
 
-/** An answer that the test releases. */
-function delayed() {
-  let give: (answer: Answer) => void = () => undefined;
-  const answer = new Promise<Answer>((resolve) => (give = resolve));
-  let arrived: () => void = () => undefined;
-  const received = new Promise<void>((resolve) => (arrived = resolve));
-  return {
-    received,
-    give: () => give(fine),
-    answer: () => {
-      arrived();
-      return answer;
-    },
-  };
-}
-
 describe('close', () => {
   test('waits only for answers in progress', async (t) => {
-    const slow = delayed();
-    const listener = await listenFor(t, { answer: slow.answer });
+    const { listener, releases, asked } = await withheldAnswers(t, 1);
     const agent = new Agent({ keepAlive: true });
     t.after(() => agent.destroy());
     const outgoing = readAnswer(request({ port: listener.port, agent }).end());
     const idle = connect(listener.port, '127.0.0.1');
     const gone = once(idle, 'close');
-    await slow.received;
+    await asked;
     let isClosed = false;
     const closed = listener.close().then(() => (isClosed = true));
     await gone;
     assert.equal(isClosed, false);
     await assert.rejects(ask(listener.port, '/'), { code: 'ECONNREFUSED' });
-    slow.give();
+    releases[0]!('fine');
     const { headers, body } = await outgoing;
     assert.deepEqual([headers.connection, body], ['close', 'fine']);
     await closed;
   });
   test('does not wait with force', async (t) => {
-    const slow = delayed();
-    const listener = await listenFor(t, { answer: slow.answer });
+    const { listener, asked } = await withheldAnswers(t, 1);
     const outgoing = assert.rejects(ask(listener.port, '/'), { code: 'ECONNRESET' });
-    await slow.received;
+    await asked;
     const gentle = listener.close();
     await listener.close({ force: true });
     await Promise.all([gentle, outgoing]);

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, before, after, describe, test, type TestContext } from 'node:test';
+import { afterEach, before, after, describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Answer } from './exchange.ts';
 import { startMock, type Mock } from './index.ts';
 import { FOUND, builtIn, ids, START, userPath } from './testing/session.ts';
-import { nextTurns, connectTo, listenFor, sendRaw } from './testing/sockets.ts';
+import { nextTurns, connectTo, listenFor, sendRaw, withheldAnswers } from './testing/sockets.ts';
 
 describe('over sockets', () => {
   let mock: Mock;
@@ -213,24 +212,8 @@ describe('over sockets', () => {
   });
 
   describe('on one connection', () => {
-    /** A listener whose responses the test releases, by index of the request. */
-    async function withAnswers(t: TestContext, count: number) {
-      const releases: ((body: string) => void)[] = [];
-      let allArrived: () => void = () => undefined;
-      const asked = new Promise<void>((resolve) => (allArrived = resolve));
-      const headers = { 'Content-Type': 'application/json' };
-      const answer = () =>
-        new Promise<Answer>((resolve) => {
-          releases.push((body) =>
-            resolve({ status: 200, headers: { ...headers, 'Content-Length': `${body.length}` }, body }),
-          );
-          if (releases.length === count) allArrived();
-        });
-      return { listener: await listenFor(t, { answer }), releases, asked };
-    }
-
     test('responses are in the order of the requests, in whatever order they are ready', async (t) => {
-      const { listener, releases, asked } = await withAnswers(t, 3);
+      const { listener, releases, asked } = await withheldAnswers(t, 3);
       const response = sendRaw(listener.port, [member.repeat(3)], { half: true });
       await asked;
       for (const at of [2, 0, 1]) releases[at]!(`${at}`);
@@ -239,7 +222,7 @@ describe('over sockets', () => {
     test('a limited number of requests waits at once, and all get responses', async (t) => {
       const MANY = 20_000;
       let answered = 0;
-      const { listener, releases } = await withAnswers(t, MANY);
+      const { listener, releases } = await withheldAnswers(t, MANY);
       const response = sendRaw(listener.port, [member.repeat(MANY)], { half: true });
       while (answered < MANY) {
         for (let turns = 0; turns < 20; turns++) await nextTurns();
@@ -268,7 +251,7 @@ describe('over sockets', () => {
       for (const socket of [many, one]) socket.destroy();
     });
     test('the error for an invalid request comes after earlier responses', async (t) => {
-      const { listener, releases, asked } = await withAnswers(t, 2);
+      const { listener, releases, asked } = await withheldAnswers(t, 2);
       const response = sendRaw(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
       await asked;
       await nextTurns();
@@ -276,7 +259,7 @@ describe('over sockets', () => {
       assert.deepEqual(bodiesOf((await response).bytes), ['0', '1', BAD_REQUEST]);
     });
     test('the response to CONNECT comes after earlier ones', async (t) => {
-      const { listener, releases, asked } = await withAnswers(t, 3);
+      const { listener, releases, asked } = await withheldAnswers(t, 3);
       const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
       const response = sendRaw(listener.port, [member, `${member}${tunnel}`]);
       await asked;

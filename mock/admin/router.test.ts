@@ -272,6 +272,7 @@ describe('deposits', () => {
 });
 
 describe('keys', () => {
+  const another = { key: 'another-key', partner: 'northwind', state: 'active' };
   test('can be revoked and expire, by value or name', async () => {
     const { callJson, user } = testAdmin();
     const revoked = { name: '<key northwind/active>', partner: 'northwind', state: 'revoked' };
@@ -283,9 +284,8 @@ describe('keys', () => {
   });
   test('can be added, also with an expiry, with unused names', async () => {
     const { call, user, passTime } = testAdmin();
-    const body = { key: 'another-key', partner: 'northwind', state: 'active', expiresAfterSeconds: 10 };
     passTime(100_000);
-    const { status, json } = await call('POST', '/keys', body);
+    const { status, json } = await call('POST', '/keys', { ...another, expiresAfterSeconds: 10 });
     const [name, expiresAt] = ['<key northwind/active/3>', START + 110_000];
     assert.equal(status, 201);
     assert.deepEqual(json, { name, partner: 'northwind', state: 'active', expiresAt });
@@ -295,27 +295,24 @@ describe('keys', () => {
   });
   test('that are added keep their remaining time when the clock is set back', async () => {
     const { callJson, user } = testAdmin();
-    const key = { key: 'new-secret', partner: 'northwind', state: 'active', expiresAfterSeconds: 5 };
-    await callJson('POST', '/keys', key);
+    await callJson('POST', '/keys', { ...another, expiresAfterSeconds: 5 });
     await callJson('POST', '/clock/set', { now: START - 3_600_000 });
     await callJson('POST', '/clock/advance', { ms: 4999 });
-    assert.equal(user(ids.member, 'new-secret').status, 200);
+    assert.equal(user(ids.member, 'another-key').status, 200);
     await callJson('POST', '/clock/advance', { ms: 1 });
-    assert.equal(user(ids.member, 'new-secret').status, 401);
+    assert.equal(user(ids.member, 'another-key').status, 401);
   });
   test('of a world work in that world', async () => {
     const { callJson, user, entries } = testAdmin();
-    await callJson('POST', '/keys?world=a', { key: 'another-key', partner: 'northwind', state: 'active' });
+    await callJson('POST', '/keys?world=a', another);
     const statuses = ['', '~b', '~a'].map((world) => user(ids.member, `another-key${world}`).status);
     assert.deepEqual(statuses, [401, 401, 200]);
     assert.equal(entries('a')[0]?.key, '<key northwind/active/3>');
   });
   test('are redacted in the journals of all worlds', async () => {
     const { callJson, get, entries } = testAdmin();
-    const add = (world: string, key: string) =>
-      callJson('POST', `/keys?world=${world}`, { key, partner: 'northwind', state: 'active' });
-    await add('a', 'secret-of-a');
-    await add('b', 'secret-of-b');
+    for (const world of ['a', 'b'])
+      await callJson('POST', `/keys?world=${world}`, { ...another, key: `secret-of-${world}` });
     get('/?x=secret-of-a&y=secret-of-b');
     assert.doesNotMatch(JSON.stringify(entries()), /secret/);
   });

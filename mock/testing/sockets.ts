@@ -69,6 +69,26 @@ export async function listenFor(t: TestContext, options: Partial<ListenerOptions
   return listener;
 }
 
+/**
+ * Starts a listener whose responses the test releases, by index of the request.
+ *
+ * @returns `asked`: resolves when `count` requests have arrived
+ */
+export async function withheldAnswers(t: TestContext, count: number) {
+  const releases: ((body: string) => void)[] = [];
+  let allArrived: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => (allArrived = resolve));
+  const answer = () =>
+    new Promise<Answer>((resolve) => {
+      releases.push((body) => {
+        const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` };
+        resolve({ status: 200, headers, body });
+      });
+      if (releases.length === count) allArrived();
+    });
+  return { listener: await listenFor(t, { answer }), releases, asked };
+}
+
 /** Starts a mock with the built-in fixture at START, and closes it after the test. */
 export async function mockFor(t: TestContext, options: Partial<MockOptions> = {}): Promise<Mock> {
   const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
