@@ -42,20 +42,18 @@ describe('reset', () => {
   });
 });
 
-describe('timeout', () => {
-  test('keeps the connection open until the client closes it', async (t) => {
-    const { mock, nextAnswered } = await startedFor(t);
-    mock.chaos.next('timeout');
-    const answered = nextAnswered();
-    const outgoing = sendRequest(mock.port, path);
-    outgoing.on('response', () => assert.fail('it is answered'));
-    await answered;
-    assert.equal((await ask(mock.port, path)).body, FOUND);
-    const closed = new Promise((resolve) => outgoing.once('close', resolve));
-    outgoing.on('error', () => undefined).destroy();
-    await closed;
-    assert.equal((await ask(mock.port, path)).body, FOUND);
-  });
+test('timeout keeps the connection open until the client closes it', async (t) => {
+  const { mock, nextAnswered } = await startedFor(t);
+  mock.chaos.next('timeout');
+  const answered = nextAnswered();
+  const outgoing = sendRequest(mock.port, path);
+  outgoing.on('response', () => assert.fail('it is answered'));
+  await answered;
+  assert.equal((await ask(mock.port, path)).body, FOUND);
+  const closed = new Promise((resolve) => outgoing.once('close', resolve));
+  outgoing.on('error', () => undefined).destroy();
+  await closed;
+  assert.equal((await ask(mock.port, path)).body, FOUND);
 });
 
 describe('slow', () => {
@@ -91,16 +89,14 @@ describe('slow', () => {
   });
 });
 
-describe('truncate', () => {
-  test('closes the connection in the middle of the body', async (t) => {
-    const mock = await mockFor(t, { chaos: ['truncate'] });
-    const [incoming] = (await once(sendRequest(mock.port, path), 'response')) as [IncomingMessage];
-    assert.deepEqual([incoming.statusCode, incoming.headers['content-length']], [200, `${FOUND.length}`]);
-    let received = '';
-    incoming.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
-    await assert.rejects(once(incoming, 'end'), { code: 'ECONNRESET' });
-    assert.equal(received, FOUND.slice(0, FOUND.length / 2));
-  });
+test('truncate closes the connection in the middle of the body', async (t) => {
+  const mock = await mockFor(t, { chaos: ['truncate'] });
+  const [incoming] = (await once(sendRequest(mock.port, path), 'response')) as [IncomingMessage];
+  assert.deepEqual([incoming.statusCode, incoming.headers['content-length']], [200, `${FOUND.length}`]);
+  let received = '';
+  incoming.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+  await assert.rejects(once(incoming, 'end'), { code: 'ECONNRESET' });
+  assert.equal(received, FOUND.slice(0, FOUND.length / 2));
 });
 
 test('admin calls and 401 for a wrong key never get chaos', async (t) => {

@@ -6,6 +6,8 @@ import { faultEntries, faults } from './faults.ts';
 import { sendAll, deposit, ids, lookup, user, type TimedRequest } from './testing/session.ts';
 import { variants } from './variants.ts';
 
+const times = (count: number, one: TimedRequest) => Array.from({ length: count }, () => one);
+
 test('fault ids are unique', () => {
   assert.equal(Object.keys(faults).length, faultEntries.length);
 });
@@ -18,10 +20,7 @@ test('ids are in kebab case and descriptions are one sentence', () => {
 });
 
 test('faults keep their state per server', () => {
-  const lookups = [
-    user('11111111-1111-4111-8111-111111111111'),
-    deposit('44444444-4444-4444-8444-444444444444'),
-  ].flatMap((one) => [one, one, one]);
+  const lookups = [...times(3, user(ids.member)), ...times(3, deposit(ids.executed))];
   for (const [id, { change }] of faultEntries) {
     const first = sendAll(lookups, change(reference));
     assert.deepEqual(sendAll(lookups, change(reference)), first, id);
@@ -29,17 +28,13 @@ test('faults keep their state per server', () => {
 });
 
 const USER = '/api/ib/user-status?user_id=';
-const nobody = 'abcdef01-2345-4678-9abc-def012345678';
-const times = (count: number, one: TimedRequest) => Array.from({ length: count }, () => one);
 
 /** Requests that show every variant. */
 const openProbes: readonly TimedRequest[] = [
   user(ids.member),
   user('1e500000-0000-4000-8000-000000000001'),
-  deposit('44444444-4444-4444-8444-444444444444'),
-  lookup(USER + ids.member, { method: 'HEAD' }),
-  lookup(USER + ids.member, { method: 'POST' }),
-  lookup(USER + ids.member, { method: 'OPTIONS' }),
+  deposit(ids.executed),
+  ...['HEAD', 'POST', 'OPTIONS'].map((method) => user(ids.member, { method })),
   lookup('/api/ib/user-status/'),
   lookup(`/API/IB/user-status?user_id=${ids.member}`),
   lookup('/', { key: null }),
@@ -50,19 +45,19 @@ const openProbes: readonly TimedRequest[] = [
   user(ids.member, { authorization: 'bearer northwind-key' }),
   user('x', { key: null }),
   ...times(61, user('x')),
-  user(nobody),
+  user(ids.nobody),
   user('x'),
   user('x', { alongside: 9 }),
-  user(nobody, { key: 'northwind-spare-key' }),
-  user(nobody, { key: 'contoso-key' }),
-  ...times(61, user(nobody, { key: 'contoso-key', atMs: 1000 })),
-  ...times(2, user(nobody, { key: 'contoso-key', atMs: 3500 })),
-  ...times(61, user(nobody, { key: 'nope', atMs: 10_000 })),
+  user(ids.nobody, { key: 'northwind-spare-key' }),
+  user(ids.nobody, { key: 'contoso-key' }),
+  ...times(61, user(ids.nobody, { key: 'contoso-key', atMs: 1000 })),
+  ...times(2, user(ids.nobody, { key: 'contoso-key', atMs: 3500 })),
+  ...times(61, user(ids.nobody, { key: 'nope', atMs: 10_000 })),
   // This key expires after 30 s, before the window ends.
-  ...times(60, user(nobody, { key: 'fabrikam-expiring-key', atMs: 29_000 })),
-  user(nobody, { key: 'fabrikam-expiring-key', atMs: 30_500 }),
-  ...times(61, user(nobody, { key: 'contoso-key', atMs: 50_000 })),
-  user(nobody, { key: 'contoso-key', atMs: 51_100 }),
+  ...times(60, user(ids.nobody, { key: 'fabrikam-expiring-key', atMs: 29_000 })),
+  user(ids.nobody, { key: 'fabrikam-expiring-key', atMs: 30_500 }),
+  ...times(61, user(ids.nobody, { key: 'contoso-key', atMs: 50_000 })),
+  user(ids.nobody, { key: 'contoso-key', atMs: 51_100 }),
   user(ids.member, { headers: { 'accept-encoding': 'br, gzip' } }),
 ];
 

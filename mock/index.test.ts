@@ -4,6 +4,7 @@ import { readFixture } from '../schemas/fixture.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { createMock, startMock } from './index.ts';
 import { builtIn, ids, userPath } from './testing/session.ts';
+import { bearer } from './testing/sockets.ts';
 
 const [user, ...others] = builtIn.users!;
 const env = { IB_SET: 'a-secret' };
@@ -11,8 +12,7 @@ const fromEnv: Fixture = {
   apiKeys: [{ key: '${IB_SET}', partner: 'northwind', state: 'active' }],
   users: [{ ...user! }],
 };
-const statusOf = async (url: string, key: string) =>
-  (await fetch(url + userPath(ids.member), { headers: { authorization: `Bearer ${key}` } })).status;
+const ask = (url: string, key: string) => fetch(url + userPath(ids.member), bearer(key));
 
 /** Returns the error for the same fixture in a file. */
 function errorOfFile(fixture: Fixture): string {
@@ -38,7 +38,7 @@ describe('a wrong fixture gets the same error as in a file', () => {
       await assert.rejects(started, problem);
       await using mock = await startMock();
       await assert.rejects(mock.replaceFixture(fixture), problem);
-      assert.equal(await statusOf(mock.url, 'northwind-key'), 200);
+      assert.equal((await ask(mock.url, 'northwind-key')).status, 200);
     });
   test('without a socket, at once', async () => {
     const fixture = { ...builtIn, users: others };
@@ -49,21 +49,19 @@ describe('a wrong fixture gets the same error as in a file', () => {
 
 test('keys are read from the given environment, or from that of the process', async () => {
   await using mock = await startMock({ fixture: fromEnv, env });
-  assert.equal(await statusOf(mock.url, env.IB_SET), 200);
-  const headers = { authorization: `Bearer ${env.IB_SET}` };
+  assert.equal((await ask(mock.url, env.IB_SET)).status, 200);
   const { handle } = createMock({ fixture: fromEnv, env });
-  assert.equal((await handle(new Request(mock.url + userPath(ids.member), { headers }))).status, 200);
+  const request = new Request(mock.url + userPath(ids.member), bearer(env.IB_SET));
+  assert.equal((await handle(request)).status, 200);
   const name = Object.keys(process.env).find((one) => /^[!-~]+$/.test(process.env[one] ?? ''))!;
   const apiKeys = [{ key: `\${${name}}`, partner: 'northwind', state: 'active' as const }];
   await using own = await startMock({ fixture: { ...fromEnv, apiKeys } });
-  assert.equal(await statusOf(own.url, process.env[name]!), 200);
+  assert.equal((await ask(own.url, process.env[name]!)).status, 200);
 });
 
 test('later changes of the given objects have no effect', async () => {
   const users = [...builtIn.users!];
   await using mock = await startMock({ fixture: { ...builtIn, users } });
   users.length = 0;
-  const headers = { authorization: 'Bearer northwind-key' };
-  const answer = await fetch(mock.url + userPath(ids.member), { headers });
-  assert.match(await answer.text(), /"is_under_ib":true/);
+  assert.match(await (await ask(mock.url, 'northwind-key')).text(), /"is_under_ib":true/);
 });

@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
-import { createJournal, addEntry, createRedactor, toJournalEntry, type StoredEntry } from './journal.ts';
-import { depositPath, entriesOf, ids, START, testSession, userPath } from './testing/session.ts';
+import { createRedactor, toJournalEntry } from './journal.ts';
+import { depositPath, FOUND, ids, lookup, START, testSession, userPath } from './testing/session.ts';
 
 const base64 = (text: string, variant: 'base64' | 'base64url') => Buffer.from(text).toString(variant);
 
@@ -90,7 +90,7 @@ test('an entry has the name of the key, the world, the time and the request', ()
         'Cache-Control': 'no-store',
         'Content-Length': '61',
       },
-      responseBody: '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}',
+      responseBody: FOUND,
     },
   ]);
 });
@@ -132,10 +132,6 @@ describe('a credential in a target', () => {
   });
 });
 
-const same = (target: string) => target;
-const nothing = { request: { target: '', headers: {} }, response: { headers: {}, body: '' } };
-const keptWith = (id: number) => ({ entry: { id }, ...nothing }) as StoredEntry;
-
 test('a header field shows no credential, known or not', () => {
   const { session, entries } = testSession();
   for (const [headers, expected] of [
@@ -149,21 +145,23 @@ test('a header field shows no credential, known or not', () => {
     [{ 'x-tenant': 'a northwind-key' }, 'a <key northwind/active>'],
     [{ 'user-agent': 'client/1' }, 'client/1'],
   ] as const) {
-    answerRequest(session, { method: 'GET', target: '/', headers });
-    answerRequest(session, { method: 'GET', target: userPath(ids.member), headers });
+    for (const target of ['/', userPath(ids.member)])
+      answerRequest(session, lookup(target, { key: null, headers }).request);
     const shown = [...entries(), ...entries('mine')].toSorted((one, other) => one.id - other.id).slice(-2);
     for (const { requestHeaders } of shown) assert.equal(Object.values(requestHeaders)[0], expected);
   }
 });
 
 test('a journal keeps the last requests; with size 0 it keeps none', () => {
-  const journal = createJournal(3);
-  for (let id = 1; id <= 7; id++) addEntry(journal, keptWith(id), same);
-  const kept = entriesOf(journal, same).map(({ id }) => id);
-  assert.deepEqual([kept, journal.entries.length], [[5, 6, 7], 3]);
-  const none = createJournal(0);
-  addEntry(none, keptWith(1), same);
-  assert.deepEqual(entriesOf(none, same), []);
+  for (const [journal, expected] of [
+    [3, [5, 6, 7]],
+    [0, []],
+  ] as const) {
+    const { session, user, entries } = testSession({ journal });
+    for (let id = 1; id <= 7; id++) user(ids.member);
+    const kept = entries().map(({ id }) => id);
+    assert.deepEqual([kept, session.main.journal.entries.length], [expected, journal]);
+  }
 });
 
 const MOST = 2048;
@@ -171,7 +169,7 @@ const MOST = 2048;
 /** Returns the entry of a request before and after it was stored in the journal. */
 function bothEntriesOf(target: string, authorization: string) {
   const { session, entries } = testSession();
-  const { stored } = answerRequest(session, { method: 'GET', target, headers: { authorization } });
+  const { stored } = answerRequest(session, lookup(target, { authorization }).request);
   return { at: toJournalEntry(stored, session.redact), later: entries()[0]! };
 }
 
@@ -218,7 +216,7 @@ test('a journal of the longest requests stays small', () => {
     // A new string, which shares no memory with others.
     const target = Buffer.from(`${start}${count}${'x'.repeat(60_000)}`).toString();
     const authorization = `Bearer ${count % 2 === 0 ? 'northwind-key' : 'no'.repeat(2000)}`;
-    answerRequest(session, { method: 'GET', target, headers: { authorization } });
+    answerRequest(session, lookup(target, { authorization }).request);
   }
   assert.equal(session.main.journal.entries.length, 200);
   assert.ok(usedBytes() - before < 200 * 8000, `${usedBytes() - before} bytes`);
@@ -261,8 +259,7 @@ test('an entry has the preferred status, Retry-After and the time of the monoton
   let elapsed = 5.4;
   const { session, deposit, entries } = testSession({ clock: 'frozen', elapsed: () => (elapsed += 1000) });
   deposit(ids.executed, 'fabrikam-always-limited-key');
-  const headers = { authorization: 'Bearer northwind-key', prefer: 'code=404' };
-  answerRequest(session, { method: 'GET', target: depositPath(ids.executed), headers });
+  answerRequest(session, lookup(depositPath(ids.executed), { headers: { prefer: 'code=404' } }).request);
   assert.deepEqual(
     entries().map((one) => [one.elapsedMs, one.durationMs, one.retryAfterSeconds, one.preferred, one.reason]),
     [

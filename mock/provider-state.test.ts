@@ -7,16 +7,10 @@ import { lookUp } from './world.ts';
 const FOUND = '{"status":"EXECUTED","amountInUsd":123.45,"executedAt":1767225599123}';
 const execution = { amountInUsd: 123.45, executedAt: 1_767_225_599_123 };
 
-const revoked = (key: unknown, action?: unknown) => ({
-  state: 'key revoked',
-  params: { key },
-  ...(action !== undefined && { action }),
-});
-const executed = (reference_id: unknown, action?: unknown, details: object = execution) => ({
-  state: 'deposit executed',
-  params: { reference_id, ...details },
-  ...(action !== undefined && { action }),
-});
+const revoked = (key: unknown, action?: unknown) => ({ state: 'key revoked', params: { key }, action });
+const executed = (reference_id: unknown, action?: unknown, details: object = execution) => {
+  return { state: 'deposit executed', params: { reference_id, ...details }, action };
+};
 
 function newWorld() {
   const { session, user, deposit } = testSession();

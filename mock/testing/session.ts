@@ -2,7 +2,7 @@ import fixture from '../../schemas/built-in.fixture.json' with { type: 'json' };
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
-import { storedEntries, toJournalEntry, type Journal, type Redact } from '../journal.ts';
+import { storedEntries, toJournalEntry } from '../journal.ts';
 import type { HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
@@ -32,10 +32,6 @@ export const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999
 export const userPath = (id: string) => `${endpoints['user-status'].path}?user_id=${id}`;
 export const depositPath = (id: string) => `${endpoints['deposit-check'].path}?reference_id=${id}`;
 
-/** Returns the entries of a journal. */
-export const entriesOf = (journal: Journal, redact: Redact) =>
-  storedEntries(journal).map((kept) => toJournalEntry(kept, redact));
-
 type TestOptions = Omit<MockData, 'clock'> & {
   readonly clock?: ClockMode;
   readonly elapsed?: () => number;
@@ -55,7 +51,8 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
     get,
     user: (id: string, key?: string | null) => get(userPath(id), key),
     deposit: (id: string, key?: string | null) => get(depositPath(id), key),
-    entries: (world = '') => entriesOf(getSandbox(session, world).journal, session.redact),
+    entries: (world = '') =>
+      storedEntries(getSandbox(session, world).journal).map((kept) => toJournalEntry(kept, session.redact)),
   };
 }
 
