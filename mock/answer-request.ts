@@ -66,16 +66,15 @@ const keyNameIn = ({ name }: Sandbox, key: ApiKey) => (name === '' ? key.name : 
 function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest) {
   const { service, chaos, journal, name, world } = sandbox;
   const now = timeIn(session, sandbox);
-  const elapsedMs = session.elapsed?.();
+  const elapsedMs = session.elapsed();
   const { exchange, response } = service.answer(world, request, now, (caller) =>
     takeChaos(chaos, keyNameIn(sandbox, caller)),
   );
   session.answered += 1;
   const { delayMs = 0 } = session.options;
   const delayed = delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };
-  const times =
-    elapsedMs === undefined ? undefined : { elapsedMs, durationMs: session.elapsed!() - elapsedMs };
-  const stored = createEntry(exchange, delayed, { id: session.answered, world: name }, times);
+  const durationMs = session.elapsed() - elapsedMs;
+  const stored = createEntry(exchange, delayed, { id: session.answered, world: name, elapsedMs, durationMs });
   addEntry(journal, stored, session.redact);
   if (session.watchers.size > 0)
     emit(session, { kind: 'request', entry: toJournalLine(stored, session.redact) });

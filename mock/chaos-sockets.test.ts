@@ -14,11 +14,10 @@ const path = userPath(ids.member);
 const key = bearer('northwind-key');
 
 async function startedFor(t: TestContext, options: Partial<MockOptions> = {}) {
-  const arrivals: (() => void)[] = [];
-  const mock = await mockFor(t, { onExchange: () => arrivals.shift()?.(), ...options });
-  /** Resolves when the mock has answered, even if the response is not sent. */
-  const nextAnswered = () => new Promise<void>((resolve) => arrivals.push(resolve));
-  return { mock, nextAnswered };
+  let onExchange = () => {};
+  /** Resolves when the mock has answered a request, even if the response is not sent. */
+  const answered = new Promise<void>((resolve) => (onExchange = resolve));
+  return { mock: await mockFor(t, { onExchange, ...options }), answered };
 }
 
 describe('reset', () => {
@@ -43,9 +42,8 @@ describe('reset', () => {
 });
 
 test('timeout keeps the connection open until the client closes it', async (t) => {
-  const { mock, nextAnswered } = await startedFor(t);
+  const { mock, answered } = await startedFor(t);
   mock.chaos.next('timeout');
-  const answered = nextAnswered();
   const outgoing = sendRequest(mock.port, path);
   outgoing.on('response', () => assert.fail('it is answered'));
   await answered;
@@ -65,9 +63,8 @@ describe('slow', () => {
       t.mock.timers.reset();
       syncBuiltinESMExports();
     });
-    const { mock, nextAnswered } = await startedFor(t, { delayMs: 1 });
+    const { mock, answered } = await startedFor(t, { delayMs: 1 });
     mock.chaos.next('slow:2s');
-    const answered = nextAnswered();
     const outgoing = sendRequest(mock.port, path);
     let isThere = false;
     const response = readAnswer(outgoing).finally(() => (isThere = true));
@@ -80,8 +77,7 @@ describe('slow', () => {
     assert.equal((await response).body, FOUND);
   });
   test('ends when the mock closes', { timeout: 30_000 }, async (t) => {
-    const { mock, nextAnswered } = await startedFor(t, { chaos: ['slow:10m'] });
-    const answered = nextAnswered();
+    const { mock, answered } = await startedFor(t, { chaos: ['slow:10m'] });
     const response = ask(mock.port, path);
     await answered;
     const [{ status, body, headers }] = await Promise.all([response, mock.close()]);

@@ -42,7 +42,7 @@ export interface InProcessMock extends ControlledMock, FixtureReplacement {
 export function createMock(options: InProcessOptions = {}): InProcessMock {
   const { admin = true, env = process.env, fixture, ...data } = options;
   const given = fixture && { fixture: checkFixture(fixture, 'fixture', env) };
-  const session = createSession({ ...data, ...given }, () => performance.now());
+  const session = createSession({ ...data, ...given });
   const answer = createAnswerer(session, {
     admin: admin ? createAdminAnswerer(session, undefined) : undefined,
   });

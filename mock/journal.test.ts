@@ -91,6 +91,8 @@ test('an entry has the name of the key, the world, the time and the request', ()
         'Content-Length': '61',
       },
       responseBody: FOUND,
+      elapsedMs: 7,
+      durationMs: 0,
     },
   ]);
 });

@@ -34,7 +34,7 @@ export interface JournalLine {
   /** The status that Prefer requested and the request got. */
   readonly preferred?: number;
   /** Ms from the start of the mock to the request, by a monotonic clock, independent of the mock's clock. */
-  readonly elapsedMs?: number;
+  readonly elapsedMs: number;
   /** Ms from the request to its answer, including delays; missing if no answer was sent. */
   readonly durationMs?: number;
 }
@@ -127,8 +127,7 @@ function schemeAndName(clean: string): string {
 export function createEntry(
   exchange: Exchange,
   response: HttpResponse,
-  named: Pick<JournalLine, 'id' | 'world'>,
-  times: { readonly elapsedMs: number; readonly durationMs: number } | undefined,
+  named: Required<Pick<JournalLine, 'id' | 'world' | 'elapsedMs' | 'durationMs'>>,
 ) {
   const { call, preferred, chaos, now, request, status: meant } = exchange;
   const { status, headers, delayMs = 0, transportFault } = response;
@@ -147,9 +146,8 @@ export function createEntry(
     retryAfterSeconds: retryAfter === undefined ? undefined : secondsOf(retryAfter, now),
     chaos: chaos && chaosName(chaos),
     preferred,
-    elapsedMs: times && Math.round(times.elapsedMs),
-    durationMs:
-      times && transportFault !== 'timeout' ? toMicroseconds(times.durationMs + delayMs) : undefined,
+    elapsedMs: Math.round(named.elapsedMs),
+    durationMs: transportFault === 'timeout' ? undefined : toMicroseconds(named.durationMs + delayMs),
   };
   /** The sent credential, if it is unknown. */
   const unknown = call?.key === undefined ? call?.credential : undefined;

@@ -13,6 +13,7 @@ function sampleEntries(samples: readonly Sample[]): readonly JournalLine[] {
   return samples.map(({ at = 0, hasNoKey = false, ...sample }, index) => ({
     id: index + 1,
     at: START + at,
+    elapsedMs: at,
     world: '',
     ...(hasNoKey ? {} : { credentialDigest: 'c0ffee' }),
     method: 'GET',

@@ -49,16 +49,11 @@ const MAX_HASTY = 32;
 /** Requests that may follow the first 400 or 401: retries, and tests of the error. */
 const MAX_REFUSED = 10;
 
-/** Returns the ms between two entries, by the monotonic clock if the journal has its times. */
-const elapsedMs = (from: Entry, to: Entry) =>
-  from.elapsedMs === undefined || to.elapsedMs === undefined
-    ? to.at - from.at
-    : to.elapsedMs - from.elapsedMs;
-
-const isAfterGrace = (entry: Entry, answer: Entry, graceMs: number) => elapsedMs(answer, entry) > graceMs;
+const isAfterGrace = (entry: Entry, answer: Entry, graceMs: number) =>
+  entry.elapsedMs - answer.elapsedMs > graceMs;
 
 /** Returns the ms that a client waited. The mock's clock may have been moved, so the longer time counts. */
-const waitMs = (from: Entry, to: Entry) => Math.max(to.at - from.at, elapsedMs(from, to));
+const waitMs = (from: Entry, to: Entry) => Math.max(to.at - from.at, to.elapsedMs - from.elapsedMs);
 
 /** Whether the client got the whole answer in time. All chaos but a status prevents this. */
 const isComplete = ({ chaos }: Entry) => chaos === undefined || /^\d{3}$/.test(chaos);

@@ -50,7 +50,7 @@ export async function startMock(
   const { port: adminPort, token } = admin || {};
   if (token !== undefined && !isToken(token))
     throw wrongUsage('the admin token needs visible ASCII characters without spaces, at least one');
-  const session = createSession(options, () => performance.now());
+  const session = createSession(options);
   const date = () => httpDate(timeIn(session, session.main));
   const isOpen = admin !== false && (token !== undefined || isLoopback(host));
   const answerAdmin = isOpen ? createAdminAnswerer(session, { token }) : undefined;

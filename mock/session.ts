@@ -36,7 +36,7 @@ export interface Session {
   /** The base clock of all worlds, in Unix ms. */
   readonly now: () => number;
   /** A monotonic clock, in ms. */
-  readonly elapsed: (() => number) | undefined;
+  readonly elapsed: () => number;
   /** Unix ms. */
   readonly startedAt: number;
   readonly watchers: Set<Watcher>;
@@ -114,7 +114,7 @@ export const badRequest = (place: string, message: string) =>
  * @param elapsed a monotonic clock, in ms
  * @throws Problem with code `usage` if `chaos` is wrong
  */
-export function createSession(options: MockData, elapsed?: () => number): Session {
+export function createSession(options: MockData, elapsed = () => performance.now()): Session {
   const { fixture = builtIn as Fixture, clock } = options;
   const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
   const { arePublicKeys = options.fixture === undefined } = options;
@@ -138,7 +138,7 @@ export function createSession(options: MockData, elapsed?: () => number): Sessio
  * Returns a clock (Unix ms) that does not go back if the machine's clock is set back. It reads `Date.now` on
  * each call, so a test with a fake Date moves the mock's clock.
  */
-function machineTime(elapsed: () => number = () => 0): () => number {
+function machineTime(elapsed: () => number): () => number {
   let [setBack, last, lastElapsed] = [0, Date.now(), elapsed()];
   return () => {
     const [wall, passed] = [Date.now(), elapsed() - lastElapsed];
