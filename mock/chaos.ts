@@ -42,11 +42,6 @@ export interface Chaos {
   queue: readonly QueuedChaos[];
 }
 
-/** Creates the chaos of a world. */
-export function createChaos(plan: ChaosPlan, seed: number, queue: Chaos['queue'] = []): Chaos {
-  return { plan, seed, drawn: new Map(), queue };
-}
-
 /** Returns the chaos for the next request with a key, and removes it from the queue; undefined: none. */
 export function takeChaos(chaos: Chaos, keyName: string): ChaosAction | undefined {
   const { plan, seed, drawn } = chaos;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem, wrongUsage } from '../schemas/problem.ts';
-import { chaosName, createChaos, parseChaos, parseQueuedChaos, ruleSpec } from './chaos.ts';
+import { chaosName, parseChaos, parseQueuedChaos, ruleSpec } from './chaos.ts';
 import { clockControls, type ClockControls } from './controls/clock.ts';
 import { depositControls, keyControls, limitControls, userControls } from './controls/data.ts';
 import type { DepositControls, KeyControls, LimitControls, UserControls } from './controls/data.ts';
@@ -91,7 +91,7 @@ export function worldControls(session: Session, name: string) {
   };
   const setChaos = (specs: readonly string[], seed = peek().chaos.seed) => {
     const plan = parseChaos(specs);
-    open().chaos = createChaos(plan, seed, open().chaos.queue);
+    open().chaos = { plan, seed, drawn: new Map(), queue: open().chaos.queue };
     const shown = shownFaults(open());
     emitChange(session, open(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
     return shown;

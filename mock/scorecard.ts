@@ -16,6 +16,7 @@ export interface Rule {
   readonly advice: string;
   /** What the journal must contain to judge the rule. */
   readonly needs: string;
+  /** Requests up to `graceMs` after an answer may have been in flight. */
   readonly judge: (entries: readonly Entry[], graceMs: number) => Evidence;
 }
 
@@ -32,7 +33,7 @@ export interface Grade {
 export type Scorecard = readonly Grade[];
 
 /** Requests that a nearby client sends together arrive within this time. */
-export const GRACE_MS = 250;
+const GRACE_MS = 250;
 /** A wait may be too short by this much, because clocks are coarse. */
 const CLOCK_TOLERANCE_MS = 100;
 /** Other requests that may follow a 429: parallel workers without a 429 of their own. */
@@ -298,12 +299,11 @@ const rules: readonly Rule[] = [
  * Grades a client by its requests. A rule is broken only if nothing else explains them; the constants above say
  * what is tolerated. Clients that share a key and a world get one grade.
  *
- * @param graceMs requests up to this long after an answer may have been in flight: GRACE_MS plus the delay
- *   of answers
+ * @param delayMs delay of each answer. Meanwhile, the client may have sent other requests.
  */
-export function scorecardOf(entries: readonly Entry[], graceMs = GRACE_MS): Scorecard {
+export function scorecardOf(entries: readonly Entry[], delayMs = 0): Scorecard {
   return rules.map(({ judge, ...rule }) => {
-    const { times, broken } = judge(entries, graceMs);
+    const { times, broken } = judge(entries, GRACE_MS + delayMs);
     if (broken.length > 0) return { rule, outcome: { kind: 'broken', entries: broken } };
     return { rule, outcome: times > 0 ? { kind: 'kept', times } : { kind: 'notSeen' } };
   });

@@ -2,7 +2,7 @@ import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { reference } from './behaviour.ts';
-import { createChaos, parseChaos, parseQueuedChaos, type Chaos } from './chaos.ts';
+import { parseChaos, parseQueuedChaos, type Chaos } from './chaos.ts';
 import { createService, type Service } from './handler.ts';
 import { createJournal, createRedactor, type Journal, type JournalLine, type Redact } from './journal.ts';
 import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
@@ -152,7 +152,8 @@ function machineTime(elapsed: () => number): () => number {
 type SandboxSource = Pick<Session, 'options' | 'facts' | 'now' | 'startedAt'>;
 
 function createSandbox({ options, facts, now, startedAt }: SandboxSource, name: string): Sandbox {
-  const { journal, chaos = [], firstChaos, chaosSeed, deviation, clock: given = 'real' } = options;
+  const { journal = sessionDefaults.journal, chaosSeed: seed = sessionDefaults.chaosSeed } = options;
+  const { chaos = [], firstChaos, deviation, clock: given = 'real' } = options;
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
   // A frozen clock shows the start of the mock, even in a world that is created later.
   const at = mode === 'frozen' ? startedAt : now();
@@ -160,13 +161,13 @@ function createSandbox({ options, facts, now, startedAt }: SandboxSource, name: 
   const clock = { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 };
   return {
     name,
-    journal: createJournal(journal ?? sessionDefaults.journal),
+    journal: createJournal(journal),
     world: newWorld(facts, at),
     initialClock: clock,
     clock,
     service: newService(options, deviation),
     deviation,
-    chaos: createChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed, queue),
+    chaos: { plan: parseChaos(chaos), seed, drawn: new Map(), queue },
   };
 }
 

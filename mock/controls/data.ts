@@ -33,11 +33,9 @@ function toPage<Value, Item extends object>(
 ) {
   const wanted = contains.trim().toLowerCase();
   const matches = (kept: Value) => {
-    const fields = Object.entries(shown(kept)).filter(([name]) => name !== 'date_joined');
-    const holds = ([, value]: [string, unknown]) =>
-      typeof value === 'string' && value.toLowerCase().includes(wanted);
-    const hasState = ([name, value]: [string, unknown]) => name === 'state' && value === state;
-    return (state === undefined || fields.some(hasState)) && fields.some(holds);
+    const { date_joined: _, ...fields } = shown(kept) as Readonly<Record<string, unknown>>;
+    const holds = (value: unknown) => typeof value === 'string' && value.toLowerCase().includes(wanted);
+    return (state === undefined || fields['state'] === state) && Object.values(fields).some(holds);
   };
   // Convert only the items on the page: a fixture may have a million.
   const matching = state === undefined && wanted === '' ? all : all.filter(matches);

@@ -96,9 +96,8 @@ function searchedWorld(session: Session, world: string, asked: string | undefine
 
 /** Grades the clients of some worlds. Loads the rules on first use. */
 export async function gradeClients({ options, redact }: Session, sandboxes: readonly Sandbox[]) {
-  const { GRACE_MS, scorecardOf } = await import('../scorecard.ts');
-  return scorecardOf(
-    sandboxes.flatMap(({ journal }) => storedEntries(journal).map((kept) => toJournalLine(kept, redact))),
-    GRACE_MS + (options.delayMs ?? 0),
-  );
+  const { scorecardOf } = await import('../scorecard.ts');
+  const stored = sandboxes.flatMap(({ journal }) => storedEntries(journal));
+  const lines = stored.map((kept) => toJournalLine(kept, redact));
+  return scorecardOf(lines, options.delayMs);
 }
