@@ -1,5 +1,6 @@
 import { endpoints, endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Exchange } from '../exchange.ts';
+import { hasState, queryOf } from './define.ts';
 import { answerWith, countRepeats, crash, editResponse, type Change, type Edit } from './edits.ts';
 
 /** A kind of answer. */
@@ -19,8 +20,6 @@ interface Condition {
 }
 
 const kindIs = (kind: Exchange['finding']['kind']) => (exchange: Exchange) => exchange.finding.kind === kind;
-const stateIs = (state: string) => (exchange: Exchange) =>
-  exchange.finding.kind === 'notYet' && exchange.finding.deposit.state === state;
 const keyIs = (state: string) => (exchange: Exchange) =>
   exchange.finding.kind === 'unauthorized' && exchange.call?.key?.state === state;
 const hasNoKey = ({ finding, request }: Exchange) =>
@@ -34,8 +33,8 @@ const targets: readonly Target[] = [
   { name: 'EXECUTED deposit', endpoint: 'deposit-check', matches: kindIs('executed'), without: [] },
   { name: 'foreign deposit', endpoint: 'deposit-check', matches: kindIs('foreign'), without: [] },
   { name: 'unknown deposit', endpoint: 'deposit-check', matches: kindIs('unknown'), without: ['data'] },
-  { name: 'pending deposit', endpoint: 'deposit-check', matches: stateIs('pending'), without: ['data'] },
-  { name: 'failed deposit', endpoint: 'deposit-check', matches: stateIs('failed'), without: ['data'] },
+  { name: 'pending deposit', endpoint: 'deposit-check', matches: hasState('pending'), without: ['data'] },
+  { name: 'failed deposit', endpoint: 'deposit-check', matches: hasState('failed'), without: ['data'] },
   ...endpointNames.flatMap((endpoint): readonly Target[] => [
     { name: 'revoked key', endpoint, matches: keyIs('revoked'), without: ['key', 'data'] },
     { name: 'expired key', endpoint, matches: keyIs('expired'), without: ['key', 'data'] },
@@ -50,7 +49,6 @@ const targets: readonly Target[] = [
 ];
 
 const valueOf = ({ call }: Exchange) => call?.value ?? '';
-const queryOf = ({ request }: Exchange) => request.target.split('?')[1] ?? '';
 const isEncoded = (exchange: Exchange) => /%[0-9a-f]{2}/i.test(queryOf(exchange));
 const isUuid = (exchange: Exchange) => /^[\da-f-]{36}$/i.test(valueOf(exchange));
 const scheme = (name: string) => (exchange: Exchange) =>

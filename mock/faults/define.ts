@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Exchange } from '../exchange.ts';
 import { valuesOf, type World } from '../world.ts';
 import { changeBy, type Change, type Difference, type Edit, type Filter } from './edits.ts';
 
@@ -100,6 +101,12 @@ export const executedIds = ['valid/deposit-check/executed', 'foreign-ib/deposit-
 
 export const noUserData = 'valid/service/no-user-data';
 export const noServerErrors = 'robustness/service/no-5xx';
+
+/** Whether the caller's IB has the deposit of an exchange, in this state. */
+export const hasState = (state: 'pending' | 'failed') => (exchange: Exchange) =>
+  exchange.finding.kind === 'notYet' && exchange.finding.deposit.state === state;
+
+export const queryOf = ({ request }: Exchange) => request.target.split('?')[1] ?? '';
 
 /** Returns the partner of the first key, which is the one under test. */
 export const firstPartner = (world: World) => valuesOf(world.keys)[0]?.partner;

@@ -1,5 +1,6 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { accept, answerWith, crash, dropConnection, onlyIf, type Difference } from './edits.ts';
+import { decodeText } from '../behaviour.ts';
 import type { Exchange } from '../exchange.ts';
 import {
   answers,
@@ -10,6 +11,7 @@ import {
   noServerErrors,
   perEndpoint,
   idsIn,
+  queryOf,
   user,
 } from './define.ts';
 import type { Faults } from './define.ts';
@@ -190,18 +192,13 @@ const readerFaults: Faults = {
   }),
 };
 
-const queryOf = ({ request }: Exchange) => request.target.split('?')[1] ?? '';
 const holds = (text: string) => (exchange: Exchange) => exchange.call?.value?.includes(text) ?? false;
 const hasArray = ({ call }: Exchange) => call?.parameters.some(([name]) => name.includes('[')) ?? false;
 const hasLongValue = ({ call }: Exchange) => (call?.value?.length ?? 0) >= 600;
 const isLong = (exchange: Exchange) => queryOf(exchange).length > 4000;
 const isBroken = (exchange: Exchange) => {
-  try {
-    decodeURIComponent(queryOf(exchange));
-    return false;
-  } catch {
-    return true;
-  }
+  const query = queryOf(exchange);
+  return query.includes('%') && decodeText(query) === query;
 };
 const crashing = { change: (where: (exchange: Exchange) => boolean) => crash({ where }) };
 const noUser = answerWith(200, { is_under_ib: false, date_joined: null });

@@ -1,18 +1,12 @@
 import { answerWith, editBody, onlyIf, setHeader, setJson, type Difference } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Execution } from '../world.ts';
-import { answers, define, failing, type Faults } from './define.ts';
+import { answers, define, failing, hasState, type Faults } from './define.ts';
 
-type State = 'pending' | 'failed';
-const isIn =
-  (state: State) =>
-  ({ finding }: Exchange) =>
-    finding.kind === 'notYet' && finding.deposit.state === state;
-const inState = (state: State) => answers(state, `A ${state} deposit`, { where: isIn(state) });
-const pending = inState('pending');
-const failed = inState('failed');
+const pending = answers('pending', 'A pending deposit', { where: hasState('pending') });
+const failed = answers('failed', 'A failed deposit', { where: hasState('failed') });
 const isEncodedPending = (exchange: Exchange) =>
-  isIn('pending')(exchange) && exchange.request.target.includes('%');
+  hasState('pending')(exchange) && exchange.request.target.includes('%');
 
 const becoming =
   (edit: (execution: Execution) => Execution | undefined): Difference =>
