@@ -86,15 +86,10 @@ export const storedEntries = ({ entries, next }: Journal): readonly StoredEntry[
 
 /** Redacts an entry and returns its short form. */
 export function toJournalLine({ entry, request, unknown, known }: StoredEntry, redact: Redact): JournalLine {
-  const shown = redact(request.target, unknown);
+  const target = redact(request.target, unknown);
+  const keyInTarget = target !== request.target;
   const credentialDigest = unknown === undefined ? undefined : digestOf(unknown);
-  return defined({
-    ...entry,
-    target: shown,
-    keyInTarget: shown !== request.target,
-    credentialDigest,
-    ...known,
-  });
+  return defined({ ...entry, target, keyInTarget, credentialDigest, ...known });
 }
 
 /** Redacts an entry and returns its full form. */
@@ -174,25 +169,16 @@ const MAX_FIELD_LENGTH = 256;
 /** Truncates a long entry: a thousand of the longest targets would fill the memory. */
 function shorten(kept: StoredEntry, redact: Redact): StoredEntry {
   const { entry, request, response, unknown = '' } = kept;
-  if (
-    request.target.length + unknown.length + headersLength(request.headers) + response.body.length <=
-    MAX_LENGTH
-  )
-    return kept;
-  const shown = toJournalEntry(kept, redact);
-  const { keyInTarget, credentialDigest } = shown;
+  const textLength = request.target.length + unknown.length + response.body.length;
+  if (textLength + headersLength(request.headers) <= MAX_LENGTH) return kept;
+  const { keyInTarget, credentialDigest, ...shown } = toJournalEntry(kept, redact);
+  const shortened = (fields: Fields) => mapFields(fields, (value) => truncate(value, MAX_FIELD_LENGTH));
   return {
     entry,
-    request: {
-      target: truncate(shown.target),
-      headers: mapFields(shown.requestHeaders, (value) => truncate(value, MAX_FIELD_LENGTH)),
-    },
-    response: {
-      headers: mapFields(shown.responseHeaders, (value) => truncate(value, MAX_FIELD_LENGTH)),
-      body: truncate(shown.responseBody),
-    },
+    request: { target: truncate(shown.target), headers: shortened(shown.requestHeaders) },
+    response: { headers: shortened(shown.responseHeaders), body: truncate(shown.responseBody) },
     unknown: undefined,
-    known: { keyInTarget, ...(credentialDigest !== undefined && { credentialDigest }) },
+    known: defined({ keyInTarget, credentialDigest }),
   };
 }
 
