@@ -77,12 +77,8 @@ export function findMagicValues(fixture: Fixture, facts: Facts) {
   const polled = callerDeposits.find((deposit) => planOf(deposit)?.afterPolls !== undefined);
   const timed = callerDeposits.find((deposit) => planOf(deposit)?.afterSeconds !== undefined);
   const [polls, seconds] = [planOf(polled)?.afterPolls, planOf(timed)?.afterSeconds];
-  const pending = callerDeposits.find(
-    (deposit) => deposit.state === 'pending' && planOf(deposit) === undefined,
-  );
-  const foreignDeposit = deposits.find(
-    (deposit) => !isCallerDeposit(deposit) && planOf(deposit) === undefined,
-  );
+  const pending = callerDeposits.find((one) => one.state === 'pending' && planOf(one) === undefined);
+  const foreignDeposit = deposits.find((one) => !isCallerDeposit(one) && planOf(one) === undefined);
   const inStateOf = (state: Deposit['state']) => callerDeposits.find((deposit) => deposit.state === state);
 
   const rows: readonly Row[] = [

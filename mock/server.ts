@@ -54,26 +54,17 @@ export async function startMock(
   const date = () => httpDate(timeIn(session, session.main));
   const isOpen = admin !== false && (token !== undefined || isLoopback(host));
   const answerAdmin = isOpen ? createAdminAnswerer(session, { token }) : undefined;
-  const listener = await listen({
-    port,
-    host,
-    date,
-    tls,
-    maxBody,
-    answer: createAnswerer(session, {
-      cors,
-      admin: adminPort === undefined ? answerAdmin : undefined,
-      onExchange,
-    }),
-  });
+  const shared = { host, date, tls, maxBody };
+  const ownAdmin = adminPort === undefined ? answerAdmin : undefined;
+  const answer = createAnswerer(session, { cors, admin: ownAdmin, onExchange });
+  const listener = await listen({ ...shared, port, answer });
+  const closeAndThrow = async (error: unknown): Promise<never> => {
+    await listener.close();
+    throw error;
+  };
   const adminListener =
     answerAdmin && adminPort !== undefined
-      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin, maxBody }).catch(
-          async (error: unknown) => {
-            await listener.close();
-            throw error;
-          },
-        )
+      ? await listen({ ...shared, port: adminPort, answer: answerAdmin }).catch(closeAndThrow)
       : undefined;
   if (adminListener !== undefined) session.servicePort = listener.port;
   const scheme = tls === undefined ? 'http' : 'https';

@@ -158,10 +158,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ),
   'GET /faults: The active fault, the chaos, and all faults and variants.': json(
     { gives: 'faults' },
-    ({ faults }) => ({
-      ...faults.get(),
-      faults: faults.list(),
-    }),
+    ({ faults }) => ({ ...faults.get(), faults: faults.list() }),
   ),
   'PUT /faults: Sets the fault or variant by its id, the chaos by specs such as "500:0.1", or its seed. null switches off.':
     json(
