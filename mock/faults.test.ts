@@ -66,3 +66,9 @@ test('every variant differs from the reference', () => {
   for (const [id, { change }] of Object.entries(variants))
     assert.ok(!isDeepStrictEqual(sendAll(openProbes, change(reference)), expected), id);
 });
+
+test('every variant writes any amount as JSON', () => {
+  const payload = { status: 'EXECUTED', amountInUsd: 1.5e21, executedAt: 1e-7 };
+  for (const [id, { change }] of Object.entries(variants))
+    assert.deepEqual(JSON.parse(change(reference).serialize(payload)), payload, id);
+});

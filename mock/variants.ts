@@ -137,7 +137,8 @@ const limits: VariantRows = {
 const contentType = (type: string) => setHeader('Content-Type', type)();
 
 const numbers = (spell: (number: string) => string): Partial<Behaviour> => ({
-  serialize: (payload) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*/g, spell),
+  // Numbers that JSON.stringify writes with an exponent stay.
+  serialize: (payload) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*(?![\d.e])/g, spell),
 });
 
 const dates = (rewrite: (date: string) => string) =>
