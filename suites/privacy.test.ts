@@ -182,10 +182,12 @@ describe('user data that the request did not name', () => {
       apiKeys: [
         { key: 'abc', partner: 'ab', state: 'active' },
         { key: 'close', partner: 'error', state: 'active' },
+        { key: 'EXECUTED', partner: 'amountInUsd', state: 'revoked' },
       ],
     });
-    const answer = answerOf(401, { error: 'ab abc Partner' }, { connection: 'close' });
-    assert.equal(foreignData(userStatus(nobody), answer, plain), undefined);
+    const refusal = answerOf(401, { error: 'ab abc Partner' }, { connection: 'close' });
+    for (const answer of [refusal, answerOf(200, { status: 'EXECUTED', amountInUsd: 1 })])
+      assert.equal(foreignData(userStatus(nobody), answer, plain), undefined);
   });
 
   test('special characters in a key are literal', () => {

@@ -15,9 +15,9 @@ const MIN_EMBEDDED_KEY_LENGTH = 8;
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-/** Words of the interface and of HTTP. A partner or key with such a name is not searched for. */
+/** Words of the interface and of HTTP, in lower case. A partner or key with such a name is not searched for. */
 const commonWords = setOf(
-  'error status partner json application close keep-alive true false null bearer origin accept gzip chunked',
+  'is_under_ib date_joined status executed amountinusd executedat error partner json application close keep-alive true false null bearer origin accept gzip chunked',
 );
 
 /** Names that mean user data, letters only: fields, and header fields after an optional X. */
