@@ -52,7 +52,10 @@ export const foreignIb: readonly Requirement[] = [
     id: 'foreign-ib/user-status/follows-key',
     clause: 'What the service does: scoped to the calling partner',
     title: "With another partner's key, that partner's user is under the IB and ours is not",
-    needs: 'active key of another partner',
+    needs: [
+      'active key of another partner',
+      'user of the IB, and none of another partner with an active key',
+    ],
   }),
   required({
     id: 'foreign-ib/deposit-check/other-ib',
@@ -78,7 +81,10 @@ export const foreignIb: readonly Requirement[] = [
     id: 'foreign-ib/deposit-check/follows-key',
     clause: 'What the service does: scoped to the calling partner',
     title: "With another partner's key, that partner's deposit is found and ours is not",
-    needs: 'active key of another partner',
+    needs: [
+      'active key of another partner',
+      'deposit of the IB, and no EXECUTED one of another partner with an active key',
+    ],
   }),
   timing('user-status', hiddenUsers),
   timing('deposit-check', hiddenDeposits),

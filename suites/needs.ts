@@ -1,4 +1,4 @@
-import type { Gap } from '../schemas/generated/types.ts';
+import type { FixtureUser, Gap } from '../schemas/generated/types.ts';
 import { hasLetters } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import type { Reason } from './verdict.ts';
@@ -24,6 +24,10 @@ const executed = add(
 
 const CALLER = 'active key of a partner';
 const SECOND_KEY = 'active key of another partner';
+
+/** Whether an active key of another partner finds a user. */
+const isOfOtherKey = (user: FixtureUser | undefined, { otherKeys }: Known) =>
+  otherKeys.some(({ partner }) => partner === user?.partner);
 
 /** Needs of requirements. Their names complete "the fixture has no …". */
 const needs = {
@@ -56,15 +60,31 @@ const needs = {
     ({ pending, failed }) => [...pending, ...failed],
     deposit('pending'),
   ],
+  'user of the IB, and none of another partner with an active key': [
+    (known) => [...known.members, ...known.foreigners.filter((one) => isOfOtherKey(one, known))],
+    member,
+  ],
+  'deposit of the IB, and no EXECUTED one of another partner with an active key': [
+    (known) => [
+      ...[known.executed, known.pending, known.becoming, known.failed].flat(),
+      ...known.foreignDeposits.filter(
+        ({ state, user_id }) =>
+          state === 'EXECUTED' && isOfOtherKey(known.userById.get(user_id.toLowerCase()), known),
+      ),
+    ],
+    executed,
+  ],
   'deposit of a user outside the IB under test': [
     (known) => known.foreignDeposits,
     add('deposits', 'an EXECUTED deposit of a user of another partner'),
   ],
 } as const satisfies Record<string, Need>;
 
+type NeedName = keyof typeof needs;
+
 /** What a requirement needs from the fixture, besides an active key. */
 export interface FixtureNeeds {
-  readonly needs?: keyof typeof needs;
+  readonly needs?: NeedName | readonly NeedName[];
 }
 
 /** Why a requirement cannot be judged, and how to fix it. */
@@ -91,7 +111,8 @@ export function lackOf(
   hasStateHook = true,
 ): Lack | undefined {
   if (needsStateHook === true && !hasStateHook) return noHook;
-  const lack = ([CALLER, own] as const).find((name) => needs[name][0](known).length === 0);
+  const names = ([CALLER] as readonly NeedName[]).concat(own);
+  const lack = names.find((name) => needs[name][0](known).length === 0);
   if (kind === 'monitor' || lack === undefined) return undefined;
   const reason = lack === SECOND_KEY ? 'no-second-key' : 'no-fixture';
   return { reason, words: `the fixture has no ${lack}`, fix: needs[lack][1] };

@@ -224,7 +224,7 @@ export function createJudge(rules: readonly Rule[], known: Known) {
         ? inconclusive('budget', '--cases, --max-duration or --max-requests left no lookup for it')
         : inconclusive(
             'depends',
-            'not checked because every answer it applies to failed another requirement',
+            'not checked because no answer applied to it, except those that failed another requirement',
           );
       return { verdict, cases };
     },

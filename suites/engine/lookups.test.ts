@@ -70,6 +70,14 @@ test('only lookups that a requirement covers are sent', () => {
   assert.deepEqual(lookupsOf('user-status', 50, one, { ...known, expiredKeys: [] }), []);
 });
 
+test('the search for lookups ends if no lookup covers a requirement', () => {
+  const pending = rules.filter(({ id }) => id === 'pending/deposit-check/pending');
+  const [deposit] = known.becoming;
+  const first = { ...deposit!, becomes: { ...deposit!.becomes, afterPolls: 1 } };
+  const facts = { ...known, pending: [], becoming: [first], depositById: new Map([['x', first]]) };
+  assert.deepEqual(lookupsOf('deposit-check', 50, pending, facts), []);
+});
+
 test('each malformed example is tried, whatever data the fixture has', () => {
   const facts = knownFrom({
     partners: [{ id: 'a' }],
