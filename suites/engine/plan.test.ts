@@ -131,6 +131,17 @@ describe('a cut', () => {
     const { durationMs } = planned(list, { rate: 10 });
     assert.equal(planned(list, { rate: 10, maxDurationMs: durationMs }).cutTo, undefined);
   });
+  test('is estimated for more lookups than are drawn', () => {
+    const many = { cases: 1_000_000, rate: 1000, maxDurationMs: 500_000 };
+    const { requests, wholeMs = 0, cutTo = 0 } = planned([unknown('deposit-check')], many);
+    // Lookups end at 1.75 requests a case. A random one takes two on average.
+    for (const [actual, expected] of [
+      [requests, 500_000],
+      [wholeMs, 1_750_000],
+      [cutTo, 250_000],
+    ] as const)
+      assert.ok(Math.abs(actual / expected - 1) < 0.05, `${actual} ${expected}`);
+  });
   test('says what is left out and what a full run would take', () => {
     const some = [
       ...list,
