@@ -54,6 +54,6 @@ async function crowdsOf(leftMs: number): Promise<readonly number[]> {
   return sizes;
 }
 
-test('a crowd is smaller if the window of a stated limit outlasts the run', async () => {
-  assert.deepEqual([await crowdsOf(1999), await crowdsOf(2000)], [[7], [13]]);
+test('a crowd repeats few entities; it is smaller if the window of a stated limit outlasts the run', async () => {
+  assert.deepEqual([await crowdsOf(1999), await crowdsOf(2000)], [[8], [17]]);
 });

@@ -31,8 +31,8 @@ function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
   const most = limit?.most ?? Number.POSITIVE_INFINITY;
   const share = limit !== undefined && limit.windowMs > leftMs ? MAX_CROWD ** 2 : MAX_CROWD;
   const size = Math.min(MAX_CROWD, Math.max(2, Math.floor((most * known.callerKeys.length) / share)));
-  const users = evenSample(known.members, size).map(({ user_id }) => userStatus(user_id));
-  const deposits = evenSample(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
+  const users = filled(known.members, size).map(({ user_id }) => userStatus(user_id));
+  const deposits = filled(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
   const unknown = [userStatus(unknownId(known)), depositCheck(unknownId(known))];
   // With --rate, only neighbours are sent at once.
   const twice = (requests: readonly Request[]) => requests.flatMap((one) => [one, one]);
@@ -43,6 +43,12 @@ function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
     [...users, ...deposits],
   ];
   return [...each, ...each];
+}
+
+/** A sample of items, repeated up to `size`: a small crowd shows little. */
+function filled<Item>(items: readonly Item[], size: number): readonly Item[] {
+  const sample = evenSample(items, size);
+  return Array.from({ length: sample.length && size }, (_, nth) => sample[nth % sample.length]!);
 }
 
 /**
