@@ -62,6 +62,13 @@ test('each requirement has a lookup before any has two; strengths go up', () => 
   );
 });
 
+test("the first lookup finds the other partner's data, whatever data it has", () => {
+  const users = known.foreigners.map((user) => ({ ...user, date_joined: '2024-01-01T00:00:00Z' }));
+  const facts = { ...known, userById: new Map(users.map((user) => [user.user_id, user])) };
+  const { situation, data } = lookupsOf('user-status', 1, rules, facts)[0]!.origin.levels;
+  assert.deepEqual([situation, data], ["another partner's", 'whole seconds']);
+});
+
 test('only lookups that a requirement covers are sent', () => {
   const one = rules.filter(({ id }) => id === 'auth/user-status/expired');
   const lookups = lookupsOf('user-status', 50, one);

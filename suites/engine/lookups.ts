@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { arrayOf } from '../model/coverage.ts';
-import { repeatable, type CoveringRow } from '../model/covering.ts';
+import { plainest, repeatable, type CoveringRow } from '../model/covering.ts';
 import {
   exampleGates,
   examplesOf,
@@ -124,13 +124,17 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   let nth = 0;
   let isDeep = false;
   // Shows early that the other partner's key finds its own data.
-  const otherPartner: Levels = {
-    ...plain,
-    key: "another partner's",
-    situation: endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
-  };
+  const otherPartner = plainest(
+    {
+      ...plain,
+      key: "another partner's",
+      situation: endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
+    },
+    factors[endpoint].filter(({ name }) => name === 'data' || name === 'id version'),
+    (levels) => isFeasible(endpoint, levels, known),
+  );
   const single: Lookup[] = [];
-  if (isFeasible(endpoint, otherPartner, known)) single.push(lookup(otherPartner, 1, { draw: nth++ }));
+  if (otherPartner !== undefined) single.push(lookup(otherPartner, 1, { draw: nth++ }));
   for (const { levels, strength, depth } of arrayOf(endpoint, known).rows()) {
     // With a small budget, each requirement gets one lookup before any gets two.
     if (strength > 1) yield* newRulesFirst(single.splice(0));

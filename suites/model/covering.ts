@@ -198,8 +198,12 @@ function gateOf(row: Levels, factors: readonly Factor[]): Gate | undefined {
     : (Object.fromEntries(entries) as Gate);
 }
 
-/** The row, or if infeasible, the row with one other factor changed. */
-function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasible): Levels | undefined {
+/** The row, or if infeasible, the row with another level of one factor. */
+export function plainest(
+  row: Levels,
+  factors: readonly Factor[],
+  isFeasible: IsFeasible,
+): Levels | undefined {
   if (isFeasible(row)) return row;
   for (const { name, levels, isGate } of factors)
     for (const level of isGate ? [] : levels) {
