@@ -7,7 +7,7 @@ import { sampleKnown as known } from '../testing/samples.ts';
 import { malformations } from '../inputs/malformations.ts';
 import { knownFrom } from '../known.ts';
 import { drawAt, originOf } from '../model/path.ts';
-import { createLookups } from './lookups.ts';
+import { createLookups, type Lookup } from './lookups.ts';
 
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
 /** All lookups of an endpoint, in the order of a run. */
@@ -62,11 +62,15 @@ test('each requirement has a lookup before any has two; strengths go up', () => 
   );
 });
 
-test("the first lookup finds the other partner's data, whatever data it has", () => {
+test("the first lookup finds the other partner's data, whatever data it has, with its key", () => {
   const users = known.foreigners.map((user) => ({ ...user, date_joined: '2024-01-01T00:00:00Z' }));
-  const facts = { ...known, userById: new Map(users.map((user) => [user.user_id, user])) };
-  const { situation, data } = lookupsOf('user-status', 1, rules, facts)[0]!.origin.levels;
-  assert.deepEqual([situation, data], ["another partner's", 'whole seconds']);
+  const third = { ...known.otherKeys[0]!, key: 'third', partner: 'third' };
+  const otherKeys = [...known.otherKeys, third, { ...third, key: 'fourth' }];
+  const facts = { ...known, otherKeys, userById: new Map(users.map((user) => [user.user_id, user])) };
+  for (let seed = 0; seed < 10; seed++) {
+    const [[first]] = createLookups({ known: facts, seed, cases: 1 }, rules).ofStrength(0) as [[Lookup]];
+    assert.deepEqual(first.ids, ['foreign-ib/user-status/follows-key']);
+  }
 });
 
 test('only lookups that a requirement covers are sent', () => {

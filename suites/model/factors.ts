@@ -492,7 +492,11 @@ function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitr
 function tokensOf(key: string, known: Known, pick?: number): fc.Arbitrary<Token> {
   const list = keysOf(key, known);
   if (pick !== undefined) return fc.constant(list[pick % list.length]!);
-  const listed = fc.constantFrom(...list);
+  // The level `another partner's` of the situation is data of the first other partner.
+  const drawn = list.filter(
+    (token) => key !== "another partner's" || token.key?.partner === list[0]!.key?.partner,
+  );
+  const listed = fc.constantFrom(...drawn);
   if (key === 'unknown') return fc.oneof(listed, unknownToken(known));
   return key === 'near miss' ? fc.oneof(listed, nearMiss(known)) : listed;
 }
