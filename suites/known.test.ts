@@ -27,6 +27,11 @@ describe('the caller', () => {
       const problem = { name: 'Problem', code: 'usage', message: /northwind, contoso/ };
       assert.throws(() => knownFrom(fixture, partner), problem);
     });
+  test('has others: those whose partner has an EXECUTED deposit come first', () => {
+    const more = { key: 'without-deposit', partner: 'empty', state: 'active' } as const;
+    const { otherKeys } = knownFrom({ ...fixture, apiKeys: [more, ...fixture.apiKeys!] }, 'northwind');
+    assert.deepEqual(keys(otherKeys), ['pk_cont_Yt5Wn0Qs', 'without-deposit']);
+  });
   test('does not use a key that expires by itself or has its own limits', () => {
     const active = { partner: 'northwind', state: 'active' } as const;
     const limits = { 'deposit-check': { requests: 1, windowSeconds: 1 } };

@@ -54,12 +54,20 @@ export function knownFrom(fixture: Fixture, partner?: string) {
     caller !== undefined && userById.get(user_id.toLowerCase())?.partner === caller;
   const ours = deposits.filter(isOurs);
   const pending = ours.filter((deposit) => deposit.state === 'pending');
+  const withDeposit = new Set(
+    deposits.flatMap(({ state, user_id }) =>
+      state === 'EXECUTED' ? [userById.get(user_id.toLowerCase())?.partner] : [],
+    ),
+  );
+  const rank = ({ partner: owner }: FixtureApiKey) => (withDeposit.has(owner) ? 0 : 1);
   return {
     partner: caller,
     /** Active keys of that partner. The first is under test. The others may share the load. */
     callerKeys,
-    /** Active keys of other partners. */
-    otherKeys: active.filter(({ partner: owner }) => owner !== caller),
+    /** Active keys of other partners, those with an EXECUTED deposit first. */
+    otherKeys: active
+      .filter(({ partner: owner }) => owner !== caller)
+      .toSorted((one, other) => rank(one) - rank(other)),
     revokedKeys: named.filter(({ state }) => state === 'revoked'),
     expiredKeys: named.filter(({ state }) => state === 'expired'),
     nonPartnerKeys: named.filter(({ state, partner: owner }) => state === 'active' && owner === null),
