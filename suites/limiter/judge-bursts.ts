@@ -131,17 +131,20 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   const last = findings.at(-1);
   if (last === undefined) return { kind: 'again', oneAtATime: false };
   const open: LimitJudgement = { kind: 'open', finding: last };
-  const inTime = bursts.flatMap((burst, at) => (isOvershoot(findings[at]!) ? [] : [burst]));
-  const countsLate = mayCountLate(inTime, limit);
+  const isAlone = bursts.some(({ inFlight }) => inFlight === 1);
+  const inTime = bursts.filter((_, at) => !isOvershoot(findings[at]!));
+  // Once requests were sent one at a time, only those bursts show that more pass.
+  const counted = isAlone ? inTime.filter(({ inFlight }) => inFlight === 1) : inTime;
+  const countsLate = !isAlone && mayCountLate(counted, limit);
   // Bursts at different phases of the window: no other limiter explains them all, such as one for each process.
-  const isQuick = inTime.every(({ startedAt, history, inFlight }) => {
+  const isQuick = counted.every(({ startedAt, history }) => {
     const refusal = history.find(({ result }) => result === 'refused');
-    return inFlight === 1 || (refusal?.receivedAt ?? Infinity) - startedAt <= QUICK * limit.windowMs;
+    return refusal !== undefined && refusal.receivedAt - startedAt <= QUICK * limit.windowMs;
   });
   const again: LimitJudgement =
     findings.length >= MAX_BURSTS
       ? open
-      : { kind: 'again', oneAtATime: (countsLate && isQuick) || findings.some(isOvershoot) };
+      : { kind: 'again', oneAtATime: isAlone || findings.some(isOvershoot) || (countsLate && isQuick) };
   const isWorthAnother = findings.filter(isVague).length < MAX_VAGUE;
   if (isVague(last) && isWorthAnother) return again;
   if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
@@ -150,36 +153,31 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
     const same = findings.filter(({ kind }) => kind === last.kind).length;
     return same > 1 ? { kind: 'broken', finding: last } : again;
   }
-  const counted = countsLate ? inTime.filter(({ inFlight }) => isQuick && inFlight === 1) : inTime;
-  if (countsLate && counted.length === 0) return again;
-  const shown = counted.map((burst) => judgeBurst(burst, limit));
-  if (shown.some(({ kind }) => kind === 'more')) return judgeMore(counted, shown, limit) ?? again;
+  if (judgeMore(inTime, limit)?.kind === 'kept') return { kind: 'kept' };
+  if (countsLate) return again;
+  if (counted.some((burst) => judgeBurst(burst, limit).kind === 'more'))
+    return judgeMore(counted, limit) ?? again;
   // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
   const fits = findings.filter(({ kind }) => kind === 'fits').length;
   const fewer = findings.filter(({ kind }) => kind === 'fewer').length;
   const isConclusive = last.kind === 'fits' && last.isExact && last.isCertain;
   if (isConclusive ? fits <= fewer : fits < findings.length) return again;
-  return findings.some(isOvershoot) ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
+  return isAlone ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
 }
 
 /** Whether requests in flight, counted too late in each window, explain why too many passed in these bursts. */
 function mayCountLate(bursts: readonly Burst[], limit: RateLimit): boolean {
   const inFlight = Math.max(1, ...bursts.map((burst) => burst.inFlight));
-  const findings = bursts.map((burst) => judgeBurst(burst, limit));
   return (
-    inFlight > 1 &&
     bursts.every(({ history }) => history.some(({ result }) => result === 'refused')) &&
-    judgeMore(bursts, findings, limit)?.kind === 'broken' &&
+    judgeMore(bursts, limit)?.kind === 'broken' &&
     isExplained(bursts, { ...limit, most: limit.most + inFlight - 1 }, false)
   );
 }
 
 /** Judges bursts if more passed in some of them; undefined if another one is needed. */
-function judgeMore(
-  bursts: readonly Burst[],
-  findings: readonly BurstFinding[],
-  limit: RateLimit,
-): LimitJudgement | undefined {
+function judgeMore(bursts: readonly Burst[], limit: RateLimit): LimitJudgement | undefined {
+  const findings = bursts.map((burst) => judgeBurst(burst, limit));
   const more = findings.filter((one): one is FindingOf<'more'> => one.kind === 'more');
   const shown = more.length + findings.filter(({ kind }) => kind === 'fits').length;
   const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
