@@ -29,6 +29,11 @@ const unknownDeposit = deposits('unknown', 'An unknown deposit');
 
 const isUpperCaseToFirst = ({ world, call }: Exchange) =>
   call?.caller?.partner === firstPartner(world) && call?.value !== call?.value?.toLowerCase();
+const isNearMiss = ({ world, call }: Exchange) =>
+  [world.users.base, world.deposits.base].some((ids) =>
+    [...ids.keys()].some((id) => id.slice(0, -1) === call?.value?.toLowerCase().slice(0, -1)),
+  );
+const isUserId = ({ world, call }: Exchange) => world.users.base.has(call?.value?.toLowerCase() ?? '');
 const ofVersion = (version: string, edit: Edit) => onlyIf(({ call }) => call?.value?.[14] === version, edit);
 
 const userRows = (...names: readonly string[]) => idsIn('foreign-ib', ['user-status'], ...names);
@@ -55,6 +60,10 @@ const wrongAnswers: Faults = {
   ...define(unknownUser, userRows('unknown'), {
     'with-404: gets 404 and an error': answerWith(404, { error: 'User not found' }),
     'is-member: gets is_under_ib true': setFields({ is_under_ib: true }),
+    'in-last-digit-is-member: is a member, if only the last digit differs from an id of the server': onlyIf(
+      isNearMiss,
+      setFields(shownUser),
+    ),
   }),
   ...define(stranger, userRows('other-ib', 'unknown'), {
     'with-204: gets 204 and no body': noContent,
@@ -79,6 +88,14 @@ const wrongAnswers: Faults = {
   ...define(unknownDeposit, depositRows('unknown'), {
     'with-200: gets 200': answerWith(200),
     'with-204: gets 204 and no body': noContent,
+    'in-last-digit-visible: is visible, if only the last digit differs from an id of the server': onlyIf(
+      isNearMiss,
+      answerWith(200, shownDeposit),
+    ),
+    'with-user-id-visible: is visible, if its id is that of a user': onlyIf(
+      isUserId,
+      answerWith(200, shownDeposit),
+    ),
     'of-version-1-with-200: gets 200 and the status NONE, if its id is of version 1': ofVersion(
       '1',
       answerWith(200, { status: 'NONE' }),

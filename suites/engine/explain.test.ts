@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { Answer } from '../answer.ts';
 import { catalogue } from '../catalogue.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
+import { neighbours } from '../inputs/uuids.ts';
 import { knownFrom } from '../known.ts';
 import { parameterOf } from '../model/lookup.ts';
 import { expectedOf, type Outcome } from '../model/model.ts';
@@ -154,6 +155,23 @@ test('a fault of one example has no other conditions', async () => {
     { pick: 17 },
   );
   assert.deepEqual(found.where, ['header: another scheme']);
+});
+
+test('an id close to a known one is kept while other factors move', async () => {
+  const close = neighbours('deposit-check', known, '4')[0]!;
+  const levels = { situation: 'unknown', 'id spelling': 'upper case', query: 'extra parameter after' };
+  const found = await explained(
+    'foreign-ib/deposit-check/unknown',
+    levels,
+    (request) =>
+      idIn(request)?.slice(0, -1) === close.slice(0, -1) && depositIn(request) === undefined
+        ? executed
+        : undefined,
+    { pick: 0 },
+  );
+  assert.deepEqual(found.where, ['id version: 4', 'situation: unknown']);
+  assert.equal(found.path, 'deposit-check;situation=unknown#0');
+  assert.equal(found.evidence?.request?.target, drawAt(found.path, known, seed).target);
 });
 
 test('what is only advised against is no condition of a required row', async () => {

@@ -7,6 +7,7 @@ import { classifyUuid } from '../model/uuid.ts';
 import {
   findableId,
   hasLetters,
+  neighbours,
   unknownIds,
   percentEncoded,
   unknownId,
@@ -52,6 +53,18 @@ test('a findable id is one that the endpoint finds, else an unknown one', () => 
   const nothing = knownFrom({});
   assert.equal(findableId('user-status', nothing), unknownId(nothing));
   assert.equal(findableId('deposit-check', nothing), unknownId(nothing));
+});
+
+test('neighbours are well formed, close to an id that is found, and not found themselves', () => {
+  const id = findableId('deposit-check', sampleKnown);
+  const [last, user, first] = neighbours('deposit-check', sampleKnown, id[14]!) as [string, string, string];
+  assert.deepEqual([last.slice(0, -1), first.slice(1)], [id.slice(0, -1), id.slice(1)]);
+  assert.equal(user, findableId('user-status', sampleKnown).toLowerCase());
+  for (const near of [last, first])
+    assert.ok(classifyUuid(near) === 'v4' && !sampleKnown.depositById.has(near));
+  assert.ok(
+    neighbours('user-status', knownFrom({}), '7').every((near) => classifyUuid(near) === 'other-version'),
+  );
 });
 
 test('other spellings of an id keep its value', () => {

@@ -27,6 +27,24 @@ export function findableId(endpoint: Endpoint, known: Known): string {
   return id ?? unknownId(known);
 }
 
+function findableLettered(endpoint: Endpoint, known: Known): string {
+  const { members, executed } = known;
+  const ids =
+    endpoint === 'user-status' ? members.map((one) => one.user_id) : executed.map((one) => one.reference_id);
+  return (ids.find(hasMixableLetters) ?? findableId(endpoint, known)).toLowerCase();
+}
+
+/**
+ * Ids of this version close to one that the endpoint finds, and one that the other endpoint finds. The changed digit
+ * becomes a letter, to keep clear of data with consecutive numbers.
+ */
+export function neighbours(endpoint: Endpoint, known: Known, version: string): readonly string[] {
+  const found = [findableLettered('user-status', known), findableLettered('deposit-check', known)] as const;
+  const [id, other] = endpoint === 'user-status' ? found : [found[1], found[0]];
+  const changed = (at: number) => `${id.slice(0, at)}${id[at] === 'f' ? 'e' : 'f'}${id.slice(at + 1)}`;
+  return [changed(35), other, changed(0)].map((near) => near.slice(0, 14) + version + near.slice(15));
+}
+
 /** Sets the case of each letter of an id: `true` is upper case. The flags repeat. */
 export function withLetterCase(id: string, flags: readonly boolean[]): string {
   let letter = 0;
@@ -36,6 +54,9 @@ export function withLetterCase(id: string, flags: readonly boolean[]): string {
 }
 
 export const hasLetters = (id: string) => /[a-f]/i.test(id);
+
+/** A single letter cannot have mixed case. */
+export const hasMixableLetters = (id: string) => id.replace(/[^a-f]/gi, '').length > 1;
 
 /** Percent-encodes each character whose flag is set. The flags repeat. */
 export function percentEncoded(id: string, flags: readonly boolean[]): string {

@@ -14,7 +14,13 @@ import {
   type Token,
 } from '../inputs/credentials.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { percentEncoded, unknownUuid, withLetterCase } from '../inputs/uuids.ts';
+import {
+  hasMixableLetters,
+  neighbours,
+  percentEncoded,
+  unknownUuid,
+  withLetterCase,
+} from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../known.ts';
 import { lookup, type Request } from '../request.ts';
 import { readTimestamp } from '../timestamp.ts';
@@ -274,8 +280,7 @@ function grouped(
     const kind = classifyUuid(id);
     if (kind !== 'v4' && kind !== 'other-version') continue;
     const version = id[14]!;
-    // A single letter cannot have mixed case.
-    const isLettered = id.replace(/[^a-f]/gi, '').length > 1;
+    const isLettered = hasMixableLetters(id);
     const name = [situation, version, data, isLettered].join();
     const group = groups.get(name) ?? { situation, version, data, isLettered, ids: [] };
     group.ids.push(id.toLowerCase());
@@ -405,10 +410,13 @@ function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
 /** Gates with a list of examples for each level that is not plain. */
 export const exampleGates = ['key', 'header', 'malformation'] as const;
 
+/** Number of unknown ids that are close to known ones, for servers that compare only a part of an id. */
+const NEIGHBOURS = 3;
+
 /** Number of examples of the one gate that is not plain; without one, of matching entities. */
 export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): number {
   if (isPlainButForEntity(endpoint, levels))
-    return levels.situation === 'unknown' ? 0 : entitiesOf(endpoint, levels, known).count;
+    return levels.situation === 'unknown' ? NEIGHBOURS : entitiesOf(endpoint, levels, known).count;
   if (levels.malformation !== 'none')
     return malformations[levels.malformation]!.examples('x', '0badc0de-0000-4000-8000-000000000000').length;
   if (levels.header !== 'Bearer') return forms[levels.header as FormName].length;
@@ -418,12 +426,17 @@ export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): nu
 function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number): fc.Arbitrary<string> {
   const { situation, 'id version': version } = levels;
   const withVersion = (id: string) => id.slice(0, 14) + version + id.slice(15);
-  if (situation === 'unknown')
-    return unknownUuid(known)
-      .map(withVersion)
-      .filter((id) => !known.userById.has(id) && !known.depositById.has(id));
-  const { count, at } = entitiesOf(endpoint, levels, known);
   const isPicked = pick !== undefined && isPlainButForEntity(endpoint, levels);
+  if (situation === 'unknown') {
+    const isUnknown = (id: string) => !known.userById.has(id) && !known.depositById.has(id);
+    const near = isPicked ? neighbours(endpoint, known, version)[pick] : undefined;
+    const isUsable =
+      near !== undefined &&
+      !(endpoint === 'user-status' ? known.userById : known.depositById).has(near) &&
+      (!needsLetters(levels['id spelling']) || hasMixableLetters(near));
+    return isUsable ? fc.constant(near) : unknownUuid(known).map(withVersion).filter(isUnknown);
+  }
+  const { count, at } = entitiesOf(endpoint, levels, known);
   return (isPicked ? fc.constant((pick * STRIDE) % count) : fc.nat(count - 1)).map((place) =>
     endpoint === 'user-status' ? withVersion(at(place)) : at(place),
   );
