@@ -89,6 +89,7 @@ const patternFaults: Faults = {
   ...define(ofBoth, malformed, {
     'dollar-before-newline: The pattern allows a newline at its end': part('$', '\\n?$'),
     'any-letter-accepted: Any letter is accepted as a hexadecimal digit': digits('[0-9a-z]'),
+    'dot-for-hyphen: The pattern has a dot in place of the first hyphen': part('{8}-', '{8}.'),
     'word-characters-accepted: Any word character is accepted as a hexadecimal digit': digits('\\w'),
   }),
   ...define(patterns(both, ''), malformed, {
@@ -107,6 +108,7 @@ const patternFaults: Faults = {
   ...define(ofBoth, [...malformed, ...alternative, ...idsIn('invalid-uuid', user, 'hostile')], {
     'not-anchored-at-end: Text after the id is accepted': part('$', ''),
   }),
+  ...define(accepting, malformed, { 'blank-accepted: A value of spaces is accepted as an id': /^ +$/ }),
   ...define(accepting, [...malformed, ...alternative], {
     'whole-numbers-accepted: A whole number is accepted as an id': /^\d+$/,
   }),
@@ -176,6 +178,7 @@ const readerFaults: Faults = {
   }),
   ...define(read, malformed, {
     'compatibility-digits: Full-width characters are read as ASCII': (value) => value.normalize('NFKC'),
+    'zero-width-stripped: Zero-width spaces are ignored': (value) => value.replaceAll('\u200b', ''),
     'nul-ends-text: A NUL ends the value, as in C': (value) => value.replace(/\0.*$/s, ''),
   }),
   ...define(read, alternative, {

@@ -46,12 +46,12 @@ const nonHexCharacters = [...'gGz_.:/@` +\u0661\uff11\uff41\u0430\u{1d7d9}'];
 
 /** Texts before, after and around a UUID, for servers that search for a UUID anywhere in the value. */
 const before = 'x|0|-|x\n|\0|../|{|uuid:|x '.split('|');
-const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|' OR '1'='1|;|#|?x=1|%|*|\\|.json|}| x|\u0301".split('|');
+const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|' OR '1'='1|;|#|?x=1|%|*|\\|.json|}| x|\u0301|\u200b".split('|');
 const around = ["''", '""', '[]', '<>'];
 
 /** Texts unlike any UUID. */
 const nonUuids =
-  "0|1|-1|12345|1e5|1.5|NaN|null|undefined|true|[]|{}|*|%|' OR '1'='1|'; DROP TABLE users; --|../../etc/passwd|" +
+  " |0|1|-1|12345|1e5|1.5|NaN|null|undefined|true|[]|{}|*|%|' OR '1'='1|'; DROP TABLE users; --|../../etc/passwd|" +
   '${7*7}|{{7*7}}|<script>alert(1)</script>|__proto__|constructor|user@example.com|\u0001\u0002|\u007f|\u{1f600}|\u202e';
 
 /** Any Unicode scalar value. */
@@ -125,7 +125,10 @@ export const malformations: Readonly<Record<string, Malformation>> = {
         ),
   ),
   'another sign for a hyphen': malformed(
-    (uuid) => [...'_ .:\u2010\u2013\uff0d'].map((sign) => uuid.replaceAll('-', sign)),
+    (uuid) => [
+      ...[...'_ .'].map((sign) => uuid.replaceAll('-', sign)),
+      ...[...':\u2010\u2013\uff0d'].map((sign, nth) => put(uuid, hyphenPlaces[nth]!, sign)),
+    ],
     (uuid) =>
       fc
         .tuple(uuid, fc.constantFrom(...hyphenPlaces), fc.constantFrom(...'_ .:0\u2010\u2013\u00ad'))
