@@ -123,6 +123,8 @@ export const authFaults: Faults = {
   }),
   ...define(header, idsIn('auth', both, 'malformed'), {
     'basic-accepted: The key is accepted in the scheme Basic': isBasic,
+    'basic-without-colon-accepted: The key in Base64 is accepted in the scheme Basic': (key, text) =>
+      text === `Basic ${Buffer.from(key).toString('base64')}`,
     'empty-token-accepted: The scheme without a key is accepted': (_, text) => /^bearer *$/i.test(text),
     'key-in-two-parts-accepted: A key in two parts, or with an extra word, is accepted': hasTwoParts,
   }),

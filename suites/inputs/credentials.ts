@@ -116,6 +116,7 @@ export const forms = {
       .map((scheme) => between(`${scheme} `)),
     between('Bearer'),
     between('Bearer-'),
+    basic('%s'),
   ],
   'two parts': [
     inTwoParts,
