@@ -100,6 +100,19 @@ describe('`where` lists exactly the conditions of a failure', () => {
       ['entity: some, not all', 'id spelling: upper case'],
     ],
     [
+      'own EXECUTED deposits with a whole amount are not found, which is correct in percent-encoding',
+      'valid/deposit-check/executed',
+      { data: 'whole amount' },
+      (request) => {
+        const deposit = depositIn(request);
+        const isHit = deposit?.state === 'EXECUTED' && Number.isInteger(deposit.amountInUsd);
+        return isHit && expectedOf(known, request)!.isFound
+          ? answerOf(404, { error: 'Deposit not found' })
+          : undefined;
+      },
+      ['data: whole amount'],
+    ],
+    [
       'another text for an unknown id of version 6',
       'foreign-ib/deposit-check/unknown',
       { situation: 'unknown', 'id version': '6', load: 'alone' },

@@ -81,7 +81,9 @@ export async function explain(
       expected !== undefined &&
       signatureOf(expected) === signature &&
       (exchange.reply.kind === 'trouble' ||
-        judge.findingsOf(expected, exchange.reply).some((one) => one.verdict.kind === 'failed'))
+        judge
+          .findingsOf(expected, exchange.reply)
+          .some((one) => one.verdict.kind === 'failed' && (one.id === id || one.id !== expected.advised?.id)))
     );
   };
   let nth = 0;
