@@ -4,6 +4,7 @@ import { sameAnswer } from './expectations.ts';
 import { findableId, evenSample, unknownId } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { statedLimit } from './limiter/limit.ts';
+import { expectedOf, judgeLookup } from './model/model.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
 import { monitor, observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
 import { failed, pass, inconclusive } from './verdict.ts';
@@ -51,6 +52,8 @@ function filled<Item>(items: readonly Item[], size: number): readonly Item[] {
   return Array.from({ length: sample.length && size }, (_, nth) => sample[nth % sample.length]!);
 }
 
+const WRONG_ALONE = 'not checked because the lookup got a wrong answer alone and another one in a crowd';
+
 /**
  * Sends each lookup alone and then in a crowd. A difference is checked with one more lookup alone: if that differs
  * too, the target is unstable and does not mix up answers.
@@ -75,6 +78,10 @@ const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce, leftMs }, k
       cases++;
       isOverlapping ||= together.slice(0, at).some((other) => overlap(other, reply));
       if (verdict.kind === 'passed') continue;
+      // Other requirements report what is wrong without a crowd.
+      const findings = judgeLookup(expectedOf(known, request)!, before as Answer);
+      if (findings.some((one) => one.verdict.kind === 'failed'))
+        return { finding: inconclusive('depends', WRONG_ALONE), request, reply: before, cases };
       const [again] = await send(request);
       const isUnstable = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'passed';
       const finding = isUnstable
