@@ -26,8 +26,8 @@ const CALLER = 'active key of a partner';
 const SECOND_KEY = 'active key of another partner';
 
 /** Whether an active key of another partner finds a user. */
-const isOfOtherKey = (user: FixtureUser | undefined, { otherKeys }: Known) =>
-  otherKeys.some(({ partner }) => partner === user?.partner);
+const isOfOtherKey = (one: FixtureUser | undefined, { otherKeys }: Known) =>
+  otherKeys.some(({ partner }) => partner === one?.partner);
 
 /** Needs of requirements. Their names complete "the fixture has no …". */
 const needs = {
