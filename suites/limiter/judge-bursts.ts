@@ -153,10 +153,9 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
     const same = findings.filter(({ kind }) => kind === last.kind).length;
     return same > 1 ? { kind: 'broken', finding: last } : again;
   }
-  if (judgeMore(inTime, limit)?.kind === 'kept') return { kind: 'kept' };
+  if (showMore(inTime, limit) && judgeMore(inTime, limit)?.kind === 'kept') return { kind: 'kept' };
   if (countsLate) return again;
-  if (counted.some((burst) => judgeBurst(burst, limit).kind === 'more'))
-    return judgeMore(counted, limit) ?? again;
+  if (showMore(counted, limit)) return judgeMore(counted, limit) ?? again;
   // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
   const fits = findings.filter(({ kind }) => kind === 'fits').length;
   const fewer = findings.filter(({ kind }) => kind === 'fewer').length;
@@ -165,10 +164,14 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   return isAlone ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
 }
 
+const showMore = (bursts: readonly Burst[], limit: RateLimit) =>
+  bursts.some((burst) => judgeBurst(burst, limit).kind === 'more');
+
 /** Whether requests in flight, counted too late in each window, explain why too many passed in these bursts. */
 function mayCountLate(bursts: readonly Burst[], limit: RateLimit): boolean {
   const inFlight = Math.max(1, ...bursts.map((burst) => burst.inFlight));
   return (
+    showMore(bursts, limit) &&
     bursts.every(({ history }) => history.some(({ result }) => result === 'refused')) &&
     judgeMore(bursts, limit)?.kind === 'broken' &&
     isExplained(bursts, { ...limit, most: limit.most + inFlight - 1 }, false)
