@@ -36,6 +36,14 @@ for (const [gap, expected] of [
     assert.equal(await findingOf(gap, true), 'failed');
   });
 
+test('a lookup that is wrong alone shows nothing about a crowd', async () => {
+  const send = async (...requests: readonly Request[]) => requests.map(() => answerOf(500, {}));
+  const sendAtOnce = async (...requests: readonly Request[]) =>
+    requests.map(() => answerOf(200, { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' }));
+  const finding = await runScenario(concurrency, { send, sendAtOnce, leftMs: () => 1000 });
+  assert.equal(finding.kind === 'inconclusive' && finding.reason, 'depends');
+});
+
 /** The sizes of the groups that are sent at once, with a stated limit of 2 s. */
 async function crowdsOf(leftMs: number): Promise<readonly number[]> {
   const sizes: number[] = [];
