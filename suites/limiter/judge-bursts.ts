@@ -136,7 +136,7 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   // Once requests were sent one at a time, only those bursts show that more pass.
   const counted = isAlone ? inTime.filter(({ inFlight }) => inFlight === 1) : inTime;
   const countsLate = !isAlone && mayCountLate(counted, limit);
-  // Bursts at different phases of the window: no other limiter explains them all, such as one for each process.
+  // After slow bursts, single requests would let a limiter pass that counts in each process.
   const isQuick = counted.every(({ startedAt, history }) => {
     const refusal = history.find(({ result }) => result === 'refused');
     return refusal !== undefined && refusal.receivedAt - startedAt <= QUICK * limit.windowMs;
