@@ -10,6 +10,8 @@ export interface CliContext {
   readonly signal: AbortSignal;
   /** Writes to standard output; resolves after the text is written. */
   readonly print: (text: string) => Promise<void>;
+  /** Reads standard input to its end. */
+  readonly readInput?: () => Promise<Uint8Array>;
   /** Ends the process at once, even with unread output in a pipe. */
   readonly leave?: (exitCode: number) => void;
   readonly writeError: (text: string) => void;

@@ -144,8 +144,13 @@ const everyFlag = everyCommand.flatMap(({ flags }) => Object.keys(flags));
 export const configSections: Sections = Object.fromEntries(
   everyCommand
     .filter((command) => command.configured?.section === nameOf(command))
-    .map((command) => [nameOf(command), { ...command.positionals, ...command.flags }]),
+    .map((command) => [nameOf(command), configurableOf(command)]),
 );
+
+function configurableOf({ positionals, flags, configured }: Command) {
+  const all = Object.entries({ ...positionals, ...flags });
+  return Object.fromEntries(all.filter(([name]) => configured?.only?.includes(name) !== false));
+}
 
 /** Rejects wrong usage that yargs accepts. */
 function rejectMisuse({ flags, positionals }: Command, typed: Readonly<Record<string, unknown>>): void {

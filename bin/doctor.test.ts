@@ -60,7 +60,7 @@ test('without --fixture, a note names the built-in data; without a hook, the gap
   assert.match(output, /note: No --fixture was given/);
   assert.match(
     output,
-    /2 requirements: auth\/user-status\/revocation, auth\/deposit-check\/revocation\n +→ Give --state-url/,
+    /4 requirements: auth\/user-status\/revocation, auth\/user-status\/revocation-spares,\s+auth\/deposit-check\/revocation, auth\/deposit-check\/revocation-spares\n +→ Give --state-url/,
   );
 });
 

@@ -1,4 +1,5 @@
 import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
+import { isOpenIfStrict } from '../reports/limits.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { Problem, TOO_MANY_FILES, type ProblemCode } from '../schemas/problem.ts';
 
@@ -41,7 +42,8 @@ export function exitCodeOf(
   const isStrictFailure = strict && !advised.every(isKnownFailure);
   if (verdict === 'nonconformant' || wrong.length > 0 || isStrictFailure) return exitCodes.nonconformant[0];
   const isExcused = allowIncomplete && record.counts.required.passed > 0;
-  if (verdict === 'incomplete' && !isExcused) return exitCodes.incomplete[0];
+  const isIncomplete = verdict === 'incomplete' || (strict && isOpenIfStrict(record));
+  if (isIncomplete && !isExcused) return exitCodes.incomplete[0];
   return exitCodes.conformant[0];
 }
 

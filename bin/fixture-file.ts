@@ -32,8 +32,18 @@ export async function readText(
   messages: Readonly<Record<string, string>> = {},
   problem: ProblemCode = 'usage',
 ): Promise<string> {
+  return (await readBytes(file, what, messages, problem)).toString();
+}
+
+/** The same, as bytes. */
+export async function readBytes(
+  file: string,
+  what: string,
+  messages: Readonly<Record<string, string>> = {},
+  problem: ProblemCode = 'usage',
+): Promise<Buffer> {
   try {
-    return (await readFile(file)).toString();
+    return await readFile(file);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new Problem(problem, `${what}: ${messages[code] ?? `cannot be read (${code})`}`);

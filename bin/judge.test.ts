@@ -40,6 +40,7 @@ async function recorded(behaviour: Behaviour, seed = 7) {
     requirements: catalogue.map(({ id }) => id),
     selection: { whole: true, skip: [] },
     hasStateHook: true,
+    graceMs: 5000,
   };
   const onEvent = createTranscriber(header, (line) => (text += renderLine(line)));
   const record = await verifyMock(behaviour, { fixture, seed, cases: 30, onEvent });
@@ -154,7 +155,7 @@ describe('a newer catalogue', () => {
   const id = 'valid/deposit-check/amount';
   test('judges the same answers by its rules', async () => {
     const changed = catalogue.map((one): Requirement =>
-      one.kind === 'rule' && one.id === id
+      one.kind === 'property' && one.id === id
         ? { ...one, holds: () => failed('status', '418', 'another') }
         : one,
     );

@@ -31,6 +31,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       configFile: CONFIG_FILE,
       signal,
       print,
+      readInput: async () => (await import('node:stream/consumers')).buffer(process.stdin),
       // oxlint-disable-next-line unicorn/no-process-exit
       leave: (code) => process.exit(code),
       writeError,

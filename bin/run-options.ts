@@ -4,7 +4,7 @@ import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { catalogue, knownFrom, realClock, suiteOf, suites } from '../suites/index.ts';
 import type { Requirement, RunOptions } from '../suites/index.ts';
 import type { VerifyOptions } from './api/verify-options.ts';
-import { defaults } from './commands/flags.ts';
+import { defaults, type StatedLimits } from './commands/flags.ts';
 import { readText } from './fixture-file.ts';
 import { version } from './version.ts';
 
@@ -18,6 +18,8 @@ export type RunSettings = {
   readonly fixture: Fixture;
   readonly tls?: RunOptions['tls'];
   readonly stateUrl?: URL | undefined;
+  /** Maximum real time of a run on a virtual clock, in ms. */
+  readonly maxRealMs?: number | undefined;
 };
 
 type Settings = Omit<
@@ -39,7 +41,9 @@ export function runOptions({
   concurrency,
   timeoutMs = defaults.timeoutMs,
   maxDurationMs = defaults.maxDurationMs,
+  maxRealMs,
   maxRequests = Number.POSITIVE_INFINITY,
+  graceMs = defaults.graceMs,
   rate,
   headers = {},
   tls = { insecure: false },
@@ -57,17 +61,22 @@ export function runOptions({
     burstConcurrency: concurrency,
     timeoutMs,
     maxDurationMs,
+    ...(maxRealMs === undefined ? {} : { maxRealMs }),
     maxRequests,
+    graceMs,
     ...(rate === undefined ? {} : { rate }),
     headers: { ...ourHeaders, ...headers },
     tls,
     ...(stateUrl === undefined ? {} : { stateHook: stateHookAt(stateUrl, timeoutMs) }),
     clock: realClock,
-    random: Math.random,
     signal,
     version,
   };
 }
+
+/** The fixture with the limits of --limits: they come before its own. */
+export const withLimits = (fixture: Fixture, given: StatedLimits | undefined): Fixture =>
+  given === undefined ? fixture : { ...fixture, limits: { ...fixture.limits, ...given.limits } };
 
 /** Runs with the same fixture share what is derived from it. */
 const knownCache = new WeakMap<Fixture, RunOptions['known']>();
@@ -101,19 +110,21 @@ export function select(
   const ids = catalogue.map(({ id }) => id);
   rejectUnknown('suite', suite, Object.keys(suites));
   rejectUnknown('only', only, ids);
-  rejectUnknown('skip', skip, ids);
+  rejectUnknown('skip', skip, [...ids, ...Object.keys(suites)]);
   const requirements = catalogue.filter(
     (requirement) =>
-      (suite.length === 0 || suite.includes(suiteOf(requirement))) &&
+      (suite.length === 0 || suite.includes(suiteOf(requirement)!)) &&
       (only.length === 0 || only.includes(requirement.id)),
   );
   const needsHook = (requirement: Requirement) =>
-    requirement.kind === 'scenario' && requirement.needsStateHook;
-  if (requirements.every((one) => skip.includes(one.id) || (!hasStateHook && needsHook(one))))
+    requirement.kind === 'scenario' && requirement.needsChange === 'hook';
+  const skipped = new Set(
+    skip.flatMap((name) => suites[name as keyof typeof suites]?.map(({ id }) => id) ?? [name]),
+  );
+  if (requirements.every((one) => skipped.has(one.id) || (!hasStateHook && needsHook(one))))
     throw wrongUsage(
       'the filters --suite, --only and --skip leave nothing to check (`ib-conformance requirements` lists all requirements)',
     );
-  const skipped = new Set(skip);
   return {
     requirements,
     skip: skipped,

@@ -6,14 +6,23 @@ import { variants } from '../mock/variants.ts';
 import { catalogue, suiteOf } from '../suites/index.ts';
 import { canary, canaryFaults, ENOUGH_CASES, missedBy, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
-import { gaps, combinedGaps, selfTest, type FaultRun, type CombinedRun } from './self-test.ts';
+import { sampleFailure } from '../reports/testing/records.ts';
+import {
+  gaps,
+  combinedGaps,
+  namesAll,
+  namesOnly,
+  selfTest,
+  type FaultRun,
+  type CombinedRun,
+} from './self-test.ts';
 
 const fixture = await loadFixture(undefined, {});
 
 test('every fault fails exactly what it breaks, every requirement has its own fault, and every variant passes', async () => {
   assert.ok(Object.keys(faults).length >= 100);
   assert.ok(Object.keys(variants).length >= 25);
-  const result = await selfTest(fixture, 1, false, 20);
+  const result = await selfTest(fixture, 1, false, 2);
   assert.deepEqual(result.gaps, []);
 });
 
@@ -43,13 +52,47 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
   const run = (conditions: 1 | 2, isCaught: boolean): CombinedRun => ({
     id: 'x',
     conditions,
+    extra: 'none',
     isCaught,
+    isTrue: true,
     isExact: false,
   });
   const triples = Array.from({ length: 9 }, () => run(2, true));
   assert.deepEqual(combinedGaps([run(1, true), ...triples, run(2, false)]), []);
   assert.equal(combinedGaps([run(1, false)]).length, 1);
   assert.equal(combinedGaps([...triples.slice(1), run(2, false), run(2, false)]).length, 2);
+});
+
+test('the conditions in a result are compared with those of a fault', () => {
+  const named = ['id spelling: upper case', 'history: from the second time on', 'value: id ends with c to f'];
+  const history = 'history: from the second time on that an id is asked for in this run';
+  for (const [where, isAll, isOnly] of [
+    [['id spelling: upper case', history, 'value: id ends with c to f'], true, true],
+    [['situation: unknown', 'id spelling: upper case', history, 'some ids, not all (1 of 4)'], true, true],
+    [[history], false, true],
+    [['id spelling: upper case or mixed case'], false, false],
+    [['history: from the third time on that an id is asked for in this run'], false, false],
+    [['key: active'], false, false],
+  ] as const) {
+    const result = { ...sampleFailure, where: [...where] };
+    assert.deepEqual([namesAll(named, result), namesOnly(named, result)], [isAll, isOnly], where.join('; '));
+  }
+  const some = { ...sampleFailure, where: ['some ids, not all (1 of 4)'] };
+  assert.equal(namesOnly(['id spelling: upper case'], some), false);
+});
+
+test('a wrong condition is a gap, if there are more than a few', () => {
+  const run = (isTrue: boolean): CombinedRun => ({
+    id: 'x',
+    conditions: 2,
+    extra: 'histories',
+    isCaught: true,
+    isTrue,
+    isExact: isTrue,
+  });
+  const many = Array.from({ length: 99 }, () => run(true));
+  assert.deepEqual(combinedGaps([...many, run(false)]), []);
+  assert.equal(combinedGaps([run(true), run(false)]).length, 1);
 });
 
 test('the verdict is the same for twenty seeds: for the reference, and for a server with a fault', async () => {

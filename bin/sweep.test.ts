@@ -55,17 +55,19 @@ const sweep = async (script: string, flags: string, signal = new AbortController
 
 // The skipped states take real time.
 const all = '--skip timeout --skip slow:2s --parallel 3';
-const trouble = 'limited limited-without-retry-after 503 reset truncate';
+const trouble = 'limited limited-without-retry-after 503 502-html 504-html reset truncate';
 const few = '--only membership-inverted --only executed-not-found --only security-headers';
 const wrong = 'amount-in-cents time-in-seconds';
-const unseen = 'more-polls foreign-user-is-member pending-as-executed other-error-text';
+const unseen = 'more-polls foreign-user-is-member pending-as-executed other-error-text pending-longer';
 const clients: readonly (readonly [string, string, flags: string, code: number, string, string])[] = [
-  ['a careful client', careful, all, 0, '', ''],
+  ['a careful client', careful, all, 0, 'key-expires', ''],
   ['a careless client', careless, all, 1, `${trouble} ${wrong} membership-inverted`, unseen],
   ['without tests', untested, few, 1, 'membership-inverted', 'executed-not-found'],
   ['only advice', careless, '--only reset --only security-headers', 0, 'reset', ''],
   ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
-  ['a text is shown', shown, '--only other-error-text', 1, 'other-error-text', ''],
+  ['a text is shown', shown, '--only other-error-text', 3, 'other-error-text', ''],
+  ['allowed', careless, '--only limited --allow limited', 0, '', ''],
+  ['allowed by a rule', careless, '--only limited --allow retry', 0, '', ''],
 ];
 for (const [name, script, flags, code, failed, notReached] of clients)
   test(`a client: ${name}`, async () => {
@@ -78,9 +80,10 @@ for (const [name, script, flags, code, failed, notReached] of clients)
 test('each world gets the first failure, and the scorecard grades the client', async () => {
   const script = `for (const world of 'ab') await insist(user(1), key + '~' + world, world);
     await fetch(url + '/api/ib/' + user(1) + '&key=' + key);`;
-  const { states, broken } = await sweep(script, '--only 503');
+  const { states, rules, code } = await sweep(script, '--only 503');
   assert.deepEqual([states[0]?.run?.requests, states[0]?.run?.changed, states[0]?.outcome], [5, 2, 'passed']);
-  assert.deepEqual(broken.find(({ rule }) => rule === 'key-out-of-url')?.states, ['unchanged', '503']);
+  const { outcome, states: shownBy } = rules.find(({ rule }) => rule === 'key-out-of-url')!;
+  assert.deepEqual([outcome, shownBy, code], ['broken', ['unchanged', '503'], 1]);
 });
 
 const secret = 'pk_live_8Kd0Zp3V5qRt';
@@ -101,6 +104,7 @@ const refusals: readonly (readonly [flags: string, script: string | undefined, p
   ],
   ['--max-duration 1.5ms', 'setInterval(() => 0, 1000)', /unchanged mock \(stopped after 0\.0 s\)/],
   ['--only amount-in-cent -- x', undefined, /did you mean amount-in-cents\? \(known: more-polls,/],
+  ['--allow retries -- x', undefined, /--allow retries: there is no such rule or state .*known: wait,/],
   ['--env A=host -- x', undefined, /--env A=host: needs NAME=url or NAME=key/],
   [`-- ${folder}/nowhere`, undefined, /nowhere: cannot be started \(there is no such program\)/],
   [`${fixtureOf('revoked')} -- x`, undefined, /no active key of a partner/],
@@ -125,7 +129,7 @@ test('every format is written, and none contains a key', async () => {
     output,
     /✓ security-headers +green.*✗ reset +red.*→ retry.*\nready: .*, 1 passed, 1 not reached, in/s,
   );
-  assert.match(stderr, /^unchanged: <key northwind\/active> <key northwind\/active>$/m);
+  assert.match(stderr, /^unchanged: <key of the run> <key northwind\/active>$/m);
   const files = [junit, markdown, new URL('../reports/junit.xsd', import.meta.url)];
   const [xml, table, schema] = files.map((file) => readFileSync(file, 'utf8'));
   assert.deepEqual(await xmlErrors([xml!], schema!), []);

@@ -1,7 +1,7 @@
-import { renderProgress } from '../reports/index.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
+import { CLEAR_LINE, createDisplay } from './display.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
 import type { Selection } from './run-options.ts';
@@ -17,7 +17,6 @@ interface VerifyFlags {
  * Runs the suites, and the self-check after the first answer of the target. Shows the progress.
  *
  * @param fixture the loaded fixture of the flags
- * @param onReached called after the first answer of the target
  */
 export async function verifyRun(
   flags: VerifyFlags,
@@ -25,7 +24,6 @@ export async function verifyRun(
   options: Omit<RunOptions, 'target'> & Selection,
   transcripts: Transcripts,
   context: CliContext,
-  onReached: () => void,
 ): Promise<RunRecord> {
   announceInterruption(context);
   const { close = () => Promise.resolve(), ...session } =
@@ -38,14 +36,14 @@ export async function verifyRun(
     requirements: options.requirements.map(({ id }) => id),
     hasStateHook: options.stateHook !== undefined,
   };
+  const display = createDisplay(context, setInterval);
   try {
     return await run({
       ...options,
       ...session,
-      ...progress(context),
+      ...(flags.url === undefined ? { onProgress: display.onProgress } : display),
       ...transcripts.of(header),
       onReached: async () => {
-        onReached();
         if (flags.noCanary) return undefined;
         const { canary } = await import('./canary.ts');
         return canary(await loadFixture(undefined, context.env), options.seed);
@@ -53,7 +51,7 @@ export async function verifyRun(
     });
   } finally {
     await close();
-    clearLine(context);
+    display.close();
   }
 }
 
@@ -91,31 +89,13 @@ function targetSession(target: URL, fixtureFile: string | undefined): Session {
 
 /** Prints at once that a signal arrived, because the end of the run takes time. */
 function announceInterruption(context: CliContext): void {
-  const { signal, writeError } = context;
+  const { signal, isTerminal, writeError } = context;
   const announce = () => {
     const by = typeof signal.reason === 'string' ? ` by ${signal.reason}` : '';
-    clearLine(context);
-    writeError(`ib-conformance: interrupted${by}; writing the reports; a second signal stops at once\n`);
+    writeError(
+      `${isTerminal ? CLEAR_LINE : ''}ib-conformance: interrupted${by}; writing the reports; a second signal stops at once\n`,
+    );
   };
   if (signal.aborted) announce();
   else signal.addEventListener('abort', announce, { once: true });
-}
-
-const clearToEndOfLine = '\u001b[K';
-
-function progress({ isTerminal, writeError, terminal }: CliContext): Pick<RunOptions, 'onProgress'> {
-  if (!isTerminal) return {};
-  let last = -Infinity;
-  return {
-    onProgress: (state) => {
-      const now = performance.now();
-      if (now - last < 50) return;
-      last = now;
-      writeError(`\r${renderProgress(state, terminal.width)}${clearToEndOfLine}`);
-    },
-  };
-}
-
-function clearLine({ isTerminal, writeError }: CliContext): void {
-  if (isTerminal) writeError(`\r${clearToEndOfLine}`);
 }

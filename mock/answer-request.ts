@@ -27,6 +27,7 @@ export interface AnswerOptions {
 export function createAnswerer(session: Session, { admin, cors = false, onExchange }: AnswerOptions) {
   return (request: HttpRequest): Answer | Promise<Answer> => {
     if (admin !== undefined && isAdminTarget(request.target)) return admin(request);
+    if (admin !== undefined && isPageVisit(request)) return toPage;
     if (cors && isPreflight(request)) return preflight(session, request);
     const { response, stored } = answerRequest(session, request);
     onExchange?.({
@@ -46,6 +47,15 @@ export function createAdminAnswerer(session: Session, access: Access | undefined
     return answerAdmin(session, access, request);
   };
 }
+
+/** Whether a person opened the root of the mock in a browser. */
+const isPageVisit = ({ method, target, headers }: HttpRequest) =>
+  method === 'GET' && target === '/' && headers['sec-fetch-dest'] === 'document';
+const toPage: HttpResponse = {
+  status: 302,
+  headers: { Location: '/__admin/', 'Cache-Control': 'no-store', 'Content-Length': '0' },
+  body: '',
+};
 
 export const isAdminTarget = (target: string) => /^\/__admin(?:[/?]|$)/.test(target);
 
@@ -67,8 +77,8 @@ function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest)
   const { service, chaos, journal, name, world } = sandbox;
   const now = timeIn(session, sandbox);
   const elapsedMs = session.elapsed();
-  const { exchange, response } = service.answer(world, request, now, (caller) =>
-    takeChaos(chaos, keyNameIn(sandbox, caller)),
+  const { exchange, response } = service.answer(world, request, now, (caller, endpoint) =>
+    takeChaos(chaos, keyNameIn(sandbox, caller), endpoint),
   );
   session.answered += 1;
   const { delayMs = 0 } = session.options;

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { payloadOf, type Payload } from './answer.ts';
-import type { Call, Exchange, FindingKind, HttpResponse, Parameter } from './exchange.ts';
+import type { Call, Exchange, FindingKind, HttpRequest, HttpResponse, Parameter } from './exchange.ts';
 import { limiters, type Count } from './limiter-kinds.ts';
 import { becomeExecuted, lookUp } from './world.ts';
 import type { ApiKey, Deposit, Execution, Limit, World } from './world.ts';
@@ -13,6 +13,8 @@ export type CallInput = Pick<Call, 'endpoint' | 'request' | 'parameters'>;
 
 /** Every decision of the mock as a small function. A fault or a variant replaces some of them. */
 export interface Behaviour {
+  /** Returns the data that a request sees; `now` is in Unix ms. A cache or a replica may not have every change. */
+  readonly seen: (world: World, request: HttpRequest, now: number) => World;
   /** Normalizes a path for routing. */
   readonly path: (path: string) => string;
   /** Allowed methods; others get 405. */
@@ -54,6 +56,7 @@ export interface Behaviour {
 
 /** The conforming behaviour. `decisions.test.ts` lists what it does where the interface is silent. */
 export const reference: Behaviour = {
+  seen: (world) => world,
   path: (path) => path,
   methods: ['GET', 'HEAD'],
   decode: decodeText,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Endpoint } from '../schemas/endpoints.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 
 /** The transport resets the connection, never sends the response, or closes the connection within the body. */
@@ -30,6 +31,8 @@ export type ChaosPlan = readonly ChaosRule[];
 export interface QueuedChaos {
   readonly action: ChaosAction;
   readonly count: number;
+  /** Undefined: requests to any endpoint. */
+  readonly endpoint?: Endpoint | undefined;
 }
 
 /** The chaos of one world. */
@@ -43,11 +46,13 @@ export interface Chaos {
 }
 
 /** Returns the chaos for the next request with a key, and removes it from the queue; undefined: none. */
-export function takeChaos(chaos: Chaos, keyName: string): ChaosAction | undefined {
+export function takeChaos(chaos: Chaos, keyName: string, endpoint: Endpoint): ChaosAction | undefined {
   const { plan, seed, drawn } = chaos;
-  const [first, ...rest] = chaos.queue;
+  const at = chaos.queue.findIndex((one) => one.endpoint === undefined || one.endpoint === endpoint);
+  const first = chaos.queue[at];
   if (first !== undefined) {
-    chaos.queue = first.count > 1 ? [{ ...first, count: first.count - 1 }, ...rest] : rest;
+    const left = first.count > 1 ? [{ ...first, count: first.count - 1 }] : [];
+    chaos.queue = chaos.queue.toSpliced(at, 1, ...left);
     return first.action;
   }
   if (plan.length === 0) return undefined;
@@ -169,11 +174,15 @@ const MAX_COUNT = 1_000_000;
  * @param kind a spec without a rate: `503`, `reset`, `timeout`, `truncate`, `slow:2s`
  * @throws Problem with code `usage`
  */
-export function parseQueuedChaos(kind: string, count: number): QueuedChaos {
+export function parseQueuedChaos(kind: string, count: number, only?: Endpoint): QueuedChaos {
   const { action, spreadMs, rate } = parseSpec(kind);
   if (rate !== 1) throw chaosProblem(kind, 'the next requests have no rate; remove it');
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
     throw chaosProblem(kind, `count must be a whole number from 1 to ${MAX_COUNT}: ${count}`);
   if (spreadMs > 0) throw chaosProblem(kind, 'the next requests need a single time, such as slow:2s');
-  return { action, count };
+  // The interface has a 404 only there.
+  const endpoint = only ?? (kind === '404' ? 'deposit-check' : undefined);
+  if (kind === '404' && endpoint !== 'deposit-check')
+    throw chaosProblem(kind, `${endpoint} has no answer 404`);
+  return { action, count, ...(endpoint && { endpoint }) };
 }

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
+// Not the global timers: a test runner may replace them with fake ones.
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
-import { Problem, wrongUsage } from '../schemas/problem.ts';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { Problem } from '../schemas/problem.ts';
 import { chaosName, parseChaos, parseQueuedChaos, ruleSpec } from './chaos.ts';
 import { clockControls, type ClockControls } from './controls/clock.ts';
 import { depositControls, keyControls, limitControls, userControls } from './controls/data.ts';
 import type { DepositControls, KeyControls, LimitControls, UserControls } from './controls/data.ts';
-import { gradeClients, requestControls } from './controls/requests.ts';
+import { checkFields, inputs } from './controls/inputs.ts';
+import { gradeClients, requestControls, type RequestQuery } from './controls/requests.ts';
+import type { JournalEntry } from './journal.ts';
 import { faults } from './faults.ts';
 import { listMagicValues } from './magic-values.ts';
 import { applyProviderState } from './provider-state.ts';
@@ -54,7 +59,10 @@ export function createControls(session: Session) {
     world: (name = randomUUID() as string): Controls & { readonly name: string } => {
       const wrong = worldNameProblem(name);
       if (wrong !== undefined) throw badRequest('world', wrong);
-      return { name, ...worldControls(session, name) };
+      const place = worldHandle(session, name);
+      // As long as the caller keeps the handle, or a part of it, the world is not evicted.
+      if (name !== '') session.held.set(name, new WeakRef(place));
+      return { name, ...worldControls(session, name, place) };
     },
     /** Lists the worlds besides the main one, least recently used first. */
     worlds: (): readonly string[] => [...session.sandboxes.keys()],
@@ -71,8 +79,7 @@ export function createControls(session: Session) {
 }
 
 /** Creates the controls of a world. Each call looks the sandbox up, because a reset replaces it. */
-export function worldControls(session: Session, name: string) {
-  const world = worldHandle(session, name);
+export function worldControls(session: Session, name: string, world = worldHandle(session, name)) {
   const { open, peek } = world;
   // Named types keep the docs in the declarations.
   const clock: ClockControls = clockControls(world);
@@ -81,16 +88,21 @@ export function worldControls(session: Session, name: string) {
   const keys: KeyControls = keyControls(world);
   const limits: LimitControls = limitControls(world);
   const requests = requestControls(session, name);
-  const next = (kind: string | number, count = 1) => {
+  const next = (kind: string | number, count?: number, endpoint?: Endpoint) => {
+    checkFields(inputs.nextFault, { kind, count, endpoint });
+    if (typeof kind !== 'string' && typeof kind !== 'number')
+      throw badRequest('kind', 'must be a string or a status');
+    if (endpoint !== undefined && !Object.hasOwn(endpoints, endpoint))
+      throw badRequest('endpoint', `must be one of ${Object.keys(endpoints).join(', ')}`);
+    const queued = orBadRequest('kind', () => parseQueuedChaos(`${kind}`, count ?? 1, endpoint));
     const { chaos } = open();
-    const queued = parseQueuedChaos(`${kind}`, count);
-    if (chaos.queue.length >= MAX_QUEUED) throw wrongUsage(`chaos ${kind}: ${TOO_MANY_QUEUED}`);
+    if (chaos.queue.length >= MAX_QUEUED) throw badRequest('kind', `${kind}: ${TOO_MANY_QUEUED}`);
     chaos.queue = [...chaos.queue, queued];
-    emitChange(session, open(), `chaos ${kind} for the next ${count}`);
+    emitChange(session, open(), `chaos ${kind} for the next ${queued.count}`);
     return shownFaults(open());
   };
   const setChaos = (specs: readonly string[], seed = peek().chaos.seed) => {
-    const plan = parseChaos(specs);
+    const plan = parseChaos(checkChaos(specs));
     open().chaos = { plan, seed, drawn: new Map(), queue: open().chaos.queue };
     const shown = shownFaults(open());
     emitChange(session, open(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
@@ -106,7 +118,8 @@ export function worldControls(session: Session, name: string) {
       list: () => deviations.map(([id, { what }]) => ({ id, what })),
       get: () => shownFaults(peek()),
       /** Sets the fault or variant (an id), the chaos (specs) and its seed, if given. null switches off. */
-      set: ({ fault, chaos, seed }: FaultChange) => {
+      set: (change: FaultChange) => {
+        const { fault, chaos, seed } = checkFields(inputs.faults, change) as FaultChange;
         // Check all values before any change.
         const specs = chaos === undefined ? undefined : checkChaos(chaos);
         const deviation = deviations.find(([id]) => id === fault);
@@ -139,11 +152,50 @@ export function worldControls(session: Session, name: string) {
       emitChange(session, open(), `state ${change.state}`);
     },
     requests,
+    /** Whether a request or a change reached this world. A GET of the admin API does not. */
+    isUsed: () => name === '' || session.sandboxes.has(name),
+    /**
+     * Waits for a matching request, one in the journal included.
+     *
+     * @param options `timeoutMs`: how long to wait, in ms; default 1000
+     * @throws Error if none came in time
+     */
+    waitForRequest: (query: RequestQuery = {}, options: { readonly timeoutMs?: number } = {}) =>
+      waitForRequest(session, () => requests(query)[0], options.timeoutMs ?? 1000),
     /** Grades the clients by the requests in this world. */
     scorecard: () => gradeClients(session, [peek()]),
+    /**
+     * Checks that the clients broke no rule in this world.
+     *
+     * @throws Error with the broken rules and their requests
+     */
+    assertKept: async () => {
+      const { scorecardFormats } = await import('./scorecard.ts');
+      const card = await gradeClients(session, [peek()]);
+      const broken = card.rules.filter(({ outcome }) => outcome === 'broken');
+      if (broken.length > 0) throw new Error(`\n${scorecardFormats.text.write({ ...card, rules: broken })}`);
+    },
     /** Resets this world to the fixture. */
     reset: () => resetWorld(session, name),
   } as const;
+}
+
+function waitForRequest(session: Session, find: () => JournalEntry | undefined, timeoutMs: number) {
+  return new Promise<JournalEntry>((resolve, reject) => {
+    const end = (act: () => void) => {
+      session.watchers.delete(look);
+      clearTimeout(timer);
+      act();
+    };
+    const look = () => {
+      const found = find();
+      if (found !== undefined) end(() => resolve(found));
+    };
+    const fail = () => end(() => reject(new Error(`no such request came in ${timeoutMs} ms`)));
+    const timer = setTimeout(fail, timeoutMs);
+    session.watchers.add(look);
+    look();
+  });
 }
 
 const deviations = Object.entries({ ...faults, ...variants });
@@ -158,11 +210,15 @@ export interface ShownFaults {
   readonly chaos: readonly string[];
   readonly seed: number;
   /** Chaos for the next requests. */
-  readonly next: readonly { readonly kind: string; readonly count: number }[];
+  readonly next: readonly {
+    readonly kind: string;
+    readonly count: number;
+    readonly endpoint?: Endpoint | undefined;
+  }[];
 }
 
 export function shownFaults({ deviation, chaos: { plan, seed, queue } }: Sandbox): ShownFaults {
-  const next = queue.map(({ action, count }) => ({ kind: chaosName(action), count }));
+  const next = queue.map(({ action, ...more }) => ({ kind: chaosName(action), ...more }));
   return { fault: deviation?.id ?? null, chaos: plan.map(ruleSpec), seed, next };
 }
 
@@ -176,7 +232,7 @@ function checkChaos(value: unknown): readonly string[] {
 }
 
 /** Runs `act` and turns a Problem into a Refusal with 400 that names `place`. */
-export function orBadRequest<Result>(place: string, act: () => Result): Result {
+function orBadRequest<Result>(place: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {

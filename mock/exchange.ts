@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly target: string;
   /** Header fields by lower-case name. */
   readonly headers: IncomingHttpHeaders;
+  /** Names and values of the header fields in turn, as sent. */
+  readonly rawHeaders?: readonly string[];
   readonly body?: string;
   /** Why the world name after the `~` of the key is invalid. */
   readonly wrongWorld?: string;

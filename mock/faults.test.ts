@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { reference } from './behaviour.ts';
+import { reference, type Behaviour } from './behaviour.ts';
 import { faultEntries, faults } from './faults.ts';
-import { sendAll, deposit, ids, lookup, user, type TimedRequest } from './testing/session.ts';
+import { createService } from './handler.ts';
+import { applyProviderState } from './provider-state.ts';
+import { builtIn, sendAll, START, deposit, ids, lookup, user, type TimedRequest } from './testing/session.ts';
 import { variants } from './variants.ts';
+import { createWorld } from './world.ts';
 
 const times = (count: number, one: TimedRequest) => Array.from({ length: count }, () => one);
 
@@ -38,6 +41,16 @@ const openProbes: readonly TimedRequest[] = [
   lookup('/api/ib/user-status/'),
   lookup(`/API/IB/user-status?user_id=${ids.member}`),
   lookup('/', { key: null }),
+  ...[
+    '//api/ib/user-status',
+    '/x/../api/ib/user-status',
+    '/x/..;/api/ib/user-status',
+    '/api%2Fib/user-status',
+    '/api/ib/%75ser-status',
+    '/api/ib/user-status;x=1',
+    '/api/ib/user-status.json',
+    '/api/ib/user-status%20',
+  ].map((path) => lookup(`${path}?user_id=${ids.member}`)),
   lookup(`${USER}${ids.member}&user_id=${ids.foreignUser}`),
   lookup(`${USER}${ids.member}&page=1`),
   lookup(`/api/ib/user-status?USER_ID=${ids.member}`),
@@ -61,10 +74,26 @@ const openProbes: readonly TimedRequest[] = [
   user(ids.member, { headers: { 'accept-encoding': 'br, gzip' } }),
 ];
 
+/** Answers while a deposit becomes EXECUTED, and after that was undone; times in ms. */
+function answersToChange(behaviour: Behaviour) {
+  const service = createService(behaviour);
+  const world = createWorld(builtIn, START);
+  const params = { reference_id: ids.pending, amountInUsd: 1, executedAt: START };
+  const act = (action: string) => applyProviderState(world, { state: 'deposit executed', params, action });
+  const ask = (...moments: readonly number[]) =>
+    moments.map((ms) => service.answer(world, deposit(ids.pending).request, START + ms).response);
+  const before = ask(0);
+  act('setup');
+  const after = ask(0, 1, 1500, 3500);
+  act('teardown');
+  return [...before, ...after, ...ask(3500)];
+}
+
 test('every variant differs from the reference', () => {
-  const expected = sendAll(openProbes);
+  const shown = (behaviour: Behaviour) => [sendAll(openProbes, behaviour), answersToChange(behaviour)];
+  const expected = shown(reference);
   for (const [id, { change }] of Object.entries(variants))
-    assert.ok(!isDeepStrictEqual(sendAll(openProbes, change(reference)), expected), id);
+    assert.ok(!isDeepStrictEqual(shown(change(reference)), expected), id);
 });
 
 test('every variant writes any amount as JSON', () => {

@@ -1,6 +1,8 @@
 import { authFaults } from './faults/auth.ts';
+import { changeFaults } from './faults/changes.ts';
 import { errorFaults } from './faults/errors.ts';
 import { foreignIbFaults } from './faults/foreign-ib.ts';
+import { headerFieldFaults } from './faults/header-fields.ts';
 import { invalidUuidFaults } from './faults/invalid-uuid.ts';
 import { pendingFaults } from './faults/pending.ts';
 import { rateLimitFaults } from './faults/rate-limit.ts';
@@ -10,6 +12,7 @@ import { validDepositFaults } from './faults/valid-deposit-check.ts';
 import { validIdFaults } from './faults/valid-ids.ts';
 import { validServiceFaults } from './faults/valid-service.ts';
 import { validUserFaults } from './faults/valid-user-status.ts';
+import { wayAroundFaults } from './faults/ways-around.ts';
 
 export type { Fault, Faults } from './faults/define.ts';
 
@@ -21,7 +24,10 @@ export const faultEntries: readonly (readonly [string, Fault])[] = [
   invalidUuidFaults,
   foreignIbFaults,
   pendingFaults,
+  changeFaults,
   authFaults,
+  headerFieldFaults,
+  wayAroundFaults,
   rateLimitFaults,
   robustnessFaults,
   errorFaults,

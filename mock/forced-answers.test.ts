@@ -77,16 +77,19 @@ describe('an answer requested by Prefer', () => {
     ] as const)
       assert.deepEqual(prefer(kind), { ...plain, ...expected });
     assert.equal(prefer('404').headers['Preference-Applied'], 'code=404');
-    const { faults, deposit: ask, user: askUser, entries } = testSession();
+    const { faults, deposit: ask, user: askUser } = testSession();
     for (const status of [200, 400, 401, 404, 429, 599]) {
       faults.next(status);
       const [queued, preferred] = [ask(ids.pending), prefer(`${status}`)];
       assert.deepEqual([queued.status, queued.body], [status, preferred.body]);
       assert.equal(queued.headers['Retry-After'], preferred.headers['Retry-After']);
     }
+    // user-status has no 404: it waits for a request to deposit-check.
     faults.next(404);
-    assert.equal(askUser(ids.member).status, 400);
-    assert.equal(entries().at(-1)?.reason, '400: user-status has no answer 404');
+    assert.deepEqual([askUser(ids.member).status, ask(ids.executed).status], [200, 404]);
+    faults.next(503, 1, 'user-status');
+    assert.deepEqual([ask(ids.executed).status, askUser(ids.member).status], [200, 503]);
+    assert.throws(() => faults.next(404, 1, 'user-status'), /user-status has no answer 404/);
   });
 });
 

@@ -8,7 +8,7 @@ import { checkLimit, countCall } from './limiter.ts';
 import { countPoll, keyAt, lookUp, partnerOf, type ApiKey, type World } from './world.ts';
 
 /** Returns the chaos for a request with an accepted key; undefined: none. */
-export type DrawChaos = (caller: ApiKey) => ChaosAction | undefined;
+export type DrawChaos = (caller: ApiKey, endpoint: Endpoint) => ChaosAction | undefined;
 
 /** A service with a certain behaviour. */
 export interface Service extends ReturnType<typeof createService> {}
@@ -25,7 +25,8 @@ export function createService(behaviour: Behaviour = reference, basePath = '/') 
   return {
     behaviour,
     /** Answers a request in a world at `now` (Unix ms). Changes only the counters of the world. */
-    answer: (world: World, request: HttpRequest, now: number, drawChaos?: DrawChaos) => {
+    answer: (all: World, request: HttpRequest, now: number, drawChaos?: DrawChaos) => {
+      const world = behaviour.seen(all, request, now);
       const decision = decide(behaviour, routes, world, request, now, drawChaos);
       const status = statusOf(decision.call, decision.finding);
       const exchange: Exchange = { world, now, request, ...decision, status };
@@ -53,7 +54,7 @@ function decide(
   const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
   const preferred = call.caller && parsePrefer(request.headers);
   if (preferred?.kind === 'refused') return { call, finding: preferred };
-  const chaos = preferred ?? (call.caller && drawChaos?.(call.caller));
+  const chaos = preferred ?? (call.caller && drawChaos?.(call.caller, endpoint));
   if (chaos?.kind === 'status') {
     const forced = { call, finding: forcedFinding(world, call, chaos.status) };
     const isApplied = preferred !== undefined && forced.finding.kind !== 'refused';

@@ -66,7 +66,7 @@ describe('the controls of a mock', () => {
     mock.state({ state: 'key revoked', params: { key: 'northwind-key' } });
     for (const caller of ['contoso-key', 'contoso-key~a'])
       await answerOf(mock, userPath(ids.member), bearer(caller));
-    assert.deepEqual(await read('requests'), { requests: mock.requests(), meta: { total: 1 } });
+    assert.deepEqual(await read('requests'), { requests: mock.requests(), dropped: 0, meta: { total: 1 } });
     assert.deepEqual(mock.requests({ key: 'contoso-key~a' }), mock.world('a').requests({ status: 200 }));
     assert.deepEqual((await read('keys'))['keys'], mock.keys.list());
     assert.deepEqual((await read('users?contains=1234'))['users'], mock.users.list({ contains: '1234' }));

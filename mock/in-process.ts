@@ -5,14 +5,15 @@ import { createControls, type ControlledMock } from './controls.ts';
 import { createAdminAnswerer, createAnswerer } from './answer-request.ts';
 import type { Answer, HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
 import { createSession, replaceFixture, type Session } from './session.ts';
-import type { MockData } from './options.ts';
+import { resolveOptions } from './controls/start-options.ts';
+import type { MockData, NamedOptions } from './options.ts';
 
 export interface WithEnvironment {
   /** Values for `${NAME}` in the keys of the fixture. Default: the environment of the process. */
   readonly env?: Environment;
 }
 
-export interface InProcessOptions extends MockData, WithEnvironment {
+export interface InProcessOptions extends MockData, NamedOptions, WithEnvironment {
   /** `false` turns the admin API off: its paths get 404. */
   readonly admin?: boolean;
 }
@@ -40,9 +41,8 @@ export interface InProcessMock extends ControlledMock, FixtureReplacement {
  * @throws Problem with code `fixture`, one line per problem and place
  */
 export function createMock(options: InProcessOptions = {}): InProcessMock {
-  const { admin = true, env = process.env, fixture, ...data } = options;
-  const given = fixture && { fixture: checkFixture(fixture, 'fixture', env) };
-  const session = createSession({ ...data, ...given });
+  const { admin = true, env, ...data } = resolveOptions(options);
+  const session = createSession(data);
   const answer = createAnswerer(session, {
     admin: admin ? createAdminAnswerer(session, undefined) : undefined,
   });

@@ -1,6 +1,7 @@
-import { checkFixture } from '../schemas/fixture.ts';
 import { createControls, type ControlledMock } from './controls.ts';
 import { createFixtureReplacer, type WithEnvironment, type FixtureReplacement } from './in-process.ts';
+import { resolveOptions } from './controls/start-options.ts';
+import type { NamedOptions } from './options.ts';
 import * as server from './server.ts';
 
 export { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
@@ -11,7 +12,7 @@ export type { AnsweredRequest } from './server.ts';
 export type { HttpRequest, HttpResponse } from './exchange.ts';
 export type { ControlledMock, Controls, FaultChange, ShownFaults, StateChange } from './controls.ts';
 export type { Moved, ShownClock, Time } from './controls/clock.ts';
-export type { ListQuery, ShownKey, ShownLimits } from './controls/data.ts';
+export type { LimitChange, ListQuery, ShownKey, ShownLimits } from './controls/data.ts';
 export type { RequestQuery } from './controls/requests.ts';
 export type { JournalEntry, JournalLine } from './journal.ts';
 export type { Gauge } from './limiter.ts';
@@ -21,7 +22,7 @@ export type { Due, MockEvent, Watcher } from './session.ts';
 export type { DepositNow, User } from './world.ts';
 export type * from '../schemas/generated/types.ts';
 
-export interface MockOptions extends server.MockOptions, WithEnvironment {}
+export interface MockOptions extends server.MockOptions, NamedOptions, WithEnvironment {}
 
 export interface Mock extends ControlledMock, server.ServedMock, FixtureReplacement {}
 
@@ -31,8 +32,8 @@ export interface Mock extends ControlledMock, server.ServedMock, FixtureReplacem
  * @throws Problem with code `fixture` (one line per problem and place), or `usage` for other options
  * @throws the system's error if it cannot listen, such as EADDRINUSE
  */
-export async function startMock({ fixture, env = process.env, ...options }: MockOptions = {}): Promise<Mock> {
-  const given = fixture && { fixture: checkFixture(fixture, 'fixture', env) };
-  const { session, ...served } = await server.startMock({ ...options, ...given });
+export async function startMock(given: MockOptions = {}): Promise<Mock> {
+  const { env, ...options } = resolveOptions(given);
+  const { session, ...served } = await server.startMock(options);
   return { ...served, ...createControls(session), replaceFixture: createFixtureReplacer(session, env) };
 }

@@ -59,15 +59,23 @@ export interface Journal {
   readonly size: number;
   readonly entries: StoredEntry[];
   next: number;
+  /** Number of requests that are not stored any more, and the id of the last one. */
+  dropped: number;
+  droppedTo: number;
 }
 
 /** Creates an empty journal for `size` requests; 0 stores none. */
 export function createJournal(size: number): Journal {
-  return { size, entries: [], next: 0 };
+  return { size, entries: [], next: 0, dropped: 0, droppedTo: 0 };
 }
 
 /** Adds an entry. A full journal drops its oldest one. */
 export function addEntry(journal: Journal, kept: StoredEntry, redact: Redact): void {
+  const oldest = journal.size === 0 ? kept : journal.entries[journal.next];
+  if (oldest !== undefined) {
+    journal.dropped += 1;
+    journal.droppedTo = oldest.entry.id;
+  }
   if (journal.size === 0) return;
   journal.entries[journal.next] = shorten(kept, redact);
   journal.next = (journal.next + 1) % journal.size;
@@ -76,6 +84,7 @@ export function addEntry(journal: Journal, kept: StoredEntry, redact: Redact): v
 export function clearJournal(journal: Journal): void {
   journal.entries.length = 0;
   journal.next = 0;
+  journal.dropped = 0;
 }
 
 /** Returns the entries of a journal, oldest first. */

@@ -242,8 +242,8 @@ function wholeTarget({ url = '' }: IncomingMessage): Request['_parsedUrl'] {
 }
 
 function requestOf(message: IncomingMessage, body: string | undefined, alongside: number): HttpRequest {
-  const { method = '', url: target = '', headers } = message;
+  const { method = '', url: target = '', headers, rawHeaders } = message;
   return body === undefined
-    ? { method, target, headers, alongside }
-    : { method, target, headers, alongside, body };
+    ? { method, target, headers, rawHeaders, alongside }
+    : { method, target, headers, rawHeaders, alongside, body };
 }

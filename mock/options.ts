@@ -10,6 +10,24 @@ export type ClockMode = (typeof clockModes)[number];
 /** Defaults: maximum of worlds besides the main one, requests in a journal, chaos seed. */
 export const sessionDefaults = { maxWorlds: 100, journal: 1000, chaosSeed: 1 } as const;
 
+/** Allowed whole numbers, for the command's flags and for the options of `startMock`; `delay` in ms. */
+export const ranges = {
+  port: [0, 65_535],
+  delay: [0, 600_000],
+  journal: [0, 1_000_000],
+  maxWorlds: [1, 100_000],
+  chaosSeed: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+} as const;
+
+/** Options that are ids or words, as on the command line. */
+export interface NamedOptions {
+  /** Id of a fault, or of a variant. */
+  readonly fault?: string | undefined;
+  readonly variant?: string | undefined;
+  /** `off` removes the limits of the fixture. */
+  readonly limits?: 'on' | 'off' | undefined;
+}
+
 /** A fault or variant with its id. */
 export interface Deviation {
   readonly id: string;

@@ -64,7 +64,7 @@ function graded(workers: readonly Worker[], travel: () => number, chaos: readonl
   }
   const card = scorecardOf(mock.entries());
   return (kind: 'broken' | 'kept') =>
-    card.filter(({ outcome }) => outcome.kind === kind).map(({ rule }) => rule.id);
+    card.rules.filter(({ outcome }) => outcome === kind).map(({ id }) => id as string);
 }
 
 const lookUp = (worker: number, job: number) =>

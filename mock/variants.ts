@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { endpoints } from '../schemas/endpoints.ts';
+import { httpDate } from './answer.ts';
 import type { Behaviour } from './behaviour.ts';
+import { seesChanges } from './faults/changes.ts';
 import {
   accept,
   answerWith,
@@ -15,8 +17,9 @@ import {
   type Difference,
 } from './faults/edits.ts';
 import { splitRow } from './faults/define.ts';
-import type { Parameter } from './exchange.ts';
+import type { Exchange, HttpResponse, Parameter } from './exchange.ts';
 import { limiters } from './limiter-kinds.ts';
+import { normalizers } from './paths.ts';
 
 interface Variant {
   /** How the server differs from the reference, in one sentence. */
@@ -33,9 +36,40 @@ const parameterValues = (parameters: readonly Parameter[], wanted: string) =>
 
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 
+/** Ids that were published before the others. */
+const variantNames: Readonly<Record<string, string>> = {
+  'trailing-slash': 'trailing-slash-accepted',
+  'path-case': 'path-case-ignored',
+};
+
 const requests: VariantRows = {
-  'trailing-slash-accepted: A trailing slash is ignored': { path: (path) => path.replace(/\/$/, '') },
-  'path-case-ignored: The letter case of the path is ignored': { path: (path) => path.toLowerCase() },
+  ...Object.fromEntries(
+    Object.entries(normalizers).map(([id, [words, normalize]]): [string, Partial<Behaviour>] => [
+      `${variantNames[id] ?? `${id}-normalized`}: A path ${words} is read as one without it`,
+      { path: normalize },
+    ]),
+  ),
+  ...Object.fromEntries(
+    (
+      [
+        [308, 'redirected'],
+        [400, 'refused'],
+        [406, 'not-acceptable'],
+        [414, 'too-long'],
+        [501, 'not-implemented'],
+      ] as const
+    ).map(([status, name]): [string, Difference] => [
+      `other-paths-${name}: Other paths get ${status}`,
+      answerWith(status, { error: 'Other path' })({ kinds: ['noSuchPath'] }),
+    ]),
+  ),
+  'other-paths-page: Other paths get a page with 404': editResponse(() => ({
+    body: '<!DOCTYPE html><title>Cannot GET</title>',
+    headers: { 'Content-Type': 'text/html' },
+  }))({ kinds: ['noSuchPath'] }),
+  'other-methods-not-implemented: Other methods get 501': answerWith(501, { error: 'Not implemented' })({
+    kinds: ['noSuchMethod'],
+  }),
   'other-paths-need-key: Without a key, other paths get 401': answerWith(401, {
     error: 'Unauthorized',
   })({ kinds: ['noSuchPath'], where: ({ request }) => request.headers.authorization === undefined }),
@@ -98,13 +132,6 @@ const limits: VariantRows = {
     count: limiters.slidingWindow,
     counted: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
   }),
-  'limit-counts-after-lookup: The limiter counts a request after its lookup, so requests in flight also pass':
-    (behaviour) => ({
-      limit: (world, endpoint, key, call) => {
-        const limit = behaviour.limit(world, endpoint, key);
-        return limit && { ...limit, most: limit.most + (call?.request.alongside ?? 0) };
-      },
-    }),
   'sliding-window: Each counted request counts for one window': { count: limiters.slidingWindow },
   'aligned-window: Windows begin at multiples of their length': { count: limiters.alignedWindow },
   'weighted-window: The previous window counts less and less': { count: limiters.weightedWindow },
@@ -203,10 +230,53 @@ const answers: VariantRows = {
   )({ where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) }),
 };
 
+/** Answers again what the server answered before, for some time. Each key has its own answers. */
+const cached =
+  (lasts: (exchange: Exchange) => number): Difference =>
+  (behaviour) => {
+    const keptAnswers = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
+    return editResponse((response, exchange) => {
+      const { request, now } = exchange;
+      const name = `${request.method} ${request.headers.authorization} ${request.target}`;
+      const kept = keptAnswers.get(name);
+      if (kept !== undefined && now < kept.until) return kept.response;
+      keptAnswers.set(name, { response, until: now + lasts(exchange) });
+      return response;
+    })({ kinds: ['executed', 'notYet', 'unknown', 'foreign'] })(behaviour);
+  };
+
+const seenAfter = (ms: number) => seesChanges(({ ageMs }) => ageMs >= ms);
+
+const CLOCK_ERROR_MS = 90_000;
+
+/** When changes of the data show, and for how long answers are kept (States; Authentication). */
+const changes: VariantRows = {
+  'changes-after-one-second: A change of the data shows after 1 s': seenAfter(1000),
+  'changes-after-three-seconds: A change of the data shows after 3 s': seenAfter(3000),
+  'changes-on-one-replica-late: One of two replicas shows a change of the data 1 s later': seesChanges(
+    ({ ageMs, nth }) => nth % 2 === 0 || ageMs >= 1000,
+  ),
+  'executed-deposits-kept: An EXECUTED deposit is answered from a cache of its owner for ever': cached(
+    ({ finding }) => (finding.kind === 'executed' ? Infinity : 0),
+  ),
+  'negative-answers-kept: Unknown users and deposits are answered from a cache for 2 s': cached(
+    ({ finding }) => (['unknown', 'foreign', 'notYet'].includes(finding.kind) ? 2000 : 0),
+  ),
+  'clock-behind: The clock of the server is 90 s late': (behaviour) => ({
+    ...editHeaders(({ now }) => ({ Date: httpDate(now - CLOCK_ERROR_MS) }))()(behaviour),
+    executionOf: (world, deposit, now) => {
+      const execution = behaviour.executionOf(world, deposit, now);
+      return execution && { ...execution, executedAt: execution.executedAt - CLOCK_ERROR_MS };
+    },
+  }),
+};
+
 /** Legal variants by id. The suites must pass each of them. */
 export const variants: Variants = Object.fromEntries(
-  Object.entries({ ...requests, ...limits, ...answers }).map(([row, difference]): [string, Variant] => {
-    const [id, what] = splitRow(row);
-    return [id, { what: `${what}.`, change: changeBy(difference) }];
-  }),
+  Object.entries({ ...requests, ...limits, ...answers, ...changes }).map(
+    ([row, difference]): [string, Variant] => {
+      const [id, what] = splitRow(row);
+      return [id, { what: `${what}.`, change: changeBy(difference) }];
+    },
+  ),
 );

@@ -41,7 +41,7 @@ const sample: Checkup = {
       requirements: ['a/b/1', 'a/b/2', 'a/b/3', 'a/b/4', 'a/b/5', 'a/b/6', 'a/b/7'],
     },
   ],
-  plan: { requests: 1234, waitMs: 12_000, answersMs: 500, cutTo: 7 },
+  plan: { requests: 1234, waitMs: 12_000, answersMs: 500, strength: 1 },
 };
 
 test('the last line is green if the target is ready, else red', () => {
@@ -86,8 +86,7 @@ note: No --fixture was given, so the target is expected to have the built-in
   data.
 
 verify would take about 1,234 requests, 12.0 s of waiting for rate limits, 0.5
-  s of answers at this speed, at most 7 cases per endpoint because of the time
-  limit
+  s of answers at this speed, strength 1
 3 checks failed: 2 of 6 checks ok (15 requests in 0.4 s)
 `,
   );

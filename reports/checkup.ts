@@ -1,5 +1,6 @@
 import type { Check, Checkup, Gap } from '../schemas/generated/types.ts';
 import type { ReportOptions } from './formats.ts';
+import { needWords } from './limits.ts';
 import { MAX_TEXT, runTitle } from './results.ts';
 import {
   columns,
@@ -100,8 +101,8 @@ function summaryLines(checkup: Checkup, { paint, width }: Screen): readonly stri
   const run = compact(
     `verify would take about ${plural(plan.requests, 'request')}, ${waits}`,
     plan.answersMs !== undefined && `${duration(plan.answersMs)} of answers at this speed`,
-    plan.cutTo !== undefined &&
-      `at most ${plural(plan.cutTo, 'case')} per endpoint because of the time limit`,
+    plan.strength !== undefined && `strength ${plan.strength}`,
+    ...(plan.needs ?? []).slice(0, 1).map((need) => needWords(need)),
   ).join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;

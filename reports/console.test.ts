@@ -168,7 +168,10 @@ test('a suite is one line only if all its requirements are excluded for one reas
 
 test('missing parts of the record are omitted', () => {
   const { rerun: _rerun, partner: _partner, ...rest } = sampleRecord;
-  const text = renderConsole({ ...rest, notes: [], rateLimited: { answers: 0, waitedMs: 0 } }, plain);
+  const text = renderConsole(
+    { ...rest, notes: [], rateLimited: { answers: 0, waitedMs: 0, endpoints: [] } },
+    plain,
+  );
   assert.doesNotMatch(text, /replay {2}|partner northwind,|note:|status 429/);
   assert.match(renderConsole(sampleRecord, plain), /replay {2}[^]*note:[^]*status 429/);
 });

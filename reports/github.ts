@@ -11,7 +11,9 @@ const MAX_ID = 300;
 const MAX_SENTENCE = 2_000;
 
 const labels: ReadonlySet<string> = new Set(
-  'fails when,intermittent,title,known,aspect,expected,actual,reason,fix,error,request,replay,bug'.split(','),
+  'fails when,tried,suspected,intermittent,title,known,aspect,expected,actual,reason,fix,error,request,replay,bug'.split(
+    ',',
+  ),
 );
 
 type Kind = 'error' | 'warning' | 'notice';

@@ -1,6 +1,7 @@
-import type { Plan, Progress } from '../schemas/plan.ts';
+import type { Need, Other, Plan, Progress, Waiting } from '../schemas/plan.ts';
+import { flagDuration, needWords } from './limits.ts';
 import { strengthWords } from './strength.ts';
-import { columns, count, duration, compact, printable, plural } from './text.ts';
+import { columns, count, duration, compact, padded, printable, plural } from './text.ts';
 
 /** Minimum columns of an id. With less space, the line has no id. */
 const MIN_ID = 12;
@@ -9,13 +10,13 @@ const TOO_EARLY_MS = 1000;
 
 /** Renders one line of `width` columns, without a line break. To fit, shortens the id, then drops the rate. */
 export function renderProgress(progress: Progress, width: number): string {
-  const { requests, elapsedMs, requirement, done, total } = progress;
+  const { requests, elapsedMs, doing, done, total } = progress;
   const place = `[${done}/${total}]`;
   const rate = elapsedMs < TOO_EARLY_MS ? '' : `, ${count(Math.round((requests * 1000) / elapsedMs))}/s`;
   const withRate = figuresOf(progress, rate);
   const rest = columns(`${place}  ${withRate}`) <= width ? withRate : figuresOf(progress, '');
   const room = width - columns(`${place}   ${rest}`);
-  const id = room < MIN_ID ? '' : ` ${printable(requirement, room)}`;
+  const id = room < MIN_ID ? '' : ` ${printable(doing, room)}`;
   return printable(`${place}${id}  ${rest}`, width);
 }
 
@@ -31,26 +32,58 @@ function figuresOf(progress: Progress, rate: string): string {
 
 /** Renders the plan in a few lines, for people. */
 export function renderPlan(plan: Plan): string {
-  const { requests, durationMs, load, cutTo, because, leftOut, notCompared, wholeMs, reached } = plan;
-  const waits = durationMs === 0 ? '' : `, plus about ${duration(durationMs)} of waiting`;
+  const { requests, durationMs, keys, load, because, leftOut, notCompared, needs, others } = plan;
+  const waits = durationMs === 0 ? '' : `, ${duration(durationMs)} of waiting`;
   const lines = compact(
-    `plan: about ${plural(requests, 'request')}${waits}`,
-    ...load.map(({ endpoint, counted, keys, limit }) => {
+    `plan: about ${plural(requests, 'request')}${waits}, ${strengthWords(plan)}`,
+    ...load.map(({ endpoint, counted, limit, limitedMs }) => {
       const at =
         limit === undefined
           ? 'no limit stated; it is found with the first 429'
-          : `${count(limit.most)} pass in ${duration(limit.windowMs)} (one is reserved), ${plural(keys, 'key')}`;
+          : `${count(limit.most)} pass in ${duration(limit.windowMs)}, ${plural(keys, 'key')}; limited for ${duration(limitedMs)} after the run`;
       return `  ${endpoint}: ${plural(counted, 'counted request')}; ${at}`;
     }),
-    reached && `  ${strengthWords(reached)}`,
-    cutTo !== undefined &&
-      because !== undefined &&
-      `  ${because} allows at most ${plural(cutTo, 'case')} per endpoint: every level first, then pairs, then triples; rate limits last`,
     notCompared.length > 0 &&
       `  not compared for lack of time: the stated limit of ${notCompared.join(' and ')}`,
     leftOut.length > 0 && `  skipped for lack of time: ${leftOut.join(', ')}`,
-    wholeMs !== undefined &&
-      `  a full run waits about ${duration(wholeMs)}: raise --max-duration, or add keys`,
+    ...otherLines(others),
+    because !== undefined &&
+      `  ${because} cuts this run: ${needs.map((need) => needWords(flagNeed(need), because === '--max-requests')).join('; ')}`,
   );
   return lines.map((line) => `${line}\n`).join('');
 }
+
+const flagNeed = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });
+
+/** A table of what other bounds and more keys reach. */
+function otherLines(others: Plan['others']): readonly string[] {
+  if (others.length === 0) return [];
+  const cell = ({ strength, durationMs, maxDurationMs = Infinity }: Other) =>
+    `strength ${strength}${Number.isFinite(maxDurationMs) ? '' : ` in ${duration(durationMs)}`}`;
+  const keys = [...new Set(others.map((one) => one.keys))];
+  const own = others.filter((one) => one.keys === keys[0]);
+  const heads = own.map(({ maxDurationMs = Infinity }) =>
+    Number.isFinite(maxDurationMs) ? flagDuration(maxDurationMs / 1000) : 'no bound',
+  );
+  const row = (first: string, cells: readonly string[]) =>
+    `  ${padded(first, 14)}${cells.map((one) => padded(one, 12)).join('')}`.trimEnd();
+  return [
+    row(
+      '--max-duration',
+      heads.map((head) => ` ${head}`),
+    ),
+    ...keys.map((number) =>
+      row(
+        plural(number, 'key'),
+        others.filter((one) => one.keys === number).map((one) => ` ${cell(one)}`),
+      ),
+    ),
+  ];
+}
+
+/** `waiting 4:12 for user-status (Retry-After 297 s)` */
+export const renderWaiting = ({ endpoint, waitMs, why }: Waiting): string => {
+  const seconds = Math.ceil(waitMs / 1000);
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  return `waiting ${time}${endpoint === undefined ? '' : ` for ${endpoint}`} (${printable(why, 100)})`;
+};

@@ -134,6 +134,24 @@ export const conditionOf = (result: RequirementResult): string | undefined =>
     ? result.where.join('; ')
     : undefined;
 
+/** `with: 6 of 6 failed; without "id spelling: upper case": 0 of 6` */
+export function triedWords(result: RequirementResult): string | undefined {
+  if (result.outcome !== 'failed' || result.separation === undefined) return undefined;
+  const { with: having, without = [], ids } = result.separation;
+  const parts = [
+    ...(having === undefined ? [] : [`with: ${count(having.failed)} of ${count(having.of)} failed`]),
+    ...without.map(({ condition, failed, of }) => `without "${condition}": ${count(failed)} of ${count(of)}`),
+    ...(ids === undefined ? [] : [`fails: ${ids.failing.join(', ')}; passes: ${ids.passing.join(', ')}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join('; ');
+}
+
+/** Conditions that were not confirmed. */
+export const suspectedWords = (result: RequirementResult): string | undefined =>
+  result.outcome === 'failed' && result.suspected !== undefined
+    ? `${result.suspected.join('; ')} (not confirmed)`
+    : undefined;
+
 /** Describes how long a run waited because of 429s; empty if it did not. For the mock, the clock skips waits. */
 export const waitWords = ({ mock, rateLimited: { answers, waitedMs } }: RunRecord): string =>
   answers === 0
@@ -180,6 +198,8 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
   const body = response?.body;
   return [
     ...fact('fails when', conditionOf(result)),
+    ...fact('tried', triedWords(result)),
+    ...fact('suspected', suspectedWords(result)),
     ...fact('intermittent', failed?.intermittent && failureRate(failed.intermittent)),
     ...fact('level', levelWords(result)),
     ...fact('known', failed?.baseline),

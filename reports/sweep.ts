@@ -1,4 +1,4 @@
-import type { Sweep, SweptState } from '../schemas/generated/types.ts';
+import type { Sweep, SweptRule, SweptState } from '../schemas/generated/types.ts';
 import { checkLines } from './checkup.ts';
 import type { Render, sweepFormats } from './formats.ts';
 import { safeJson } from './json.ts';
@@ -10,22 +10,48 @@ const areas: Readonly<Record<SweptState['kind'], string>> = {
   survive: 'must survive: the tests stay green',
   advice: 'worth surviving (advice only)',
   notice: 'must notice: the tests go red',
+  suggest: 'worth noticing (advice only)',
+  probe: 'probes: only the rules below count',
 };
 const outcomeStyles = {
   passed: ['ok', '✓', 'passed'],
   failed: ['problem', '✗', 'failed'],
+  allowed: ['ok', '✓', 'allowed'],
+  done: ['ok', '✓', 'done'],
   notReached: ['unknown', '?', 'not reached'],
   notRun: ['unknown', '?', 'not run'],
 } as const;
+const ruleStyles = {
+  kept: ['ok', '✓', 'kept'],
+  broken: ['problem', '✗', 'broken'],
+  allowed: ['ok', '✓', 'broken, allowed'],
+  unclear: ['unknown', '?', 'unclear'],
+  notSeen: ['unknown', '?', 'not seen'],
+} as const;
 const MAX_TEXT = 600;
+/** Maximum of states that a rule names. */
+const MAX_STATES = 3;
 
-const required = (states: readonly SweptState[]) => states.filter(({ kind }) => kind !== 'advice');
+const required = (states: readonly SweptState[]) =>
+  states.filter(({ kind }) => kind === 'survive' || kind === 'notice');
+const isFailure = ({ level, outcome }: SweptRule) => level === 'required' && outcome === 'broken';
 
-/** Returns the verdict on a client. States that are only advice do not count. */
-export function sweepVerdict(states: readonly SweptState[]): Sweep['verdict'] {
+/** Returns the verdict on a client. States and rules that are only advice do not count. */
+export function sweepVerdict(states: readonly SweptState[], rules: readonly SweptRule[]): Sweep['verdict'] {
   const outcomes = new Set(required(states).map(({ outcome }) => outcome));
-  if (outcomes.has('failed')) return 'notReady';
-  return outcomes.has('passed') ? 'ready' : 'incomplete';
+  if (outcomes.has('failed') || rules.some(isFailure)) return 'notReady';
+  return outcomes.has('passed') || outcomes.has('allowed') ? 'ready' : 'incomplete';
+}
+
+function ruleWords({ outcome, title, level, states, readings, reason, needs }: SweptRule): string {
+  const more = states.length > MAX_STATES ? ` and ${states.length - MAX_STATES} more` : '';
+  const named = `${states.slice(0, MAX_STATES).join(', ')}${more}`;
+  const shown = states.length === 0 || outcome === 'kept' ? '' : ` (${named})`;
+  const label = outcome === 'broken' && level === 'advice' ? 'broken (advice)' : ruleStyles[outcome][2];
+  const either = readings === undefined ? '' : `: either ${readings.join(', or ')}`;
+  const why = reason === undefined ? '' : `: ${reason}`;
+  const missing = needs === undefined ? '' : `: needs ${needs}`;
+  return `${label}: ${title}${shown}${either}${why}${missing}`;
 }
 
 function runWords({ outcome, run }: SweptState): string {
@@ -34,11 +60,13 @@ function runWords({ outcome, run }: SweptState): string {
   return outcome === 'notReached' ? `not reached, ${words}` : words;
 }
 
-function headline({ states, verdict, interrupted, durationMs }: Sweep): string {
+function headline({ states, rules, verdict, interrupted, durationMs }: Sweep): string {
   const counts = Object.entries(outcomeStyles).flatMap(([wanted, [, , words]]) => {
     const { length } = required(states).filter(({ outcome }) => outcome === wanted);
     return length === 0 ? [] : `${length} ${words}`;
   });
+  const broken = rules.filter(isFailure).map(({ rule }) => rule);
+  if (broken.length > 0) counts.push(`broken: ${broken.join(', ')}`);
   const state = `${interrupted ? 'interrupted, state far ' : ''}${verdict === 'notReady' ? 'not ready' : verdict}`;
   return `${state}: of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
 }
@@ -53,12 +81,12 @@ const renderConsole: Render<Sweep> = (sweep, options) => {
     words: `${runWords(state)}: ${state.what}`,
     ...(state.outcome === 'failed' && { fix: state.advice }),
   }));
-  const rules = sweep.broken.map(({ rule, title, advice, states: ids }) => ({
-    area: 'behaviour of the client, from the scorecard',
-    subject: rule,
-    outcome: 'problem' as const,
-    words: `broken: ${title} (${ids.join(', ')})`,
-    fix: advice,
+  const rules = sweep.rules.map((rule) => ({
+    area: 'behaviour of the client, from its requests',
+    subject: rule.rule,
+    outcome: ruleStyles[rule.outcome][0],
+    words: ruleWords(rule),
+    ...(rule.outcome === 'broken' && { fix: rule.advice ?? '' }),
   }));
   const about = hanging(`${printable(sweep.command, MAX_TEXT)}, ib-conformance ${sweep.version}`, width);
   const end = hanging(headline(sweep), width);
@@ -79,34 +107,42 @@ const renderMarkdown: Render<Sweep> = (sweep) => {
   });
   const head = ['', 'state', 'kind', 'run', 'what the mock did'];
   const table = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  const items = sweep.broken.map(({ rule, advice, states }) => {
-    return `- **broken** ${code(rule, MAX_TEXT)} (${states.join(', ')}): ${prose(advice, MAX_TEXT)}`;
+  const items = sweep.rules.map((rule) => {
+    const isBroken = rule.outcome === 'broken';
+    const fix = isBroken ? `. Fix: ${prose(rule.advice ?? '', MAX_TEXT)}` : '';
+    return `- ${ruleStyles[rule.outcome][1]} ${code(rule.rule, MAX_TEXT)}: ${prose(ruleWords(rule), MAX_TEXT)}${fix}`;
   });
   const title = [`## ${headline(sweep)}`, '', `Run: ${code(sweep.command, MAX_TEXT)}`, ''];
-  return `${[...title, ...table, ...(items.length === 0 ? [] : ['', ...items])].join('\n')}\n`;
+  return `${[...title, ...table, '', ...items].join('\n')}\n`;
 };
 
 /** Renders the sweep as JUnit. States that were not reached, and failures that are only advice, are skipped. */
-const renderJunit: Render<Sweep> = ({ command, version, verdict, startedAt, states }) => {
+const renderJunit: Render<Sweep> = ({ command, version, verdict, startedAt, states, rules }) => {
   const facts = { verdict, command, 'ib-conformance': version };
   const caseOf = (state: SweptState) => {
     const { id: name, kind, outcome, what, advice } = state;
-    const shown = outcome === 'failed' && kind !== 'advice' ? 'failure' : 'skipped';
+    const isRequired = kind === 'survive' || kind === 'notice';
+    const shown = outcome === 'failed' && isRequired ? 'failure' : 'skipped';
     const message = `${runWords(state)}: ${what} Fix: ${advice}`;
     return {
       name,
-      kind: outcome === 'passed' ? undefined : shown,
+      kind: outcome === 'passed' || outcome === 'done' ? undefined : shown,
       type: outcome,
       message,
       lines: [],
     } as const;
   };
-  return junitDocument(
-    Object.keys(areas).map((name) => {
-      const cases = states.filter(({ kind }) => kind === name).map(caseOf);
-      return { name, facts, startedAt, cases };
-    }),
-  );
+  const caseOfRule = (rule: SweptRule) => {
+    const shown = isFailure(rule) ? 'failure' : 'skipped';
+    const message = `${ruleWords(rule)}. Fix: ${rule.advice ?? ''}`;
+    const kind = rule.outcome === 'kept' ? undefined : shown;
+    return { name: rule.rule, kind, type: rule.outcome, message, lines: rule.requests ?? [] } as const;
+  };
+  const suites = Object.keys(areas).map((name) => {
+    const cases = states.filter(({ kind }) => kind === name).map(caseOf);
+    return { name, facts, startedAt, cases };
+  });
+  return junitDocument([...suites, { name: 'rules', facts, startedAt, cases: rules.map(caseOfRule) }]);
 };
 
 /** Every format of the report of a sweep. */

@@ -6,6 +6,7 @@ import type {
   RunRecord,
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
+import { contradictionRemark, limitSentences, needWords } from './limits.ts';
 import { isLowStrength, narrowedBy, strengthSentences, describeStrength } from './strength.ts';
 import { compact, printable, plural, shellQuoted, shellWord } from './text.ts';
 
@@ -41,6 +42,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
     ]),
     ...sentence('not observed', unverifiedIds(observed, '', most)),
     ...unprovedSentence(rows, most),
+    ...limitSentences(record),
     ...strengthSentences(record, most),
   ];
 }
@@ -71,7 +73,9 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
     failed === 0 && required.length > 0 && `${verified} of ${required.length} required verified`,
     recommended.length > 0 && `${countOf('passed', recommended)} of ${recommended.length} recommended`,
   );
-  const stopped = record.interrupted ? ', interrupted' : '';
+  const stopped = record.interrupted
+    ? `, interrupted after ${plural(record.requests, 'request')}, strength ${record.strength ?? 0}`
+    : '';
   return `${verdictWords(record)}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
 }
 
@@ -80,7 +84,11 @@ function verdictWords(record: RunRecord): string {
   const { verdict, baseline, requirements } = record;
   const remarks = compact(
     narrowedBy(record),
-    (baseline?.verdict ?? verdict) !== 'nonconformant' && isLowStrength(record) && describeStrength(record),
+    !record.interrupted &&
+      (baseline?.verdict ?? verdict) !== 'nonconformant' &&
+      isLowStrength(record) &&
+      describeStrength(record),
+    contradictionRemark(record),
   );
   const remark = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
   if (baseline === undefined || baseline.verdict === verdict) return `${verdict}${remark}`;
@@ -132,9 +140,9 @@ export const fixes = {
   'key-refused': 'check that the target has the first active key of the fixture',
   network: 'check in the log of the target why connections break',
   timeout: 'check why the target is slow, or raise --timeout',
-  budget: 'raise --max-duration, --max-requests or --cases, or add a second active key of the partner',
+  budget: 'raise --max-duration, --max-requests or --cases',
   'rate-limited':
-    'state the limits in the fixture, add active keys of the partner, raise --max-duration, or raise the limits on a test system',
+    'add active keys of the partner, raise --max-duration, or raise the limits of the key on a test system',
   flaky: 'check why the target gives different answers to the same request',
   'timing-window': 'run closer to the target, without --rate, or on a test system with a longer window',
   'limit-not-reached': 'state the threshold under limits in the fixture, or lower it on a test system',
@@ -179,13 +187,19 @@ export function nextStep(record: RunRecord) {
     const command = failed && replayCommand(record, failed);
     if (command !== undefined) return { command };
     const reason = firstReason(open.filter((row) => row.level === level));
-    if (reason !== undefined) return { words: fixOf(reason)! };
+    if (reason !== undefined) return { words: boundFor(record, reason) ?? fixOf(reason)! };
   }
   const left = firstReason(requirements);
-  if (left !== undefined) return { words: fixOf(left)! };
+  if (left !== undefined) return { words: boundFor(record, left) ?? fixOf(left)! };
   return isLowStrength(record)
-    ? { words: 'raise --max-duration, --max-requests, --rate or --cases to reach strength 2' }
+    ? { words: boundFor(record, 'budget') ?? 'raise --max-duration, --rate or --cases to reach strength 2' }
     : undefined;
+}
+
+/** The bound that lets a run get further, with its value; undefined if another reason stopped it, or if it is not known. */
+function boundFor({ needs = [] }: RunRecord, reason: string): string | undefined {
+  const [need] = reason === 'budget' || reason === 'rate-limited' ? needs : [];
+  return need && needWords(need);
 }
 
 /**

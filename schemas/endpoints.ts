@@ -33,3 +33,7 @@ export const endpointNames = ['user-status', 'deposit-check'] as const satisfies
 export type ErrorStatus<Name extends Endpoint = Endpoint> = Name extends Endpoint
   ? keyof (typeof endpoints)[Name]['messages']
   : never;
+
+/** The exact message of an error (Errors); undefined if the endpoint has no such status. */
+export const messageOf = (endpoint: Endpoint, status: number): string | undefined =>
+  (endpoints[endpoint].messages as Readonly<Record<number, string>>)[status];

@@ -110,6 +110,14 @@ export function header(answer: Answer, name: string): string | undefined {
 /** Whether the body is an HTML page, such as the error page of a proxy. */
 export const isHtmlPage = ({ text }: Answer) => /^\s*<(?:!doctype|html)/i.test(text);
 
+/** Whether a proxy or gateway answered in place of the target. */
+export function isFromFrontEnd(answer: Answer): boolean {
+  const { status } = answer;
+  const isGatewayStatus =
+    status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
+  return isGatewayStatus || (status >= 400 && isHtmlPage(answer));
+}
+
 /** Duplicate names in the outermost object of a JSON text. JSON.parse silently keeps the last one. */
 export function repeatedNames(text: string): readonly string[] {
   const seen = new Set<string>();

@@ -1,63 +1,91 @@
 import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { header, summary, type Answer, type Reply } from './answer.ts';
+import { header } from './answer.ts';
+import { all, hasKey, hasParameter, not, on } from './conditions.ts';
+import type { Refusal } from './facts.ts';
 import { findableId, unknownId } from './inputs/uuids.ts';
+import type { Known } from './known.ts';
+import { refused, unauthorized } from './named-answers.ts';
 import { lookup, lookupOf } from './request.ts';
-import {
-  observing,
-  observingEach,
-  required,
-  scenario,
-  sendUntil,
-  statusOf,
-  type Requirement,
-  type Rule,
-  type Scenario,
-} from './requirement.ts';
-import { blockedBy, failed, pass, judgeReply, observed, inconclusive } from './verdict.ts';
+import { answers, scenario, type AnswerRow, type Requirement } from './requirement.ts';
+import type { Context } from './scenario-context.ts';
+import { judgeForm, judgeWaysAround } from './scenarios/no-way-around.ts';
+import { observing, observingEach, statusOf } from './scenarios/observing.ts';
+import { revocationOf } from './scenarios/revocation.ts';
+import { observed } from './verdict.ts';
+
+const revocation = (endpoint: Endpoint, context: Context, known: Known) =>
+  revocationOf(endpoint, (of) => `auth/${of}/revoked`, context, known);
 
 const keyless = { credential: { as: 'none' } } as const;
 
 /** Requirements of one endpoint: one for each kind of credential that must be refused. */
 function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
-  const refusal = (name: string, title: string, needs?: Rule['needs'], provedBy?: Rule['provedBy']) =>
-    required({
-      id: `auth/${endpoint}/${name}`,
+  const isJudged = all(on(endpoint), not(hasParameter('hostile')));
+  const refusal = (key: Refusal, title: string, more: Partial<Pick<AnswerRow, 'also' | 'provedBy'>> = {}) =>
+    answers({
+      id: `auth/${endpoint}/${key}`,
       clause: 'Authentication; Errors, 401',
       title: `${title} gets 401 with the exact error body`,
       reading: 'If the parameter is missing or malformed too, 400 is also correct.',
-      ...(needs && { needs }),
-      ...(provedBy && { provedBy }),
+      when: all(isJudged, hasKey(key)),
+      answer: unauthorized,
+      ...more,
     });
   return [
     refusal('missing', 'A request without an Authorization header'),
     refusal(
       'malformed',
       'A malformed Authorization header (no scheme, another scheme, no token, two tokens)',
+      { also: all(isJudged, hasKey('open')) },
     ),
     refusal('unknown-key', 'An unknown key, even one close to a real key,'),
-    refusal('revoked', 'A revoked key', 'revoked key', [`auth/${endpoint}/revocation`]),
-    refusal('expired', 'An expired key', 'expired key', []),
-    refusal(
-      'non-partner',
-      'A key of a non-Partner account',
-      'key of a non-Partner account (partner null)',
-      [],
-    ),
-    required({
+    refusal('revoked', 'A revoked key', { provedBy: [`auth/${endpoint}/revocation`] }),
+    refusal('expired', 'An expired key', { provedBy: [] }),
+    refusal('non-partner', 'A key of a non-Partner account', { provedBy: [] }),
+    answers({
       id: `auth/${endpoint}/header-only`,
       clause: 'Authentication: every request carries the Authorization header',
       title: 'A key in the query, a cookie, another header or the body does not grant access',
       reading: 'Any refusal is correct here. Other requirements check the text of a 401.',
+      when: all(isJudged, hasKey('elsewhere')),
+      answer: refused,
+      refines: [`auth/${endpoint}/missing`],
     }),
     scenario({
       id: `auth/${endpoint}/revocation`,
       level: 'required',
+      endpoint,
+      turn: 'alone',
       clause: 'Authentication: a revoked key yields 401',
       title: 'A key that is revoked during the run stops working',
-      needsStateHook: true,
-      run: judgeRevocation(endpoint),
+      needsChange: 'hook',
+      run: async (context, known) => (await revocation(endpoint, context, known)).revoked,
+    }),
+    scenario({
+      id: `auth/${endpoint}/revocation-spares`,
+      level: 'recommended',
+      endpoint,
+      turn: 'alone',
+      clause: 'Authentication: not shown',
+      title: 'While one key is revoked, the other keys of its partner go on working',
+      needsChange: 'hook',
+      run: async (context, known) => (await revocation(endpoint, context, known)).spared,
+    }),
+    scenario({
+      id: `auth/${endpoint}/no-way-around`,
+      level: 'required',
+      endpoint,
+      clause: 'Authentication; What the service does: scoped to the calling partner',
+      title: 'No other form of a request shows data without a valid key, or with the key of another partner',
+      reading:
+        'Forms: other paths that a server may normalize, other methods, header fields of proxies. Any answer without data is right, except 2xx for HEAD without a key where GET gets 401.',
+      needs: [[endpoint, { situation: endpoint === 'user-status' ? 'own' : 'own, EXECUTED' }]],
+      sendsFree: 50,
+      run: judgeWaysAround(endpoint),
+      judge: judgeForm,
     }),
     observing({
+      endpoint,
       id: `auth/${endpoint}/order`,
       clause: 'Errors: the order of 400 and 401 is not shown',
       title: 'Whether 400 or 401 comes first when both apply',
@@ -72,6 +100,30 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
       },
     }),
     observing({
+      endpoint,
+      id: `auth/${endpoint}/two-fields`,
+      clause: 'RFC 9110 5.3',
+      title: 'How a request with two Authorization fields is answered, one of them with a valid key',
+      run: async ({ send }, known) => {
+        const key = known.callerKeys[0]!;
+        const bad = 'Bearer no-such-key';
+        const id = findableId(endpoint, known);
+        // Another letter case makes it a second field.
+        const goodFirst = lookupOf(endpoint, id, {
+          headers: { Authorization: `Bearer ${key.key}` },
+          misplaced: key,
+          credential: { as: 'header', value: bad, shell: bad },
+        });
+        const badFirst = lookupOf(endpoint, id, {
+          headers: { Authorization: bad },
+          credential: { as: 'key', key },
+        });
+        const [good, wrong] = (await send(goodFirst, badFirst)).map(statusOf);
+        return observed(`the valid one first: ${good}, the wrong one first: ${wrong}`, { good, wrong });
+      },
+    }),
+    observing({
+      endpoint,
       id: `auth/${endpoint}/scheme-case`,
       clause: 'RFC 9110 11.1',
       title: 'Whether the scheme Bearer may be written in another letter case',
@@ -87,46 +139,11 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
   ];
 }
 
-/** Revokes a key and checks that it is refused. Prefers a key that no other requirement needs. */
-const judgeRevocation =
-  (endpoint: Endpoint): Scenario['run'] =>
-  async (context, known) => {
-    const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
-    const request = lookupOf(endpoint, unknownId(known), {
-      credential: { as: 'key', key },
-      isStateChanged: true,
-    });
-    const [before] = (await context.send(request)) as [Reply];
-    const ready = judgeReply(before, ({ status }) =>
-      status === 401
-        ? inconclusive('key-refused', `not checked because ${key.name} got 401 before it was revoked`)
-        : pass,
-    );
-    if (ready.kind !== 'passed') return { finding: ready, request, reply: before };
-    const [revoked] = known.revokedKeys;
-    const [control] =
-      revoked === undefined
-        ? []
-        : await context.send({ ...request, credential: { as: 'key', key: revoked } });
-    if (control?.kind === 'answer' && control.status !== 401)
-      return { finding: blockedBy(`auth/${endpoint}/revoked`) };
-    const after = await context.withState!('key revoked', { key: key.key }, () =>
-      sendUntil(context, request, (answer) => !isAccepted(answer)),
-    );
-    // Other requirements check the text of a 401.
-    const finding = judgeReply(after, (answer) =>
-      isAccepted(answer) ? failed('status', '401', summary(answer)) : pass,
-    );
-    return { finding, request, reply: after };
-  };
-
-/** Whether the server accepted the key and did the lookup. */
-const isAccepted = ({ status }: Answer) => status < 400 || status === 404;
-
 export const auth: readonly Requirement[] = [
   ...keyRefusals('user-status'),
   ...keyRefusals('deposit-check'),
   observingEach({
+    endpoint: 'service',
     id: 'auth/service/www-authenticate',
     clause: 'RFC 9110 15.5.2',
     title: 'Whether a 401 has a WWW-Authenticate header',

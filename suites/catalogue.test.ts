@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { endpointNames } from '../schemas/endpoints.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { catalogue, suites } from './catalogue.ts';
+import { catalogue, checkNames, suiteOf, suites, table } from './catalogue.ts';
 import { clauses, matchesPattern } from './clauses.ts';
-import { suiteOf } from './requirement.ts';
+import type { Facts } from './facts.ts';
+import { tableOf } from './judge.ts';
+import { everyKind } from './model/facts-of-levels.ts';
+import { isLookupRow, scenario } from './requirement.ts';
+import { answerOf, sampleKnown } from './testing/samples.ts';
 
 const listed = catalogue.map(({ id, level, clause, title }) => ({ id, level, clause, title }));
 
@@ -44,4 +50,98 @@ test('every clause names existing requirements or says why it is not checked', (
         pattern,
       );
   }
+});
+
+describe('an unknown name is an error at once', () => {
+  const [first] = catalogue as [(typeof catalogue)[0]];
+  const talk = scenario({
+    id: 'valid/service/talk',
+    level: 'observed',
+    endpoint: 'service',
+    clause: '',
+    title: '',
+    run: assert.fail,
+  });
+  for (const [name, row, error] of [
+    ['of a row that proves another', { ...first, provedBy: ['valid/user-status/membr'] }, /membr/],
+    ['of a refined row', { ...first, refines: ['valid/user-status/x'] }, /unknown requirement.*x/],
+    ['of a level', { ...talk, needs: [['user-status', { situation: 'none' }]] }, /situation: none/],
+  ] as const)
+    test(name, () => assert.throws(() => checkNames([row as typeof first]), error));
+  test('and so is an id that is used twice', () => assert.throws(() => checkNames([first, first]), /two/));
+});
+
+const kinds = endpointNames.flatMap(everyKind);
+const rows = catalogue.filter(isLookupRow);
+
+test('every kind of lookup has an answer, and required rows of the plain reading agree on it', () => {
+  for (const facts of kinds) {
+    const { right } = table.coverOf(facts);
+    const plain = right.filter(({ isPlain }) => isPlain);
+    assert.ok(plain.length > 0, facts.kind);
+    const answers = new Set(
+      plain.filter(({ row }) => row.level === 'required').map(({ answer }) => answer.name),
+    );
+    assert.ok(answers.size <= 1, `${facts.kind}: ${[...answers].join(', ')}`);
+  }
+});
+
+test('every row is about some kind of lookup', () => {
+  const reached = new Set(kinds.flatMap((facts) => table.coverOf(facts).rows));
+  assert.deepEqual(
+    rows.filter((row) => !reached.has(row)).map(({ id }) => id),
+    [],
+  );
+});
+
+test('a leak has at most one owner, and of two special cases one refines the other', () => {
+  for (const facts of kinds) {
+    const { right, refinements } = table.coverOf(facts);
+    assert.ok(right.filter(({ row }) => row.owns === 'leak').length <= 1, facts.kind);
+    const ids = refinements.map(({ row }) => row.id);
+    const last = refinements.filter(
+      ({ row }) => !refinements.some((one) => one.row.refines?.includes(row.id)),
+    );
+    assert.ok(last.length <= 1, `${facts.kind}: ${ids.join(', ')}`);
+  }
+});
+
+const answers = [
+  ...[200, 302, 400, 401, 403, 404, 409, 422, 500].flatMap((status) =>
+    ['Invalid user_id format', 'UNAUTHORIZED', 'Deposit not found', 'no'].map((error) =>
+      answerOf(status, { error }),
+    ),
+  ),
+  answerOf(200, { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' }),
+  answerOf(200, { is_under_ib: false, date_joined: null }),
+  answerOf(200, { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 }),
+  answerOf(200, '[]'),
+];
+
+/** The same lookup of a known entity, for rows that compare values. */
+const withEntity = (facts: Facts): Facts => ({
+  ...facts,
+  user: facts.entity === 'own user' ? sampleKnown.members[0] : undefined,
+  deposit: facts.entity === 'EXECUTED' ? sampleKnown.executed[0] : undefined,
+});
+
+test('the order of the rows does not matter', () => {
+  const orders = fc.array(fc.nat(), { minLength: rows.length, maxLength: rows.length });
+  fc.assert(
+    fc.property(orders, (weights) => {
+      const shuffled = tableOf(
+        rows.toSorted((a, b) => weights[rows.indexOf(a)]! - weights[rows.indexOf(b)]!),
+      );
+      for (const facts of kinds)
+        for (const answer of answers) {
+          const failedIn = (of: typeof table) =>
+            of
+              .judge(withEntity(facts), answer, sampleKnown)
+              .flatMap(({ row, verdict }) => (verdict.kind === 'failed' ? [row.id] : []))
+              .toSorted();
+          assert.deepEqual(failedIn(shuffled), failedIn(table), `${facts.kind}: ${answer.text}`);
+        }
+    }),
+    { numRuns: 10, endOnFailure: true },
+  );
 });

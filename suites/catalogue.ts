@@ -1,9 +1,11 @@
 import { auth } from './auth.ts';
 import { foreignIb } from './foreign-ib.ts';
 import { invalidUuid } from './invalid-uuid.ts';
+import { factors } from './model/factors.ts';
 import { pending } from './pending.ts';
-import { rateLimit } from './rate-limit.ts';
-import type { Requirement } from './requirement.ts';
+import { rateLimit } from './limits/rows.ts';
+import { tableOf } from './judge.ts';
+import { isLookupRow, type Requirement } from './requirement.ts';
 import { robustness } from './robustness.ts';
 import { valid } from './valid.ts';
 
@@ -20,3 +22,34 @@ export const suites = {
 
 /** Every requirement, in the order in which reports list them. */
 export const catalogue: readonly Requirement[] = Object.values(suites).flat();
+
+/** The rows about lookups, as a decision table. */
+export const table = tableOf(catalogue.filter(isLookupRow));
+
+const suiteByRow = new Map<Requirement, string>(
+  Object.entries(suites).flatMap(([name, rows]) => rows.map((row) => [row, name] as const)),
+);
+
+/** The suite of a requirement; undefined if it is not in the catalogue. */
+export const suiteOf = (row: Requirement): string | undefined => suiteByRow.get(row);
+
+checkNames(catalogue);
+
+/** @throws Error for two rows with the same id, and for a row that names an unknown id or level: a bug of ours */
+export function checkNames(rows: readonly Requirement[]): void {
+  const ids = new Set<string>();
+  for (const { id } of rows) {
+    if (ids.has(id)) throw new Error(`two requirements have the id ${id}`);
+    ids.add(id);
+  }
+  for (const row of rows) {
+    const { id, provedBy = [] } = row;
+    const refined = 'refines' in row && row.refines !== true ? (row.refines ?? []) : [];
+    for (const other of [...provedBy, ...refined])
+      if (!ids.has(other)) throw new Error(`${id} names an unknown requirement: ${other}`);
+    for (const [endpoint, levels] of (row.kind === 'scenario' && row.needs) || [])
+      for (const [name, level] of Object.entries(levels))
+        if (!factors[endpoint].some((one) => one.name === name && one.names.includes(level)))
+          throw new Error(`${id} names an unknown level: ${name}: ${level}`);
+  }
+}

@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
+import { messageOf, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import validateErrorBody from '../schemas/generated/error-body.cjs';
 import { repeatedNames, summary, type Answer } from './answer.ts';
-import { blockedBy, failed, pass, type Expectation, type Verdict } from './verdict.ts';
+import { failed, inconclusive, pass, type Expectation, type Verdict } from './verdict.ts';
 
 /**
  * Expects an error answer of the interface (Errors). Status, JSON, shape and message are judged separately, so that
  * a result can say "right error, wrong text".
  */
-export function expectError<Name extends Endpoint>(endpoint: Name, status: ErrorStatus<Name>): Expectation {
-  const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
-  const message = messages[status] ?? '';
+export function expectError(endpoint: Endpoint, status: ErrorStatus): Expectation {
+  const message = messageOf(endpoint, status) ?? '';
   const text = JSON.stringify({ error: message });
   const expected = `${status} ${text}`;
   return (answer) => {
@@ -35,6 +34,10 @@ export function fieldsOf({ json }: Answer): Readonly<Record<string, unknown>> | 
     ? (value as Record<string, unknown>)
     : undefined;
 }
+
+/** Whether an answer comes from a rate limiter, by its status or its message. No other row judges it. */
+export const isLimiterAnswer = (endpoint: Endpoint, answer: Answer): boolean =>
+  answer.status === 429 || fieldsOf(answer)?.['error'] === messageOf(endpoint, 429);
 
 /** Describes an answer whose body is not a JSON object, and says why. */
 export function nonObject(answer: Answer): string {
@@ -75,11 +78,19 @@ const shown = (value: unknown) =>
 export function expectNumber(name: 'amountInUsd' | 'executedAt', value: number): Expectation {
   return (answer) => {
     const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
-    if (fields === undefined || !Object.hasOwn(fields, name)) return blockedBy('valid/deposit-check/shape');
+    if (fields === undefined || !Object.hasOwn(fields, name))
+      return inconclusive('depends', `not checked because the answer has no ${name}`);
     return fields[name] === value
       ? pass
       : failed('value', `"${name}": ${value}`, `"${name}": ${shown(fields[name])}`);
   };
+}
+
+/** The time of an EXECUTED deposit in an answer, if it can be Unix milliseconds (2001 to 2286). */
+export function executionIn(answer: Answer): { readonly executedAt: number } | undefined {
+  const executedAt = expectExecuted(answer).kind === 'passed' ? fieldsOf(answer)?.['executedAt'] : undefined;
+  const isTime = typeof executedAt === 'number' && executedAt >= 1e12 && executedAt < 1e13;
+  return isTime ? { executedAt } : undefined;
 }
 
 /** Expects the full result of an executed deposit. Reports the first wrong field. */

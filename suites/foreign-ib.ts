@@ -1,39 +1,66 @@
 import { summary } from './answer.ts';
-import { hasExactly, expectNotMember } from './expectations.ts';
-import { indistinguishable, timing, type HiddenIds } from './indistinguishable.ts';
-import { required, type Requirement } from './requirement.ts';
+import {
+  all,
+  any,
+  isBecoming,
+  isOtherKey,
+  isOurs,
+  isPlain,
+  isReadable,
+  mayBeAnotherId,
+  on,
+  sees,
+} from './conditions.ts';
+import { expectNotMember, hasExactly } from './expectations.ts';
+import { executed, member, notFound, notMember } from './named-answers.ts';
+import { answers, requires, type Requirement } from './requirement.ts';
+import { indistinguishable, timing, type HiddenIds } from './scenarios/indistinguishable.ts';
 import { failed, pass } from './verdict.ts';
+
+const isUser = on('user-status');
+const isDeposit = on('deposit-check');
+
+const others = ["another partner's", "third partner's"];
 
 /** Ids that must be answered like unknown ones. */
 const hiddenUsers: HiddenIds = {
-  needs: 'user outside the IB under test',
+  needs: [...others, 'no partner'].map((situation) => ['user-status', { situation }]),
   hidden: ({ foreigners }) => foreigners.map(({ user_id }) => user_id),
 };
 const hiddenDeposits: HiddenIds = {
-  needs: 'deposit of a user outside the IB under test',
+  needs: others.flatMap((owner) =>
+    ['EXECUTED', 'pending', 'failed'].map(
+      (state) => ['deposit-check', { situation: `${owner}, ${state}` }] as const,
+    ),
+  ),
   hidden: ({ foreignDeposits }) => foreignDeposits.map(({ reference_id }) => reference_id),
 };
 
 export const foreignIb: readonly Requirement[] = [
-  required({
+  answers({
     id: 'foreign-ib/user-status/other-ib',
     clause: 'GET user-status, 200: not an error',
     title: 'A user of another IB, or of no IB, gets 200 with false and null',
-    needs: 'user outside the IB under test',
     provedBy: ['foreign-ib/user-status/follows-key'],
+    when: all(isUser, isPlain, sees('foreign')),
+    also: all(isUser, isReadable, sees('foreign')),
+    answer: notMember,
   }),
-  required({
+  answers({
     id: 'foreign-ib/user-status/unknown',
     clause: 'GET user-status, 200: not an error',
     title: 'An unknown user_id gets 200 with false and null',
+    when: all(isUser, isPlain, sees('unknown')),
+    also: all(isUser, isReadable, any(sees('unknown'), all(sees('own user'), mayBeAnotherId))),
+    answer: notMember,
   }),
-  required({
+  requires({
     id: 'foreign-ib/user-status/shape',
     clause: 'IB membership result',
     title: 'The answer has exactly two fields, and date_joined is null',
-    holds: (answer, { correct }) => {
-      const isCovered = correct.some(({ outcome }) => outcome === 'not-member');
-      if (!isCovered || expectNotMember(answer).kind !== 'passed') return undefined;
+    when: all(isUser, isReadable, any(sees('foreign', 'unknown'), mayBeAnotherId)),
+    holds: (answer) => {
+      if (expectNotMember(answer).kind !== 'passed') return undefined;
       const expected = '200 {"is_under_ib":false,"date_joined":null}, exactly these two fields';
       return hasExactly(answer, 'is_under_ib', 'date_joined')
         ? pass
@@ -48,26 +75,31 @@ export const foreignIb: readonly Requirement[] = [
     ...hiddenUsers,
     provedBy: ['foreign-ib/user-status/follows-key'],
   }),
-  required({
+  answers({
     id: 'foreign-ib/user-status/follows-key',
     clause: 'What the service does: scoped to the calling partner',
     title: "With another partner's key, that partner's user is under the IB and ours is not",
-    needs: [
-      'active key of another partner',
-      'user of the IB, and none of another partner with an active key',
-    ],
+    when: all(isUser, isPlain, isOtherKey, any(sees('own user'), isOurs)),
+    also: all(isUser, isReadable, isOtherKey, any(sees('own user'), isOurs)),
+    answer: (facts) => (facts.isOurs ? notMember : member),
+    owns: 'leak',
   }),
-  required({
+  answers({
     id: 'foreign-ib/deposit-check/other-ib',
     clause: 'GET deposit-check, 404',
     title: "A deposit of another IB's user, in any state, gets 404 with the exact error body",
-    needs: 'deposit of a user outside the IB under test',
     provedBy: ['foreign-ib/deposit-check/follows-key'],
+    when: all(isDeposit, isPlain, sees('foreign')),
+    also: all(isDeposit, isReadable, sees('foreign')),
+    answer: notFound,
   }),
-  required({
+  answers({
     id: 'foreign-ib/deposit-check/unknown',
     clause: 'GET deposit-check, 404',
     title: 'An unknown reference_id gets 404 with the exact error body',
+    when: all(isDeposit, isPlain, sees('unknown')),
+    also: all(isDeposit, isReadable, any(sees('unknown'), all(sees('EXECUTED'), mayBeAnotherId))),
+    answer: notFound,
   }),
   indistinguishable({
     id: 'foreign-ib/deposit-check/indistinguishable',
@@ -77,15 +109,15 @@ export const foreignIb: readonly Requirement[] = [
     ...hiddenDeposits,
     provedBy: ['foreign-ib/deposit-check/follows-key'],
   }),
-  required({
+  answers({
     id: 'foreign-ib/deposit-check/follows-key',
     clause: 'What the service does: scoped to the calling partner',
     title: "With another partner's key, that partner's deposit is found and ours is not",
-    needs: [
-      'active key of another partner',
-      'deposit of the IB, and no EXECUTED one of another partner with an active key',
-    ],
+    when: all(isDeposit, isPlain, isOtherKey, any(sees('EXECUTED'), isOurs)),
+    also: all(isDeposit, isReadable, isOtherKey, any(sees('EXECUTED'), isBecoming, isOurs)),
+    answer: (facts) => (facts.isOurs ? notFound : executed),
+    owns: 'leak',
   }),
-  timing('user-status', hiddenUsers),
-  timing('deposit-check', hiddenDeposits),
+  timing({ id: 'foreign-ib/user-status/timing', endpoint: 'user-status', ...hiddenUsers }),
+  timing({ id: 'foreign-ib/deposit-check/timing', endpoint: 'deposit-check', ...hiddenDeposits }),
 ];

@@ -1,14 +1,11 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { all, any, hasParameter, isKeyInPlace, isKeyRead, mayBeRefused, on } from './conditions.ts';
 import { unknownId } from './inputs/uuids.ts';
+import type { ParameterFact } from './facts.ts';
+import { invalid, refusedHostile } from './named-answers.ts';
 import { depositCheck } from './request.ts';
-import {
-  observing,
-  observingEach,
-  recommended,
-  required,
-  statusOf,
-  type Requirement,
-} from './requirement.ts';
+import { advises, answers, type Requirement } from './requirement.ts';
+import { observing, observingEach, statusOf } from './scenarios/observing.ts';
 import { observed } from './verdict.ts';
 
 const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
@@ -16,51 +13,69 @@ const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
 /** Requirements that both endpoints share, each with its own message. */
 function refuses(endpoint: Endpoint): readonly Requirement[] {
   const { parameter } = endpoints[endpoint];
+  /** 400 is the answer to an accepted key. With a refused one, 400 or 401 may come first. */
+  const isInvalid = (fact: ParameterFact) => ({
+    when: all(on(endpoint), isKeyRead, hasParameter(fact)),
+    also: all(on(endpoint), isKeyInPlace, hasParameter(fact)),
+    answer: invalid,
+  });
   return [
-    required({
+    answers({
       id: `invalid-uuid/${endpoint}/missing`,
       clause: 'Errors, notes: a missing parameter is treated as an invalid one',
       title: `A request without ${parameter} gets 400 with the exact error body`,
+      ...isInvalid('missing'),
     }),
-    required({
+    answers({
       id: `invalid-uuid/${endpoint}/empty`,
       clause: clause(endpoint),
       title: `An empty ${parameter} gets 400 with the exact error body`,
+      ...isInvalid('empty'),
     }),
-    required({
+    answers({
       id: `invalid-uuid/${endpoint}/malformed`,
       clause: clause(endpoint),
       title: `A ${parameter} that is not a UUID gets 400 with the exact error body`,
+      ...isInvalid('malformed'),
+      also: all(on(endpoint), isKeyInPlace, any(hasParameter('malformed'), mayBeRefused)),
     }),
-    recommended({
+    advises({
       id: `invalid-uuid/${endpoint}/alternative-spelling`,
       clause: `${clause(endpoint)}; RFC 9562 4`,
       title:
         'Another notation of a UUID (braces, URN, no hyphens, white space) gets 400 with the exact error body',
       reading:
         'A UUID has one notation: 8-4-4-4-12 hexadecimal digits, in any letter case. The 17th digit is 8, 9, a or b.',
+      ...isInvalid('alternative-spelling'),
     }),
-    recommended({
+    advises({
       id: `invalid-uuid/${endpoint}/hostile`,
       clause: 'Errors, notes: other statuses are not shown',
       title:
         'Broken percent-encoding, brackets and 8 KiB values get a 4xx, not a 5xx or a dropped connection',
       reading: 'Any 4xx is correct, such as 414 or 431 from a proxy.',
+      when: all(on(endpoint), hasParameter('hostile')),
+      answer: refusedHostile,
+      silenceFails: true,
     }),
   ];
 }
 
 export const invalidUuid: readonly Requirement[] = [
   ...refuses('user-status'),
-  required({
+  answers({
     id: 'invalid-uuid/user-status/not-v4',
     clause: 'Errors: user_id missing or not a valid UUID (v4)',
     title: 'A user_id that is a UUID of another version than 4 gets 400 with the exact error body',
     reading:
       'The parameter and the table of errors say "UUID, v4". Only the table of the endpoint says just "valid UUID".',
+    when: all(isKeyRead, hasParameter('not-v4')),
+    also: all(isKeyInPlace, hasParameter('not-v4')),
+    answer: invalid,
   }),
   ...refuses('deposit-check'),
   observingEach({
+    endpoint: 'deposit-check',
     id: 'invalid-uuid/deposit-check/nil-and-max',
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'How the nil and the max UUID are answered',
@@ -71,6 +86,7 @@ export const invalidUuid: readonly Requirement[] = [
     show: statusOf,
   }),
   observing({
+    endpoint: 'deposit-check',
     id: 'invalid-uuid/deposit-check/variant',
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'How an id with other variant bits or an unknown version is answered',

@@ -13,6 +13,8 @@ import { Problem } from '../schemas/problem.ts';
 export interface KnownKey extends Readonly<Pick<FixtureApiKey, 'key' | 'partner' | 'state'>> {
   /** Such as `<key northwind/active>`. */
   readonly name: string;
+  /** Set while another key of its partner is revoked: it may stop working, too. */
+  readonly mayBeRefused?: true;
 }
 
 /** A pending deposit that becomes EXECUTED by itself, according to the fixture. */
@@ -71,13 +73,15 @@ export function knownFrom(fixture: Fixture, partner?: string) {
     revokedKeys: named.filter(({ state }) => state === 'revoked'),
     expiredKeys: named.filter(({ state }) => state === 'expired'),
     nonPartnerKeys: named.filter(({ state, partner: owner }) => state === 'active' && owner === null),
-    everyKey: named,
+    everyKey: named as KnownKey[],
     members: users.filter(isOurs),
     /** Users of another IB, or of no IB. */
     foreigners: users.filter((user) => !isOurs(user)),
     executed: ours.filter((deposit) => deposit.state === 'EXECUTED'),
     /** Pending deposits without `becomes`. */
     pending: pending.filter((deposit) => !isBecoming(deposit)),
+    /** A pending deposit that only a state hook changes; undefined if none can be spared. */
+    spare: undefined as FixturePendingDeposit | undefined,
     becoming: pending.filter(isBecoming),
     failed: ours.filter((deposit) => deposit.state === 'failed'),
     /** Deposits of users outside the IB, in any state, without `becomes`. */

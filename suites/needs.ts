@@ -1,91 +1,13 @@
-import type { FixtureUser, Gap } from '../schemas/generated/types.ts';
-import { hasLetters } from './inputs/uuids.ts';
+import { endpointNames, type Endpoint } from '../schemas/endpoints.ts';
+import type { Gap } from '../schemas/generated/types.ts';
+import { table } from './catalogue.ts';
 import type { Known } from './known.ts';
+import { factors, plainLevels, type FactorName, type Levels } from './model/factors.ts';
+import { factsOfLevels, fewLevels } from './model/facts-of-levels.ts';
+import { isFeasible } from './model/feasible.ts';
+import type { Need } from './model/levels.ts';
+import type { Choice, LookupRow, Requirement } from './requirement.ts';
 import type { Reason } from './verdict.ts';
-
-/** Data that a requirement needs: how to find it, and what to add if it is missing. */
-type Need = readonly [found: (known: Known) => readonly unknown[], fix: string];
-
-const add = (part: string, example: string) => `Add one to ${part}, such as ${example}`;
-const key = (partner: string, state: string) =>
-  add('apiKeys', `{ "key": "…", "partner": ${partner}, "state": "${state}" }`);
-const user = (partner: string, more = '') =>
-  add(
-    'users',
-    `{ "user_id": "…", "partner": "${partner}", "date_joined": "2024-02-29T23:59:59.999Z" }${more}`,
-  );
-const deposit = (state: string) =>
-  add('deposits', `{ "reference_id": "…", "user_id": "…", "state": "${state}" } of a user of the IB`);
-const member = user('the partner of the key', ', with a letter in user_id');
-const executed = add(
-  'deposits',
-  '{ "reference_id": "…", "user_id": "…", "state": "EXECUTED", "amountInUsd": 250.5, "executedAt": 1705314600000 } of a user of the IB, with a letter in reference_id',
-);
-
-const CALLER = 'active key of a partner';
-const SECOND_KEY = 'active key of another partner';
-
-/** Whether an active key of another partner finds a user. */
-const isOfOtherKey = (one: FixtureUser | undefined, { otherKeys }: Known) =>
-  otherKeys.some(({ partner }) => partner === one?.partner);
-
-/** Needs of requirements. Their names complete "the fixture has no …". */
-const needs = {
-  [CALLER]: [(known) => known.callerKeys, key('"…"', 'active')],
-  [SECOND_KEY]: [(known) => known.otherKeys, key('"another partner"', 'active')],
-  'revoked key': [(known) => known.revokedKeys, key('"…"', 'revoked')],
-  'expired key': [(known) => known.expiredKeys, key('"…"', 'expired')],
-  'key of a non-Partner account (partner null)': [(known) => known.nonPartnerKeys, key('null', 'active')],
-  'user of the IB under test': [(known) => known.members, member],
-  'user of the IB with a letter in its id': [
-    (known) => known.members.filter(({ user_id }) => hasLetters(user_id)),
-    member,
-  ],
-  'user outside the IB under test': [(known) => known.foreigners, user('another partner, or null')],
-  'EXECUTED deposit of a user under the IB': [(known) => known.executed, executed],
-  'EXECUTED deposit under the IB with a letter in its id': [
-    (known) => known.executed.filter(({ reference_id }) => hasLetters(reference_id)),
-    executed,
-  ],
-  'two members or EXECUTED deposits': [
-    ({ members, executed: deposits }) => [...members, ...deposits].slice(1),
-    member,
-  ],
-  'pending deposit of a user under the IB': [
-    ({ pending, becoming }) => [...pending, ...becoming],
-    deposit('pending'),
-  ],
-  'failed deposit of a user under the IB': [(known) => known.failed, deposit('failed')],
-  'failed or permanently pending deposit of a user under the IB': [
-    ({ pending, failed }) => [...pending, ...failed],
-    deposit('pending'),
-  ],
-  'user of the IB, and none of another partner with an active key': [
-    (known) => [...known.members, ...known.foreigners.filter((one) => isOfOtherKey(one, known))],
-    member,
-  ],
-  'deposit of the IB, and no EXECUTED one of another partner with an active key': [
-    (known) => [
-      ...[known.executed, known.pending, known.becoming, known.failed].flat(),
-      ...known.foreignDeposits.filter(
-        ({ state, user_id }) =>
-          state === 'EXECUTED' && isOfOtherKey(known.userById.get(user_id.toLowerCase()), known),
-      ),
-    ],
-    executed,
-  ],
-  'deposit of a user outside the IB under test': [
-    (known) => known.foreignDeposits,
-    add('deposits', 'an EXECUTED deposit of a user of another partner'),
-  ],
-} as const satisfies Record<string, Need>;
-
-type NeedName = keyof typeof needs;
-
-/** What a requirement needs from the fixture, besides an active key. */
-export interface FixtureNeeds {
-  readonly needs?: NeedName | readonly NeedName[];
-}
 
 /** Why a requirement cannot be judged, and how to fix it. */
 type Lack = Omit<Gap, 'requirements'> & { readonly reason: Reason | 'no-state-hook' };
@@ -102,37 +24,75 @@ const noTransition: Lack = {
   fix: 'Give --state-url. If pending deposits become EXECUTED by themselves on your server, add one to deposits, such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } } of a user of the IB',
 };
 
-type Checked = FixtureNeeds & { readonly kind: string; readonly needsStateHook?: true };
+let choices: ReadonlyMap<LookupRow, readonly Choice[]> | undefined;
+
+/** For each row, levels of the lookups that it is about. Those with the fewest levels that are not plain come first. */
+export function choicesOf(row: LookupRow): readonly Choice[] {
+  if (choices === undefined) {
+    const found = new Map<LookupRow, Choice[]>();
+    for (const endpoint of endpointNames)
+      for (const levels of fewLevels(endpoint))
+        for (const one of table.coverOf(factsOfLevels(endpoint, levels)).rows) {
+          const list = found.get(one) ?? [];
+          found.set(one, list);
+          list.push([endpoint, levels]);
+        }
+    choices = found;
+  }
+  return choices.get(row) ?? [];
+}
+
+/** Whether the fixture has what a lookup with these levels takes. The key and the situation always matter. */
+const isPossible = ([endpoint, levels]: Choice, known: Known) =>
+  isFeasible(endpoint, withPlainEntity(endpoint, levels), known);
+
+const withPlainEntity = (endpoint: Endpoint, levels: Partial<Levels>): Partial<Levels> => {
+  const { key, situation } = plainLevels(endpoint);
+  return { key, situation, ...levels };
+};
+
+/** What a fixture lacks for these levels. */
+function needOf([endpoint, given]: Choice, known: Known): Need {
+  const levels = withPlainEntity(endpoint, given);
+  const entries = Object.entries(levels) as [FactorName, string][];
+  const levelOf = (name: FactorName) =>
+    factors[endpoint].find((one) => one.name === name)!.levels[levels[name]!]!;
+  const missing = entries.find(([name, level]) => !isFeasible(endpoint, { [name]: level }, known));
+  if (missing !== undefined) return levelOf(missing[0]).need!;
+  // Each level alone is there: only the letters of the id can be missing.
+  const { words, fix } = levelOf('situation').need!;
+  return { words: `${words} with two letters in its id`, fix };
+}
 
 /** Why a requirement cannot be judged with a fixture; undefined if it can. */
-export function lackOf(
-  { kind, needs: own = CALLER, needsStateHook }: Checked,
-  known: Known,
-  hasStateHook = true,
-): Lack | undefined {
-  if (needsStateHook === true && !hasStateHook) return noHook;
-  const names = ([CALLER] as readonly NeedName[]).concat(own);
-  const lack = names.find((name) => needs[name][0](known).length === 0);
-  if (kind === 'monitor' || lack === undefined) return undefined;
-  const reason = lack === SECOND_KEY ? 'no-second-key' : 'no-fixture';
-  return { reason, words: `the fixture has no ${lack}`, fix: needs[lack][1] };
+export function lackOf(row: Requirement, known: Known, hasStateHook = true): Lack | undefined {
+  if (row.kind === 'monitor') return undefined;
+  const change = row.kind === 'scenario' ? row.needsChange : undefined;
+  const changesByItself = change === 'transition' && known.becoming.length > 0;
+  if (change !== undefined && !hasStateHook && !changesByItself)
+    return change === 'hook' ? noHook : noTransition;
+  const noKey = !isFeasible('user-status', { key: 'active' }, known);
+  const active: readonly Choice[] = [['user-status', { key: 'active', situation: 'unknown' }]];
+  const own = row.kind === 'scenario' ? row.needs : choicesOf(row);
+  const wanted = noKey || changesByItself ? active : (own ?? active);
+  const [first] = wanted;
+  if (first === undefined || wanted.some((choice) => isPossible(choice, known))) return undefined;
+  const { words, fix, reason = 'no-fixture' } = needOf(first, known);
+  return { reason, words: `the fixture has no ${words}`, fix };
 }
 
 /** The requirements that cannot be judged with this fixture, by reason. Sends no request. */
 export function gapsOf(
-  requirements: readonly (Checked & { readonly id: string })[],
+  requirements: readonly Requirement[],
   known: Known,
   hasStateHook: boolean,
 ): readonly Gap[] {
   const gaps = new Map<string, Gap>();
   for (const requirement of requirements) {
-    const { id } = requirement;
-    // Without a hook, a fixture deposit with `becomes` suffices.
-    const needsTransition = id.endsWith('/becomes-executed') && !hasStateHook && known.becoming.length === 0;
-    const lack = lackOf(requirement, known, hasStateHook) ?? (needsTransition ? noTransition : undefined);
+    const lack = lackOf(requirement, known, hasStateHook);
     if (lack === undefined) continue;
     const others = gaps.get(lack.words)?.requirements ?? [];
-    gaps.set(lack.words, { ...lack, requirements: [...others, id] });
+    gaps.set(lack.words, { ...lack, requirements: [...others, requirement.id] });
   }
   return [...gaps.values()];
 }

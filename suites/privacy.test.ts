@@ -17,7 +17,7 @@ const as = (key = caller) => ({ credential: { as: 'key', key: key! } }) as const
 const asked = userStatus(ours, as());
 const keyless = userStatus(ours, { credential: { as: 'none' } });
 const encoded = `user_id=${ours.replace('b', '%62')}`;
-const deposit = '4a000000-0000-4000-8000-000000000001';
+const deposit = '4a000000-0000-4000-8000-0000000000a1';
 const body = (text: string) => answerOf(200, text);
 const headed = (name: string, value: string) => answerOf(200, '{}', { [name]: value });
 const [theirsInBody, oursInBody] = [theirs, ours].map((id) => `the user id ${id} in the body`);
@@ -220,7 +220,7 @@ const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 170531460
 const results: Readonly<Record<string, readonly [object, string | undefined]>> = {
   'the three fields': [executed, undefined],
   'a harmless fourth': [{ ...executed, currency: 'USD', reference_id: nobody }, undefined],
-  'the id of a deposit': [{ ...executed, reference_id: '4a000000-0000-4000-8000-000000000001' }, undefined],
+  'the id of a deposit': [{ ...executed, reference_id: '4a000000-0000-4000-8000-0000000000a1' }, undefined],
   'a field user_id': [{ ...executed, user_id: nobody }, 'a field "user_id"'],
   'a field userId': [{ ...executed, userId: nobody }, 'a field "userId"'],
   'a field USER-NAME': [{ ...executed, 'USER-NAME': 'x' }, 'a field "USER-NAME"'],

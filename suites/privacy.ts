@@ -1,7 +1,7 @@
 import { endpoints } from '../schemas/endpoints.ts';
 import { header, type Answer } from './answer.ts';
+import { authorizationOf } from './facts-of-request.ts';
 import type { Known } from './known.ts';
-import { authorizationOf } from './model/lookup.ts';
 import { lookup, type Request } from './request.ts';
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';

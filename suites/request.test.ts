@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { malformations } from './inputs/malformations.ts';
-import { depositCheck, fingerprint, lookup, userStatus } from './request.ts';
+import { depositCheck, fingerprint, lookup, userStatus, writtenName } from './request.ts';
 
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
@@ -54,4 +54,10 @@ test('fingerprints depend on method, target, credential, headers and body', () =
   ];
   assert.equal(new Set(different.map(fingerprint)).size, different.length);
   assert.equal(fingerprint(userStatus(id)), fingerprint(userStatus(id)));
+});
+
+test('field names are written in each letter case', () => {
+  assert.equal(writtenName('x-api-key', undefined), 'x-api-key');
+  assert.equal(writtenName('x-api-key', 'capitalized'), 'X-Api-Key');
+  assert.equal(writtenName('x-api-key', 'upper case'), 'X-API-KEY');
 });

@@ -11,6 +11,9 @@ export type Credential =
   | { readonly as: 'header'; readonly value: string; readonly shell: string; readonly key?: KnownKey }
   | { readonly as: 'none' };
 
+/** Letter case of field names, which does not matter (RFC 9110 5.1). */
+export type FieldNames = 'capitalized' | 'upper case';
+
 /** A request as a value. The engine sends it. */
 export interface Request {
   readonly endpoint: Endpoint;
@@ -18,18 +21,22 @@ export interface Request {
   /** Encoded path and query below {base_url}. */
   readonly target: string;
   readonly credential: Credential;
+  /** Whether the target is sent as a URL (absolute form, RFC 9112 3.2.2). */
+  readonly isAbsolute?: true;
   /** Further headers. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** How all field names are written; without it, in lower case. */
+  readonly fieldNames?: FieldNames;
   readonly body?: string;
   /** The key, if it is sent outside the Authorization header. */
   readonly misplaced?: KnownKey;
-  /** Set while a state hook has changed the target, so that the fixture does not apply. */
+  /** Set if the scenario that changed the target judges the answer, and no row about lookups. */
   readonly isStateChanged?: true;
 }
 
 /** Differences from a plain lookup with the caller's key. */
 export type Changes = Partial<
-  Pick<Request, 'method' | 'credential' | 'headers' | 'body' | 'misplaced' | 'isStateChanged'>
+  Pick<Request, 'method' | 'credential' | 'headers' | 'fieldNames' | 'body' | 'misplaced' | 'isStateChanged'>
 >;
 
 /** A lookup with a raw query, without the question mark; undefined for no query. */
@@ -52,8 +59,23 @@ export const depositCheck = (reference_id: string, changes?: Changes) =>
   lookupOf('deposit-check', reference_id, changes);
 
 /** A text that identifies a request: equal requests have equal fingerprints. */
-export const fingerprint = ({ method, target, credential, headers, body }: Request): string =>
-  JSON.stringify([method, target, credential, headers, body]);
+export const fingerprint = ({
+  method,
+  target,
+  isAbsolute,
+  credential,
+  headers,
+  fieldNames,
+  body,
+}: Request): string => JSON.stringify([method, target, isAbsolute, credential, headers, fieldNames, body]);
+
+/** Writes a field name in another letter case: `x-api-key` → `X-Api-Key` or `X-API-KEY`. */
+export function writtenName(name: string, as: FieldNames | undefined): string {
+  if (as === undefined) return name;
+  return as === 'upper case'
+    ? name.toUpperCase()
+    : name.replace(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
+}
 
 /** Like encodeURIComponent, but encodes everything except unreserved characters (RFC 3986 2.3). */
 export const encodeValue = (value: string): string =>

@@ -1,13 +1,16 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Level } from '../schemas/generated/types.ts';
-import type { Answer, Reply, Trouble } from './answer.ts';
+import type { Answer, Reply } from './answer.ts';
+import type { Condition } from './conditions.ts';
+import type { Facts } from './facts.ts';
 import type { Known } from './known.ts';
-import type { FixtureNeeds } from './needs.ts';
-import type { Expected } from './model/model.ts';
+import type { Levels } from './model/factors.ts';
+import type { NamedAnswer } from './named-answers.ts';
 import type { Request } from './request.ts';
-import { observed, inconclusive, type Observation, type Verdict } from './verdict.ts';
+import type { Context, Exchange } from './scenario-context.ts';
+import type { Observation, Verdict } from './verdict.ts';
 
-/** Properties of every requirement. */
+/** What every row of the catalogue has. */
 export interface Metadata {
   /** `suite/endpoint/name`. A public contract. */
   readonly id: string;
@@ -18,21 +21,59 @@ export interface Metadata {
   /** How the interface is read where it is silent or contradicts itself. */
   readonly reading?: string;
   /**
-   * Set if a server without the data would pass too. Ids of requirements that prove that the server has the data if
-   * they pass. If none passes, the result rests on the fixture alone.
+   * Set if a server without the data would pass too. Ids of rows that prove that the server has the data: an answer
+   * row by an answer that shows it, any other row by passing. If none does, the result rests on the fixture alone.
    */
   readonly provedBy?: readonly string[];
 }
 
-/** A rule must hold for the answer to every lookup that it covers. */
-export interface Rule extends Metadata, FixtureNeeds {
-  readonly kind: 'rule';
-  /**
-   * Judges an answer; undefined if the rule does not cover the lookup or another rule judges the error. Without
-   * `holds`, the model decides whether the interface allows the answer.
-   */
-  readonly holds?: (answer: Answer, expected: Expected, known: Known) => Verdict | undefined;
+/** Says which answer a lookup gets. A recommended one is advice: its answer is right, and so are the others. */
+export interface AnswerRow extends Metadata {
+  readonly kind: 'answer';
+  /** Lookups that get this answer, by the plain reading of the interface. */
+  readonly when: Condition;
+  /** Lookups for which this answer is right too, because the interface is silent. */
+  readonly also?: Condition;
+  readonly answer: NamedAnswer | ((facts: Facts) => NamedAnswer);
+  /** The verdict if another right answer came. */
+  readonly otherwise?: Verdict;
+  /** Whether this row is about a special case of other rows: of all that cover the lookup, or of these ids. */
+  readonly refines?: true | readonly string[];
+  /** Set if an answer that shows an entity where none may be belongs to this row, and no other wrong answer. */
+  readonly owns?: 'leak';
+  /** Set if 401 for the key under test fails this row even if that key never works. */
+  readonly provesKey?: true;
+  /** Set if no answer is a failure, once the target answers another lookup. */
+  readonly silenceFails?: true;
 }
+
+/** Says that a special case does not change the answer, such as the letter case of an id. */
+export interface Refinement extends Metadata {
+  readonly kind: 'refinement';
+  /** Lookups that show it. */
+  readonly when: Condition;
+  /** Lookups whose wrong answer belongs to this row too. */
+  readonly also?: Condition;
+  /** Ids of refinements that this one refines in turn. */
+  readonly refines?: readonly string[];
+}
+
+/** Says what else is true of an answer. */
+export interface Property extends Metadata {
+  readonly kind: 'property';
+  readonly when: Condition;
+  /** Judges an answer; undefined if another row judges what is wrong. */
+  readonly holds: (answer: Answer, facts: Facts, known: Known) => Verdict | undefined;
+}
+
+/** Says that a lookup that was answered correctly gets a correct answer each time. */
+export interface Repetition extends Metadata {
+  readonly kind: 'repetition';
+  readonly when: Condition;
+}
+
+/** A row about the answers to single lookups. */
+export type LookupRow = AnswerRow | Refinement | Property | Repetition;
 
 /** A monitor sees every exchange of a run. */
 export interface Monitor extends Metadata {
@@ -49,71 +90,36 @@ interface MonitorFinding {
   readonly evidence?: Exchange;
 }
 
-/**
- * Changes the state of the target, like provider states in Pact: `deposit executed` with `reference_id`,
- * `amountInUsd` and `executedAt`; `key revoked` with `key`.
- */
-export interface StateHook {
-  /** Rejects if the target did not accept the change. */
-  readonly change: (
-    action: 'setup' | 'teardown',
-    state: string,
-    params: Readonly<Record<string, unknown>>,
-  ) => Promise<void>;
-}
+/** Levels of a lookup. What is left out does not matter. */
+export type Choice = readonly [endpoint: Endpoint, levels: Partial<Levels>];
 
-/** The speed of a stream of requests. */
-export interface Pace {
-  readonly most: number;
-  /** Time in which they should be answered, in ms. Decides how many are in flight. */
-  readonly withinMs?: number;
-  readonly oneAtATime?: boolean;
-}
-
-/** A request and its reply. */
-export interface Exchange {
-  readonly request: Request;
-  readonly reply: Reply;
-}
-
-/** What a scenario can do. Times are in ms of the engine's clock. */
-export interface Context {
-  /** Sends requests one after another. Waits and retries after 429. */
-  readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** Sends requests at once, as far as --concurrency and --rate allow. Waits and retries after 429. */
-  readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** Like `send`, and reports each 429. */
-  readonly sendUntilAllowed: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
-  /** Sends requests at once. Never retries: 429 is an answer like any other. */
-  readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** Sends new requests until the first 429. Never retries. Returns exchanges in the order of sending. */
-  readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
-  /** Waits until the run got no reply for `ms`. */
-  readonly waitForQuiet: (ms: number) => Promise<void>;
-  /** Waits until the limiter of an endpoint has no counted requests of the key under test. */
-  readonly waitForReset: (endpoint: Endpoint) => Promise<void>;
-  /** Calls `make` once per run, for requirements that share requests. */
-  readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
-  /** Sets up a state, calls `during`, and tears the state down; undefined without a state hook. */
-  readonly withState?: <Result>(
-    state: string,
-    params: Readonly<Record<string, unknown>>,
-    during: () => Promise<Result>,
-  ) => Promise<Result | Trouble>;
-  readonly wait: (ms: number) => Promise<void>;
-  readonly now: () => number;
-  /** Rest of the run's time, in ms. */
-  readonly leftMs: () => number;
-  readonly cases: number;
-  /** Whether the key under test was ever accepted; undefined before it was used. */
-  readonly keyWorks: () => boolean | undefined;
-}
+/** When a scenario runs. Without a turn, it runs beside lookups. */
+export type Turn =
+  /** It waits for deposits to become EXECUTED. Lookups that do not ask for them go on meanwhile. */
+  | 'becoming'
+  /** Nothing else runs at the same time. */
+  | 'alone'
+  /** After everything else, one after another: it uses up a rate limit. */
+  | 'last';
 
 /** A scenario sends its own requests. Each may depend on earlier answers. */
-export interface Scenario extends Metadata, FixtureNeeds {
+export interface Scenario extends Metadata {
   readonly kind: 'scenario';
-  readonly needsStateHook?: true;
+  readonly endpoint: Endpoint | 'service';
+  readonly turn?: Turn;
+  /** Lookups of which the fixture must allow one, by their levels that are not plain. */
+  readonly needs?: readonly Choice[];
+  /** What must be able to change during the run: by a state hook, or for `transition` by itself. */
+  readonly needsChange?: 'hook' | 'transition';
+  /** About how many requests with an accepted key it sends; a few without it. */
+  readonly sends?: number;
+  /** About how many more it sends without an accepted key. */
+  readonly sendsFree?: number;
+  /** Set if it compares answers to requests sent at once, which no other row judges. */
+  readonly judgesConcurrency?: true;
   readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
+  /** Judges one answer to a request about which the interface says nothing; undefined if it is not about it. */
+  readonly judge?: (known: Known, request: Request, answer: Answer) => Verdict | undefined;
 }
 
 /** The result of a scenario, with the request that shows it. */
@@ -125,13 +131,39 @@ export interface ScenarioResult {
   readonly cases?: number;
 }
 
-export type Requirement = Rule | Monitor | Scenario;
+export type Requirement = LookupRow | Monitor | Scenario;
 
 type Row<Of> = Omit<Of, 'kind' | 'level'>;
 
-export const required = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', level: 'required' });
+/** The answer that a lookup must get. */
+export const answers = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'required' });
 
-export const recommended = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', level: 'recommended' });
+/** The answer that a lookup should get. */
+export const advises = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'recommended' });
+
+/** A special case that must not change the answer. */
+export const refines = (row: Row<Refinement>): Refinement => ({
+  ...row,
+  kind: 'refinement',
+  level: 'required',
+});
+
+/** What else must be true of an answer. */
+export const requires = (row: Row<Property>): Property => ({ ...row, kind: 'property', level: 'required' });
+
+/** What else should be true of an answer. */
+export const recommends = (row: Row<Property>): Property => ({
+  ...row,
+  kind: 'property',
+  level: 'recommended',
+});
+
+/** Lookups that must get the same answer each time. */
+export const repeats = (row: Row<Repetition>): Repetition => ({
+  ...row,
+  kind: 'repetition',
+  level: 'required',
+});
 
 /** A monitor that judges each answer on its own. */
 export const monitor = ({
@@ -150,71 +182,5 @@ export const monitor = ({
 
 export const scenario = (spec: Omit<Scenario, 'kind'>): Scenario => ({ ...spec, kind: 'scenario' });
 
-/** A scenario that records what a target does where the interface is silent. It never fails. */
-export const observing = ({
-  run,
-  ...spec
-}: Omit<Row<Scenario>, 'run'> & {
-  readonly run: (context: Context, known: Known) => Promise<Observation | Verdict>;
-}): Scenario => ({
-  ...spec,
-  kind: 'scenario',
-  level: 'observed',
-  run: async (context, known) => {
-    let unsent: Trouble | undefined;
-    const send: Context['send'] = async (...requests) => {
-      const replies = await context.send(...requests);
-      unsent ??= replies.find(isUnsent);
-      return replies;
-    };
-    const finding = await run({ ...context, send }, known);
-    const nothingSent = finding.kind === 'observed' && unsent !== undefined;
-    return { finding: nothingSent ? inconclusive(unsent!.code, unsent!.words) : finding };
-  },
-});
-
-/** Whether a request was not sent. A timeout or a reset is behaviour of the target. */
-const isUnsent = (reply: Reply): reply is Trouble =>
-  reply.kind === 'trouble' && reply.code !== 'timeout' && reply.code !== 'network';
-
-/** The status of a reply, or why there is none. */
-export const statusOf = (reply: Reply) => (reply.kind === 'answer' ? reply.status : reply.words);
-
-/** Records how each of several named requests is answered. */
-export const observingEach = ({
-  requests: requestsOf,
-  show = (reply) => String(statusOf(reply)),
-  ...row
-}: Omit<Row<Scenario>, 'run'> & {
-  readonly requests: (known: Known) => readonly (readonly [string, Request])[];
-  readonly show?: (reply: Reply) => string | number;
-}): Scenario =>
-  observing({
-    ...row,
-    run: async ({ send }, known) => {
-      const requests = requestsOf(known);
-      const replies = await send(...requests.map(([, request]) => request));
-      const seen = requests.map(([name], at) => [name, show(replies[at]!)] as const);
-      return observed(seen.map(([name, text]) => `${name}: ${text}`).join(', '), Object.fromEntries(seen));
-    },
-  });
-
-/** Repeats a request for some seconds until `done`: a cache may still hold the old answer. */
-export async function sendUntil(
-  { send, wait }: Context,
-  request: Request,
-  done: (answer: Answer) => boolean,
-): Promise<Reply> {
-  let [reply] = (await send(request)) as [Reply];
-  for (const ms of [250, 500, 1000, 2000]) {
-    if (reply.kind === 'trouble' || done(reply)) break;
-    await wait(ms);
-    [reply] = (await send(request)) as [Reply];
-  }
-  return reply;
-}
-
-/** `valid/user-status/member` belongs to `valid`. */
-export function suiteOf({ id }: Pick<Metadata, 'id'>): string {
-  return id.slice(0, id.indexOf('/'));
-}
+export const isLookupRow = (row: Requirement): row is LookupRow =>
+  row.kind !== 'monitor' && row.kind !== 'scenario';

@@ -1,56 +1,83 @@
-import type { FixtureExecutedDeposit } from '../schemas/generated/types.ts';
-import { header, repeatedNames, summary, type Answer } from './answer.ts';
+import { header, repeatedNames, summary } from './answer.ts';
 import {
-  fieldsOf,
-  hasExactly,
-  nonObject,
+  all,
+  any,
+  isBecoming,
+  isCased,
+  isOnlyEncoded,
+  isOtherVersion,
+  isOurKey,
+  isPlain,
+  isReadable,
+  hasKey,
+  on,
+  sees,
+} from './conditions.ts';
+import {
   expectExecuted,
   expectMember,
   expectNumber,
+  fieldsOf,
+  hasExactly,
+  nonObject,
 } from './expectations.ts';
-import type { Known } from './known.ts';
+import { executed, member } from './named-answers.ts';
 import { userData, watchPrivacy } from './privacy.ts';
-import { monitor, recommended, required, type Monitor, type Requirement, type Rule } from './requirement.ts';
+import {
+  advises,
+  answers,
+  monitor,
+  recommends,
+  refines,
+  repeats,
+  requires,
+  type Monitor,
+  type Property,
+  type Requirement,
+} from './requirement.ts';
 import { readTimestamp, sameInstant, type TimestampReading } from './timestamp.ts';
 import { failed, pass, inconclusive, type Verdict } from './verdict.ts';
 
-type Holds = NonNullable<Rule['holds']>;
+type Holds = Property['holds'];
+
+/** Lookups that find a member, or an EXECUTED deposit, of the partner of the key. */
+const findsMember = all(isPlain, sees('own user'));
+const findsDeposit = all(isPlain, sees('EXECUTED'));
+
+/** The same, also in another notation of the id. */
+const showsDeposit = all(isReadable, sees('EXECUTED'));
 
 /** Judges `date_joined` in an answer about a member, with its reading if it is a string. */
 const ofDate =
   (
     judge: (value: unknown, reading: TimestampReading | undefined, expected: string) => Verdict | undefined,
   ): Holds =>
-  (answer, { user, correct }) => {
-    if (user === undefined || correct[0]!.outcome !== 'member') return undefined;
+  (answer, { user }) => {
     const value = fieldsOf(answer)?.['date_joined'];
     // Other requirements judge other errors.
     if (value === undefined || expectMember(answer).kind !== 'passed') return undefined;
-    return judge(value, typeof value === 'string' ? readTimestamp(value) : undefined, user.date_joined);
+    return judge(value, typeof value === 'string' ? readTimestamp(value) : undefined, user!.date_joined);
   };
-
-/** Judges the fields of a 200 for an EXECUTED deposit. */
-const ofDeposit =
-  (judge: (answer: Answer, deposit: FixtureExecutedDeposit, known: Known) => Verdict | undefined): Holds =>
-  (answer, { deposit }, known) =>
-    deposit?.state === 'EXECUTED' && answer.status === 200 ? judge(answer, deposit, known) : undefined;
 
 const depositFields = ['status', 'amountInUsd', 'executedAt'];
 const shown = (value: unknown) => `"date_joined": ${JSON.stringify(value)}`;
 
 export const valid: readonly Requirement[] = [
-  required({
+  answers({
     id: 'valid/user-status/member',
     clause: 'GET user-status, 200',
     title: "A user of the caller's IB gets 200 with the boolean true in is_under_ib",
-    needs: 'user of the IB under test',
+    when: all(findsMember, isOurKey),
+    also: all(isReadable, sees('own user'), isOurKey),
+    answer: member,
+    provesKey: true,
   }),
-  required({
+  requires({
     id: 'valid/user-status/date-joined',
     clause: 'IB membership result, date_joined',
     title: 'date_joined is the time at which the user joined',
     reading: 'Times are compared as instants, to the precision of the fixture.',
-    needs: 'user of the IB under test',
+    when: findsMember,
     holds: ofDate((actual, reading, date_joined) => {
       const wrong = failed('value', `"date_joined": "${date_joined}"`, shown(actual));
       if (actual === null) return wrong;
@@ -58,13 +85,13 @@ export const valid: readonly Requirement[] = [
       return sameInstant(readTimestamp(date_joined).instant!, reading.instant) ? pass : wrong;
     }),
   }),
-  required({
+  requires({
     id: 'valid/user-status/date-joined-format',
     clause: 'IB membership result, date_joined',
     title: 'date_joined is an ISO 8601 date and time in UTC',
     reading:
       'Z or a zero offset and any number of fraction digits are correct. A time without a zone, another offset or a bare date is wrong.',
-    needs: 'user of the IB under test',
+    when: findsMember,
     holds: ofDate((actual, reading) => {
       if (actual === null) return undefined;
       if (reading?.kind === 'utc') return pass;
@@ -72,11 +99,11 @@ export const valid: readonly Requirement[] = [
       return failed('value', expected, `${shown(actual)} (${reading?.why ?? 'not a string'})`);
     }),
   }),
-  recommended({
+  recommends({
     id: 'valid/user-status/date-joined-rfc3339',
     clause: 'RFC 3339 5.6',
     title: 'date_joined follows the RFC 3339 profile',
-    needs: 'user of the IB under test',
+    when: findsMember,
     holds: ofDate((actual, reading) => {
       if (reading?.kind !== 'utc') return undefined;
       return reading.rfc3339
@@ -84,13 +111,13 @@ export const valid: readonly Requirement[] = [
         : failed('value', 'RFC 3339: extended format, with T and seconds', shown(actual));
     }),
   }),
-  required({
+  requires({
     id: 'valid/user-status/shape',
     clause: 'IB membership result',
     title: 'The answer has exactly the fields is_under_ib and date_joined, with the right types',
-    needs: 'user of the IB under test',
-    holds: (answer, { user, correct }) => {
-      if (user === undefined || correct[0]!.outcome !== 'member' || answer.status !== 200) return undefined;
+    when: findsMember,
+    holds: (answer) => {
+      if (answer.status !== 200) return undefined;
       const isShaped =
         hasExactly(answer, 'is_under_ib', 'date_joined') &&
         typeof fieldsOf(answer)?.['is_under_ib'] === 'boolean';
@@ -98,52 +125,59 @@ export const valid: readonly Requirement[] = [
       return isShaped ? pass : failed('shape', expected, summary(answer));
     },
   }),
-  required({
+  refines({
     id: 'valid/user-status/uuid-case',
     clause: 'GET user-status, "valid UUID"; RFC 9562 4',
     title: 'The letter case of user_id does not change the answer',
-    needs: 'user of the IB with a letter in its id',
+    when: all(findsMember, isCased),
+    also: all(on('user-status'), isPlain, isCased),
   }),
-  recommended({
+  advises({
     id: 'valid/user-status/percent-encoding',
     clause: 'RFC 3986 6.2.2.2',
     title: 'Percent-encoding unreserved characters of user_id does not change the answer',
-    needs: 'user of the IB under test',
+    when: all(findsMember, hasKey('accepted'), isOnlyEncoded),
+    answer: member,
+    refines: true,
   }),
-  required({
+  repeats({
     id: 'valid/user-status/repeatable',
     clause: 'What the service does: read-only lookup',
     title: 'The same lookup always gets the same answer, in any order',
-    needs: 'user of the IB under test',
+    when: on('user-status'),
   }),
-  required({
+  answers({
     id: 'valid/deposit-check/executed',
     clause: 'GET deposit-check, 200',
     title: "An EXECUTED deposit of a user under the caller's IB gets 200 with the status EXECUTED",
-    needs: 'EXECUTED deposit of a user under the IB',
+    when: all(findsDeposit, isOurKey),
+    also: all(isReadable, any(sees('EXECUTED'), isBecoming), isOurKey),
+    answer: executed,
+    provesKey: true,
   }),
-  required({
+  requires({
     id: 'valid/deposit-check/amount',
     clause: 'Executed deposit result, amountInUsd',
     title: "amountInUsd is a JSON number that equals the deposit's amount as an IEEE double",
-    needs: 'EXECUTED deposit of a user under the IB',
-    holds: ofDeposit((answer, { amountInUsd }) => expectNumber('amountInUsd', amountInUsd)(answer)),
+    when: showsDeposit,
+    holds: (answer, { deposit }) => expectNumber('amountInUsd', deposit!.amountInUsd)(answer),
   }),
-  required({
+  requires({
     id: 'valid/deposit-check/executed-at',
     clause: 'Executed deposit result, executedAt',
     title: 'executedAt is a JSON number, the execution time in Unix milliseconds',
-    needs: 'EXECUTED deposit of a user under the IB',
-    holds: ofDeposit((answer, { executedAt }) => expectNumber('executedAt', executedAt)(answer)),
+    when: showsDeposit,
+    holds: (answer, { deposit }) => expectNumber('executedAt', deposit!.executedAt)(answer),
   }),
-  required({
+  requires({
     id: 'valid/deposit-check/shape',
     clause: 'Executed deposit result',
     title: 'The answer has the three fields and no other user data',
     reading:
       'Other requirements check the type of each field. valid/deposit-check/closed checks for a harmless fourth field.',
-    needs: 'EXECUTED deposit of a user under the IB',
-    holds: ofDeposit((answer, _, known) => {
+    when: showsDeposit,
+    holds: (answer, _, known) => {
+      if (answer.status !== 200) return undefined;
       const fields = fieldsOf(answer);
       const expected = '200 with "status", "amountInUsd" and "executedAt"';
       if (fields === undefined) return failed('JSON', expected, nonObject(answer));
@@ -157,14 +191,14 @@ export const valid: readonly Requirement[] = [
       return leak === undefined
         ? pass
         : failed('shape', `${expected}, and no user data`, `${summary(answer)} (${leak})`);
-    }),
+    },
   }),
-  recommended({
+  recommends({
     id: 'valid/deposit-check/closed',
     clause: 'Executed deposit result',
     title: 'The answer has no fourth field',
-    needs: 'EXECUTED deposit of a user under the IB',
-    holds: ofDeposit((answer) => {
+    when: showsDeposit,
+    holds: (answer) => {
       const names = Object.keys(fieldsOf(answer) ?? {});
       // A renamed field counts as missing, not as a fourth field.
       if (expectExecuted(answer).kind !== 'passed' || !depositFields.every((name) => names.includes(name)))
@@ -172,30 +206,35 @@ export const valid: readonly Requirement[] = [
       return names.length > depositFields.length
         ? failed('shape', 'exactly the fields status, amountInUsd and executedAt', summary(answer))
         : pass;
-    }),
+    },
   }),
-  required({
+  refines({
     id: 'valid/deposit-check/uuid-case',
     clause: 'GET deposit-check, "valid UUID"; RFC 9562 4',
     title: 'The letter case of reference_id does not change the answer',
-    needs: 'EXECUTED deposit under the IB with a letter in its id',
+    when: all(findsDeposit, isCased),
+    also: all(on('deposit-check'), isPlain, isCased),
+    refines: ['valid/deposit-check/any-uuid-version'],
   }),
-  required({
+  refines({
     id: 'valid/deposit-check/any-uuid-version',
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'A reference_id of any UUID version is valid and never gets 400',
+    when: all(isPlain, isOtherVersion),
   }),
-  recommended({
+  advises({
     id: 'valid/deposit-check/percent-encoding',
     clause: 'RFC 3986 6.2.2.2',
     title: 'Percent-encoding unreserved characters of reference_id does not change the answer',
-    needs: 'EXECUTED deposit of a user under the IB',
+    when: all(findsDeposit, hasKey('accepted'), isOnlyEncoded),
+    answer: executed,
+    refines: true,
   }),
-  required({
+  repeats({
     id: 'valid/deposit-check/repeatable',
     clause: 'What the service does: read-only lookup',
     title: 'The same lookup always gets the same answer, in any order',
-    needs: 'EXECUTED deposit of a user under the IB',
+    when: on('deposit-check'),
   }),
   monitor({
     id: 'valid/service/json-content-type',

@@ -25,7 +25,13 @@ export type Exclusion = 'no-state-hook' | 'skipped';
 
 /** The judgement of an answer or a requirement. */
 export type Verdict =
-  | { readonly kind: 'passed' }
+  | {
+      readonly kind: 'passed';
+      /** Set if it was not tested whether a limit is the stated one: why, and the run that would, in seconds. */
+      readonly threshold?: 'not compared';
+      readonly why?: string;
+      readonly neededSeconds?: number;
+    }
   | {
       readonly kind: 'failed';
       /** What differs: status, JSON, shape, message, value, … */
@@ -59,6 +65,18 @@ export const skipped = (words: string): Verdict => ({ kind: 'excluded', reason: 
 export const fixtureOutdated: Verdict = inconclusive(
   'fixture-outdated',
   'every deposit with "becomes" was already EXECUTED at the first lookup: restart the target with fresh data, or give a state hook',
+);
+
+/** For a deposit that the state hook changed in an earlier run. */
+export const earlierRun: Verdict = inconclusive(
+  'fixture-outdated',
+  'a pending deposit has values that a state hook wrote in an earlier run: restart the target with fresh data',
+);
+
+/** For a deposit that the state hook of another run changes. */
+export const otherRun: Verdict = inconclusive(
+  'fixture-outdated',
+  'a pending deposit got values of another run during this one: another run uses this database',
 );
 
 /** The check could not begin because another requirement failed. */

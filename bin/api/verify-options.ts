@@ -24,6 +24,8 @@ export interface VerifyOptions {
   readonly skip?: readonly string[];
   /** URL of the state hook, which changes the server's state on request. */
   readonly stateUrl?: string | URL;
+  /** Time after a change by the state hook until all answers must show it, in ms; 5000 by default. */
+  readonly graceMs?: number;
   /** Timeout of each request, in ms; 5000 by default. */
   readonly timeoutMs?: number;
   /** Maximum duration of the run, in ms; five minutes by default. */

@@ -27,7 +27,8 @@ export interface Flag {
   /** Flags whose configured values are ignored if this flag is typed. */
   readonly overrides?: readonly string[];
   /** Words for shell completion, if there are no `choices`. */
-  readonly completions?: readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants' | 'states';
+  readonly completions?:
+    readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants' | 'states' | 'rules';
 }
 
 export type Flags = Readonly<Record<string, Flag>>;

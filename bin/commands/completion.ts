@@ -25,12 +25,11 @@ export async function completionsOf({ choices, completions = [] }: Flag): Promis
   return typeof completions === 'string' ? registries[completions]() : completions;
 }
 
-const requirementIds = async () => (await import('../../suites/index.ts')).catalogue.map(({ id }) => id);
-
 const registries: Readonly<Record<Flag['completions'] & string, () => Promise<readonly string[]>>> = {
-  requirements: requirementIds,
-  suites: async () => [...new Set((await requirementIds()).map((id) => id.split('/')[0]!))],
+  requirements: async () => (await import('../../suites/index.ts')).catalogue.map(({ id }) => id),
+  suites: async () => Object.keys((await import('../../suites/index.ts')).suites),
   faults: async () => ['list', ...Object.keys((await import('../../mock/faults.ts')).faults)],
-  states: async () => [...(await import('../sweep-states.ts')).states.keys()],
+  rules: async () => (await import('../../mock/scorecard/rules.ts')).rules.map(({ id }) => id),
+  states: async () => [...(await import('../sweep/states.ts')).states.keys()],
   variants: async () => ['list', ...Object.keys((await import('../../mock/variants.ts')).variants)],
 };

@@ -1,3 +1,4 @@
+import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { parseHeaders, parseUrl } from '../url-and-headers.ts';
 import type { Flags } from './command.ts';
@@ -9,6 +10,7 @@ export const defaults = {
   concurrency: 16,
   timeoutMs: 5000,
   maxDurationMs: 300_000,
+  graceMs: 5000,
 } as const;
 
 /** Types of flags, and flags shared by commands. */
@@ -24,6 +26,13 @@ export const rare = <const Table extends Flags>(flags: Table) =>
 
 /** A repeatable flag. */
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
+
+/** `retry: our policy` → the id and its reason, which may be missing */
+export function allowanceOf(given: string): readonly [id: string, reason: string] {
+  const [, id = '', reason = ''] = /^([^\s:]+(?::[^\s:]+)?)(?:: +(.*))?$/.exec(given) ?? [];
+  if (id === '') throw wrongUsage(`--allow ${given}: needs the id of a rule or state, or 'id: reason'`);
+  return [id, reason];
+}
 
 /** A repeatable flag with `format` or `format=file`. */
 export const outputs = { ...list, path: 'format=file' } as const;
@@ -68,6 +77,31 @@ export const duration = {
     const value = Number(amount) * unitsInMs[unit]!;
     if (value > 0) return value;
     throw invalid(flag, given, 'a time above 0 such as 500ms, 90s, 5m or 1h');
+  },
+} as const;
+
+/** Limits that a flag states, and its text. */
+export interface StatedLimits {
+  readonly limits: FixtureLimits;
+  readonly text: string;
+}
+
+/** Limits such as `user-status=20/5m,deposit-check=100/15m`. */
+export const limits = {
+  ...text,
+  describe: 'expect these rate limits: user-status=20/5m,deposit-check=100/15m',
+  coerce: (given: string, flag: string): StatedLimits => {
+    const stated = given.split(',').map((one) => {
+      const [, endpoint, most, amount = '', unit] =
+        /^(user-status|deposit-check)=(\d+)\/(\d*)(ms|s|m|h)$/.exec(one) ?? [];
+      const windowSeconds = (Number(amount || '1') * unitsInMs[unit ?? '']!) / 1000;
+      if (Number(most) > 0 && windowSeconds > 0)
+        return endpoint === 'user-status'
+          ? { [endpoint]: { failedLookups: Number(most), windowSeconds } }
+          : { 'deposit-check': { requests: Number(most), windowSeconds } };
+      throw invalid(flag, given, 'limits such as user-status=20/5m,deposit-check=100/15m');
+    });
+    return { limits: Object.assign({}, ...stated) as FixtureLimits, text: given };
   },
 } as const;
 

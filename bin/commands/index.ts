@@ -1,3 +1,4 @@
+import { answers } from './answers.ts';
 import type { Command, Family } from './command.ts';
 import { completion } from './completion.ts';
 import { diff } from './diff.ts';
@@ -21,6 +22,7 @@ export const commands: readonly (Command | Family)[] = [
   mock,
   sweep,
   requirements,
+  answers,
   fixture,
   judge,
   report,

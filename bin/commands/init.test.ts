@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { withServer } from '../../suites/testing/against.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { runCli } from '../testing/run-cli.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { CONFIG_FILE, type CliContext, type Prompter } from '../cli-context.ts';
@@ -21,7 +20,7 @@ const files = ['fixture.json', CONFIG_FILE];
 describe('in an empty folder', () => {
   const home = process.cwd();
   // init writes into the working directory.
-  beforeEach(() => process.chdir(mkdtempSync(join(tmpdir(), 'ib-conformance-'))));
+  beforeEach(() => process.chdir(temporaryFolder().folder));
   after(() => process.chdir(home));
 
   const init = (argv: readonly string[], context: Partial<CliContext> = {}) =>

@@ -155,11 +155,21 @@ describe('--scorecard', () => {
     await mock.ask(userPath + '&token=x');
     assert.doesNotMatch(mock.printed(), /Retry-After/);
     assert.equal(existsSync(pathOf('card.text')), false);
-    assert.equal(await mock.end(), 0);
-    assert.match(mock.printed(), /^not seen {2}Honoured Retry-After/m);
+    assert.equal(await mock.end(), 1);
+    assert.match(mock.printed(), /^not seen {2}Waited as long as Retry-After says/m);
     assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
-    assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 9);
+    assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 12);
     assert.ok(!readdirSync(folder).some((name) => name.endsWith('.part')));
+  });
+
+  test('a broken rule that is allowed, or only advice, does not fail', async (t) => {
+    const allowed = await run(t, '--scorecard', 'text', '--allow', 'key-out-of-url: an old client');
+    await allowed.ask(userPath + '&token=x');
+    assert.equal(await allowed.end(), 0);
+    const advice = await run(t, '--scorecard', 'text');
+    await advice.ask(userPath + '%');
+    assert.equal(await advice.end(), 0);
+    assert.match(advice.printed(), /^BROKEN {4}Encoded the id \(Endpoints, advice/m);
   });
 });
 
@@ -169,6 +179,7 @@ describe('the admin API', () => {
     assert.equal((await without.ask('/__admin/health')).body, '{"error":"Not found"}');
     assert.doesNotMatch(without.printed(), /admin API/);
     const own = await run(t, '--admin-port', '0');
+    assert.match(own.printed(), /^page for your browser at http:.*\/__admin\/$/m);
     assert.equal((await own.ask('/__admin/health')).status, 404);
     const [, adminUrl] = /^admin API at (\S+)$/m.exec(own.printed()) ?? [];
     assert.equal((await fetch(`${adminUrl}/health`)).status, 200);

@@ -1,19 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clockModes, sessionDefaults } from '../../mock/options.ts';
+import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
 import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { didYouMean, Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture, readText } from '../fixture-file.ts';
 import { curlLines, logQueue, logFormats, type LogQueue } from '../mock-log.ts';
-import { ignoreClosed } from '../exit-codes.ts';
+import { exitCodes, ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
-import { config, file, list, onOff, outputs, rare, text, wholeNumberFrom, wholeNumberOr } from './flags.ts';
+import {
+  allowanceOf,
+  config,
+  file,
+  list,
+  onOff,
+  outputs,
+  rare,
+  text,
+  wholeNumberFrom,
+  wholeNumberOr,
+} from './flags.ts';
 
 const flags = {
-  port: { ...wholeNumberOr(4010, 0, 65_535), describe: 'listen on this port; 0 for a free one' },
+  port: { ...wholeNumberOr(4010, ...ranges.port), describe: 'listen on this port; 0 for a free one' },
   host: {
     ...text,
     default: '127.0.0.1',
@@ -49,26 +60,32 @@ const flags = {
   ...rare({
     'base-path': { ...text, default: '/', describe: 'serve the interface below this path' },
     'chaos-seed': {
-      ...wholeNumberOr(sessionDefaults.chaosSeed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+      ...wholeNumberOr(sessionDefaults.chaosSeed, ...ranges.chaosSeed),
       describe: 'set the seed that decides which requests --chaos hits',
     },
-    delay: { ...wholeNumberOr(0, 0, 600_000), describe: 'wait this many ms before each answer' },
+    delay: { ...wholeNumberOr(0, ...ranges.delay), describe: 'wait this many ms before each answer' },
     scorecard: {
       ...outputs,
       completions: ['json', 'text'],
       describe: 'grade the clients at the end: json, text, or format=file',
     },
+    allow: {
+      ...list,
+      completions: 'rules',
+      describe: "accept a broken rule of the scorecard: its id, or 'id: reason'",
+      coerce: (given: readonly string[]) => new Map(given.map(allowanceOf)),
+    },
     journal: {
-      ...wholeNumberOr(sessionDefaults.journal, 0, 1_000_000),
+      ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
       describe: 'keep this many requests per world',
     },
     'max-worlds': {
-      ...wholeNumberOr(sessionDefaults.maxWorlds, 1, 100_000),
+      ...wholeNumberOr(sessionDefaults.maxWorlds, ...ranges.maxWorlds),
       describe: 'keep at most this many worlds; a new one replaces the least recently used',
     },
     'no-admin': { ...onOff, describe: 'disable the admin API' },
     'admin-port': {
-      ...wholeNumberFrom(0, 65_535),
+      ...wholeNumberFrom(...ranges.port),
       describe: 'serve the admin API on this port; 0 chooses a free one',
     },
     'admin-token': {
@@ -123,10 +140,11 @@ export const mock = command({
       await serve(server, values, context, version);
       return server;
     };
+    const isFailed = values.scorecard.length > 0 && (await writeScorecards(values, startAndServe, context));
     if (values.scorecard.length === 0) await startAndServe();
-    else await writeScorecards(values.scorecard, startAndServe, context);
-    if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(0);
-    return 0;
+    const code = exitCodes[isFailed ? 'nonconformant' : 'conformant'][0];
+    if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(code);
+    return code;
   },
 });
 
@@ -146,7 +164,8 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, versi
     await print(`listening on ${url}\n`);
     if (values.log === 'json') await print(logFormats.json.event('listening', { url, port, adminUrl }));
     if (values.log === 'pretty') {
-      if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
+      if (adminUrl !== undefined)
+        await print(`admin API at ${adminUrl}\npage for your browser at ${adminUrl}/\n`);
       const { listMagicValues } = await import('../../mock/magic-values.ts');
       await print(curlLines(listMagicValues(server.session), new URL(url).origin));
     }
@@ -226,8 +245,7 @@ async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: C
   if (watch && path === undefined) throw wrongUsage('--watch needs --fixture with the file to watch');
   const fixture = await loadFixture(path, env);
   if (limits === 'on') return fixture;
-  const { limits: _, apiKeys = [], ...unlimited } = fixture;
-  return { ...unlimited, apiKeys: apiKeys.map(({ limits: __, ...apiKey }) => apiKey) };
+  return (await import('../../mock/controls/start-options.ts')).withoutLimits(fixture);
 }
 
 /** Common faults and variants, which `list` prints. */
@@ -285,13 +303,20 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
   return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
 }
 
-/** Grades the clients when `served` ends. */
-async function writeScorecards(texts: readonly string[], served: () => Promise<Mock>, context: CliContext) {
+/** Grades the clients when `served` ends. Returns whether a required rule is broken, and not allowed. */
+async function writeScorecards(
+  { scorecard: texts, allow }: MockFlags,
+  served: () => Promise<Mock>,
+  context: CliContext,
+): Promise<boolean> {
   const { createControls } = await import('../../mock/controls.ts');
-  const { json, text: lines } = (await import('../../mock/scorecard.ts')).scorecardFormats;
+  const { isFailure, scorecardFormats } = await import('../../mock/scorecard.ts');
+  const { json, text: lines } = scorecardFormats;
   const { writeFormats } = await import('../report-files.ts');
   const grade = async () => createControls((await served()).session).scorecard();
-  await writeFormats(texts, { json: json.write, text: lines.write }, [], grade, context, 'scorecard');
+  const formats = { json: json.write, text: lines.write };
+  const { rules, ...card } = await writeFormats(texts, formats, [], grade, context, 'scorecard');
+  return isFailure({ ...card, rules: rules.filter(({ id }) => !allow.has(id)) });
 }
 
 async function start(options: MockOptions, { port, adminPort }: MockFlags): Promise<Mock> {

@@ -9,8 +9,14 @@ export const requirements = command({
     json: { ...onOff, describe: 'print JSON' },
     'by-clause': { ...onOff, describe: 'group by clause of the interface' },
     factors: { ...onOff, describe: 'list the factors of a lookup and their levels' },
+    table: { ...onOff, describe: 'print the right answers to every kind of lookup, as Markdown' },
   },
-  run: async ({ json, byClause, factors }, { print, env }) => {
+  run: async ({ json, byClause, factors, table }, { print, env }) => {
+    if (table) {
+      const { requirementsTable } = await import('../requirements-table.ts');
+      await print(requirementsTable());
+      return 0;
+    }
     if (factors) {
       await print(await factorTable(env));
       return 0;
@@ -49,9 +55,9 @@ async function factorTable(env: CliContext['env']): Promise<string> {
     const forbidden = forbiddenPairs(endpoint, known);
     return lines(
       `${endpoint}  (the first level of each factor is the default)`,
-      ...factors[endpoint].flatMap(({ name, levels, isGate }) => [
+      ...factors[endpoint].flatMap(({ name, names, isGate }) => [
         `    ${name}${isGate ? '  (gate: any other level decides the answer)' : ''}`,
-        `        ${levels.join('; ')}`,
+        `        ${names.join('; ')}`,
       ]),
       '    never combined',
       ...forbidden.map(([one, other]) => `        ${one}, with ${other}`),

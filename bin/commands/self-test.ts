@@ -10,7 +10,7 @@ export const selfTest = command({
     combined: {
       ...wholeNumberFrom(0, 10_000),
       default: '20',
-      describe: 'generate this many faults with one condition, and as many with two',
+      describe: 'generate this many faults of each kind',
     },
     seed: { ...seed, default: '1', describe: 'set the seed of all random values' },
   },

@@ -2,7 +2,7 @@ import { sweepFormats } from '../../reports/formats.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { duration, file, list, onOff, outputs, wholeNumberOr } from './flags.ts';
+import { allowanceOf, config, duration, file, list, onOff, outputs, rare, wholeNumberOr } from './flags.ts';
 
 export const sweep = command({
   usage: 'sweep [command..]',
@@ -18,6 +18,12 @@ export const sweep = command({
   flags: {
     only: { ...list, completions: 'states', describe: 'run only this state' },
     skip: { ...list, completions: 'states', describe: 'skip this state' },
+    allow: {
+      ...list,
+      completions: 'rules',
+      describe: "accept a broken rule or a failed state: its id, or 'id: reason'",
+      coerce: (given: readonly string[]) => new Map(given.map(allowanceOf)),
+    },
     fixture: { ...file, describe: 'serve this JSON file (default: built-in data)' },
     env: {
       ...list,
@@ -25,7 +31,10 @@ export const sweep = command({
       coerce: (given: readonly string[]) => variablesOf(given),
     },
     parallel: { ...wholeNumberOr(1, 1, 64), describe: 'run this many states at once' },
-    'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
+    ...rare({
+      config,
+      'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
+    }),
     'show-output': { ...onOff, describe: 'show the output of the command' },
     report: {
       ...outputs,
@@ -33,10 +42,11 @@ export const sweep = command({
       describe: `write a report: ${sweepFormats.join(', ')}, or format=file`,
     },
   },
+  configured: { section: 'sweep', only: ['allow', 'config'] },
   examples: [['$0 sweep -- npm test', 'IB_BASE_URL and IB_API_KEY are set for it']],
   run: async (values, context) => {
     const { sweep: run } = await import('../sweep.ts');
-    const { states } = await import('../sweep-states.ts');
+    const { states } = await import('../sweep/states.ts');
     const { sweepReports } = await import('../../reports/sweep.ts');
     const { loadFixture } = await import('../fixture-file.ts');
     const { withConsole, writeFormats } = await import('../report-files.ts');
@@ -44,7 +54,14 @@ export const sweep = command({
       throw wrongUsage(
         'give the command that runs the tests of your client after --: `ib-conformance sweep -- npm test`',
       );
+    const { rules } = await import('../../mock/scorecard/rules.ts');
     const known = [...states.keys()];
+    const allowable = [...rules.map(({ id }) => id as string), ...known];
+    const wrong = [...values.allow.keys()].find((id) => !allowable.includes(id));
+    if (wrong !== undefined)
+      throw wrongUsage(
+        `--allow ${wrong}: there is no such rule or state${didYouMean(wrong, allowable)} (known: ${allowable.join(', ')})`,
+      );
     const { only, skip } = values;
     const unknown = [...only, ...skip].find((id) => !states.has(id));
     if (unknown !== undefined)

@@ -29,7 +29,7 @@ const flags = {
     overrides: ['suite', 'skip'],
     describe: 'check only this requirement',
   },
-  skip: { ...kinds.list, completions: 'requirements', describe: 'skip this requirement' },
+  skip: { ...kinds.list, completions: 'requirements', describe: 'skip this requirement, or this suite' },
   plan: { ...kinds.onOff, configurable: 'never', describe: 'print the plan of the run and send nothing' },
   strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too' },
   baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },
@@ -76,10 +76,16 @@ const flags = {
       ...kinds.onOff,
       describe: 'exit with 0 if nothing failed but some requirements could not be checked',
     },
+    limits: kinds.limits,
     header: kinds.target.header,
     ca: kinds.target.ca,
     insecure: kinds.target.insecure,
     'state-url': kinds.target['state-url'],
+    grace: {
+      ...kinds.duration,
+      default: `${defaults.graceMs / 1000}s`,
+      describe: 'wait this long until all answers must show a change: 500ms, 5s',
+    },
     'no-canary': { ...kinds.onOff, describe: 'skip the self-check before the run' },
     replay: {
       ...kinds.text,
@@ -137,7 +143,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
   if (given.plan) {
-    await print(reporting.renderPlan(engine.plan(options)));
+    await print(reporting.renderPlan(engine.plan({ ...options, comparesBounds: true })));
     return exitCodes.conformant[0];
   }
   const isReport = (request: ReportRequest): request is ReportRequest<ReportName> =>
@@ -149,10 +155,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       streams.map(({ file }) => file),
       context,
     );
-    const found = await verifyRun(given, fixture, options, transcripts, context, () => {
-      if (given.url !== undefined && options.path === undefined)
-        writeError(reporting.renderPlan(engine.plan(options)));
-    });
+    const found = await verifyRun(given, fixture, options, transcripts, context);
     const { record, text: newBaseline } = baseline.apply(found);
 
     const why = requests.some(isBadge) ? reporting.whyNoBadge(record) : undefined;
@@ -183,19 +186,22 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */
 async function optionsOf(given: VerifyFlags, context: CliContext) {
-  const { runOptions, select, tlsOptions } = await import('../run-options.ts');
+  const { runOptions, select, tlsOptions, withLimits } = await import('../run-options.ts');
   const { loadFixture } = await import('../fixture-file.ts');
   const { url, stateUrl, replay } = given;
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
   if (replay !== undefined) checkReplay(replay, requirements);
-  const fixture = await loadFixture(given.fixture, context.env);
+  const loaded = await loadFixture(given.fixture, context.env);
+  const fixture = withLimits(loaded, given.limits);
   const options = runOptions({
     ...given,
     fixture,
     timeoutMs: given.timeout,
     // Waiting for the mock takes no time.
     maxDurationMs: url === undefined ? Number.POSITIVE_INFINITY : given.maxDuration,
+    maxRealMs: url === undefined ? given.maxDuration : undefined,
+    graceMs: given.grace,
     headers: given.header,
     tls: await tlsOptions(given),
     signal: context.signal,
@@ -214,8 +220,8 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
 function checkReplay(path: string, requirements: readonly Requirement[]): void {
   const [requirement] = requirements;
   if (requirements.length !== 1) throw wrongUsage('--replay needs --only with one requirement');
-  if (requirement?.kind !== 'rule')
-    throw wrongUsage(`--replay: ${requirement?.id} has no lookups to replay; omit --replay`);
+  if (requirement!.kind === 'scenario' || requirement!.kind === 'monitor')
+    throw wrongUsage(`--replay: ${requirement!.id} has no lookups to replay; omit --replay`);
   if (!/^(?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)$/.test(path))
     throw wrongUsage(
       `--replay ${path}: needs a path from a report, such as 'user-status;id spelling=upper case@14:0'`,
@@ -234,7 +240,7 @@ const variablesOf = ({ everyKey }: Pick<Known, 'everyKey'>, env: CliContext['env
 /** Returns the command that repeats a run, without filters, seed and values of --header. */
 async function rerunCommand(given: VerifyFlags, env: CliContext['env']): Promise<string> {
   const { compact, shellWord } = await import('../../reports/text.ts');
-  const { url, fixture, partner, cases, stateUrl, ca, insecure, header } = given;
+  const { url, fixture, partner, cases, stateUrl, limits, grace, ca, insecure, header } = given;
   const flag = (name: string, value: string | undefined) => value && `--${name} ${shellWord(value)}`;
   return compact(
     env['npm_command'] === 'exec' && 'npx',
@@ -244,6 +250,8 @@ async function rerunCommand(given: VerifyFlags, env: CliContext['env']): Promise
     flag('partner', partner),
     cases !== defaults.cases && flag('cases', String(cases)),
     flag('state-url', stateUrl?.href),
+    flag('limits', limits?.text),
+    grace !== defaults.graceMs && `--grace ${grace}ms`,
     flag('ca', ca),
     insecure && '--insecure',
     ...Object.keys(header).map((name) => `--header '${name}: …'`),

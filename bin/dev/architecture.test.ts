@@ -94,3 +94,26 @@ test('there is no import cycle, not even of types', () => {
   for (const file of files) visit(file, []);
   assert.deepEqual(cycles, []);
 });
+
+/** Files that may contain ids of requirements: rows, clauses, what a fault fails, and reports. */
+const mayContainIds =
+  /^(?:suites\/(?:valid|invalid-uuid|foreign-ib|pending|auth|limits\/rows|robustness|clauses)\.ts$|mock\/faults\/|reports\/)/;
+
+const anId =
+  /\b(?:valid|invalid-uuid|foreign-ib|pending|auth|rate-limit|robustness)\/(?:user-status|deposit-check|service|[$*{])/;
+const takingApart =
+  /\b(?:id|of|row|requirement)\.(?:split|startsWith|endsWith|includes|indexOf)\(\s*['"`][^'"`\n]*\//;
+
+test('only rows know ids of requirements: elsewhere, none is written, put together or taken apart', () => {
+  const isWrong = (text: string) => anId.test(text) || takingApart.test(text);
+  for (const text of ["'auth/user-status/x'", '`valid/${endpoint}/x`', "id.endsWith('/x')", "row.split('/')"])
+    assert.ok(isWrong(text), text);
+  const wrong = files
+    .filter((file) => !isDevelopment(file) && !mayContainIds.test(file))
+    .flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .flatMap((line, at) => (isWrong(line) ? [`${file}:${at + 1}: ${line.trim()}`] : [])),
+    );
+  assert.deepEqual(wrong, []);
+});

@@ -54,11 +54,19 @@ function validatorCode(schema: NamedSchema): string {
   });
   addFormats.default(ajv);
   ajv.addFormat('date-time', dateTime);
+  // The transcript has parts of the record.
+  if (schema.title === 'TranscriptLine')
+    ajv.addSchema(JSON.parse(read('schemas/run-record.schema.json')) as object);
   return standalone.default(ajv, ajv.compile(schema));
 }
 
 const plain = { bannerComment: '', format: false };
-const options = { additionalProperties: false, unreachableDefinitions: true, ...plain };
+const options = {
+  additionalProperties: false,
+  unreachableDefinitions: true,
+  cwd: join(root, 'schemas'),
+  ...plain,
+};
 const types: string[] = [];
 for (const name of [...withoutValidator, ...withValidator]) {
   const schema = JSON.parse(read(`schemas/${name}.schema.json`)) as NamedSchema;

@@ -1,24 +1,10 @@
 import type { Answer, HttpResponse } from '../exchange.ts';
 import type { ControlledMock, Controls } from '../controls.ts';
+import type { Fields, ValuesOf } from '../controls/inputs.ts';
 import { badRequest, type Session } from '../session.ts';
 
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
-
-interface Field {
-  readonly type: string | readonly string[];
-  readonly minimum?: number;
-  readonly items?: { readonly type: string };
-  readonly required?: true;
-  readonly description?: string;
-}
-type Fields = Readonly<Record<string, Field>>;
-
-type TypeOf<Type> = Type extends 'number' | 'integer' ? number : Type extends 'string' ? string : unknown;
-type ValuesOf<Declared extends Fields> = {
-  readonly [Name in keyof Declared]:
-    TypeOf<Declared[Name]['type']> | (Declared[Name] extends { required: true } ? never : undefined);
-};
 
 /** A checked admin call. */
 export interface AdminRequest<Values = Readonly<Record<string, unknown>>> {
@@ -73,9 +59,13 @@ export const json = <const Declared extends Fields>(
   run: Run<ValuesOf<Declared>, unknown>,
 ): Operation =>
   operation(details, async (controls, request) => {
+    const isUnused = details.isGlobal !== true && !controls.isUsed();
     const result = await run(controls, request as AdminRequest<ValuesOf<Declared>>);
     if (result === undefined) return adminAnswer(204);
-    return adminAnswer(details.status ?? 200, 'application/json', JSON.stringify(result));
+    // A mistyped world would make every check true that no request came.
+    const isStill = isUnused && !controls.isUsed() && typeof result === 'object';
+    const shown = isStill ? { ...result, unused: true } : result;
+    return adminAnswer(details.status ?? 200, 'application/json', JSON.stringify(shown));
   });
 
 /** Declares an operation with another format. */
@@ -86,36 +76,6 @@ export function adminAnswer(status: number, type = '', body = '', headers: HttpR
   const content = type !== '' && { 'Content-Type': type, 'Content-Length': `${Buffer.byteLength(body)}` };
   const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
   return { status, headers: { ...common, ...content, ...headers }, body } satisfies Answer;
-}
-
-/**
- * Checks that the body is an object with only declared fields, and returns it.
- *
- * @throws Refusal with 400 and the first wrong field
- */
-export function checkFields(declared: Fields, body: unknown): Readonly<Record<string, unknown>> {
-  const values = (body ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof values !== 'object' || Array.isArray(values))
-    throw badRequest('', 'the body must be a JSON object');
-  const unknown = Object.keys(values).find((name) => !Object.hasOwn(declared, name));
-  if (unknown !== undefined)
-    throw badRequest(unknown, `is unknown; known: ${Object.keys(declared).join(', ') || 'none'}`);
-  for (const [name, field] of Object.entries(declared)) checkField(name, field, values[name]);
-  return values;
-}
-
-/** Checks one field. The handler checks fields with several types. */
-function checkField(name: string, { type, minimum, required, description }: Field, value: unknown): void {
-  if (value === undefined && required) throw badRequest(name, `is missing: ${description ?? ''}`);
-  if (value === undefined) return;
-  // The message does not repeat the value: it may be a key.
-  if (type === 'string' && typeof value !== 'string') throw badRequest(name, 'must be a string');
-  if (type !== 'number' && type !== 'integer') return;
-  const isRight = type === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value);
-  if (isRight && Number(value) >= (minimum ?? -Infinity)) return;
-  const kind = type === 'number' ? 'a number' : 'a whole number';
-  const minimumText = minimum === undefined ? '' : ` of at least ${minimum}`;
-  throw badRequest(name, `must be ${kind}${minimumText}, not ${JSON.stringify(value).slice(0, 80)}`);
 }
 
 /** Reads a whole number of at least 0 from the query. */

@@ -6,7 +6,8 @@ import { Refusal, badRequest, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { worldNameProblem } from '../world.ts';
 import { checkAccess, type Access } from './access.ts';
-import { adminAnswer, checkFields } from './operation.ts';
+import { checkFields } from '../controls/inputs.ts';
+import { adminAnswer } from './operation.ts';
 import { routes } from './routes.ts';
 
 /** Path of the admin API; it does not depend on the base path. */

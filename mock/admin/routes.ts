@@ -1,7 +1,8 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import description from '../../schemas/openapi.json' with { type: 'json' };
-import { orBadRequest } from '../controls.ts';
-import { timeHint, type Time } from '../controls/clock.ts';
+import type { Time } from '../controls/clock.ts';
+import { inputs } from '../controls/inputs.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import { worldLists, readPart } from '../controls/data.ts';
 import { criteria, type RequestQuery } from '../controls/requests.ts';
 import { trimBasePath } from '../handler.ts';
@@ -41,12 +42,6 @@ function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
   return format;
 }
 
-const quantity = { type: 'number', minimum: 0 } as const;
-const required = { required: true } as const;
-const time = { type: ['integer', 'string'], description: timeHint } as const;
-const keyFields = {
-  key: { type: 'string', ...required, description: 'a key, or its name in GET /__admin/keys' },
-} as const;
 const criteriaFields = Object.fromEntries(criteria.map((name) => [name, { type: ['string', 'integer'] }]));
 const stateFields = {
   state: { enum: ['key revoked', 'deposit executed'] },
@@ -93,7 +88,7 @@ const operations: Readonly<Record<string, Operation>> = {
       const since = countParameter(query, 'since', 0);
       const limit = countParameter(query, 'limit', all.length);
       const requests = limit === 0 ? [] : all.filter(({ id }) => id > since).slice(-limit);
-      return { requests, meta: { total: all.length } };
+      return { requests, dropped: controls.requests.dropped(), meta: { total: all.length } };
     },
   ),
   'DELETE /requests: Clears the journal.': json({}, ({ requests }) => {
@@ -102,11 +97,17 @@ const operations: Readonly<Record<string, Operation>> = {
   }),
   'POST /requests/count: Counts the matching requests.': json(
     { gives: 'count', fields: criteriaFields },
-    ({ requests }, { fields }) => ({ count: requests(fields as RequestQuery).length }),
+    ({ requests }, { fields }) => ({
+      count: requests.count(fields as RequestQuery),
+      dropped: requests.dropped(),
+    }),
   ),
   'POST /requests/find: Lists the matching requests.': json(
     { gives: 'requests', fields: criteriaFields },
-    ({ requests }, { fields }) => ({ requests: requests(fields as RequestQuery) }),
+    ({ requests }, { fields }) => ({
+      requests: requests(fields as RequestQuery),
+      dropped: requests.dropped(),
+    }),
   ),
   'GET /scorecard: Grades the client from the journal: Retry-After, back-off, polling, keys. JSON or text.':
     operation(
@@ -137,7 +138,7 @@ const operations: Readonly<Record<string, Operation>> = {
     clock.get(),
   ),
   'POST /clock/advance: Moves the clock forward.': json(
-    { gives: 'clock', fields: { seconds: quantity, ms: quantity } },
+    { gives: 'clock', fields: inputs.advance },
     ({ clock }, { fields: { seconds, ms } }) => {
       if ((seconds === undefined) === (ms === undefined))
         throw badRequest('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
@@ -145,15 +146,15 @@ const operations: Readonly<Record<string, Operation>> = {
     },
   ),
   'POST /clock/set: Sets the clock, forward or back.': json(
-    { gives: 'clock', fields: { now: { ...time, ...required } } },
+    { gives: 'clock', fields: inputs.setClock },
     ({ clock }, { fields }) => clock.set(fields.now as Time),
   ),
   'POST /clock/freeze: Stops the clock, at a given time or now.': json(
-    { gives: 'clock', fields: { now: time } },
+    { gives: 'clock', fields: inputs.freeze },
     ({ clock }, { fields }) => clock.freeze(fields.now as Time | undefined),
   ),
   'POST /clock/scale: Sets how fast the clock runs: 1 is normal speed, 0 stops it.': json(
-    { gives: 'clock', fields: { rate: { ...quantity, ...required, description: 'how many times as fast' } } },
+    { gives: 'clock', fields: inputs.scale },
     ({ clock }, { fields }) => clock.scale(fields.rate),
   ),
   'GET /faults: The active fault, the chaos, and all faults and variants.': json(
@@ -164,11 +165,7 @@ const operations: Readonly<Record<string, Operation>> = {
     json(
       {
         gives: 'faults',
-        fields: {
-          fault: { type: ['string', 'null'] },
-          chaos: { type: ['array', 'null'], items: { type: 'string' } },
-          seed: { type: 'integer' },
-        },
+        fields: inputs.faults,
       },
       ({ faults }, { fields, body }) => {
         if (Object.keys(fields).length === 0)
@@ -177,23 +174,8 @@ const operations: Readonly<Record<string, Operation>> = {
       },
     ),
   'POST /faults/next: Sets chaos for the next requests: a status, reset, timeout, truncate, or slow with a time (slow:2s).':
-    json(
-      {
-        gives: 'faults',
-        fields: {
-          kind: {
-            type: ['string', 'integer'],
-            ...required,
-            description: 'such as 503, "reset" or "slow:2s"',
-          },
-          count: { type: 'integer', minimum: 1 },
-        },
-      },
-      ({ faults }, { fields: { kind, count } }) => {
-        if (typeof kind !== 'string' && typeof kind !== 'number')
-          throw badRequest('kind', 'must be a string or a status');
-        return orBadRequest('kind', () => faults.next(kind, count));
-      },
+    json({ gives: 'faults', fields: inputs.nextFault }, ({ faults }, { fields: { kind, count, endpoint } }) =>
+      faults.next(kind as string | number, count, endpoint as Endpoint | undefined),
     ),
   // Follows Pact's provider states. `verify` can use it as its state hook.
   'POST /state: Sets up a provider state, or tears it down.': json(
@@ -214,7 +196,7 @@ const operations: Readonly<Record<string, Operation>> = {
     json(
       {
         gives: 'shownDeposit',
-        fields: { amountInUsd: quantity, executedAt: { type: 'integer', minimum: 0 } },
+        fields: inputs.execute,
       },
       ({ deposits }, { id, fields }) => deposits.execute(id, fields),
     ),
@@ -248,19 +230,17 @@ const operations: Readonly<Record<string, Operation>> = {
     ({ keys }, { body }) => keys.add(body),
   ),
   'POST /keys/revoke: Makes a key revoked from now on; 409 if it is already.': json(
-    { gives: 'shownKey', fields: keyFields },
+    { gives: 'shownKey', fields: inputs.key },
     ({ keys }, { fields }) => keys.revoke(fields.key),
   ),
   'POST /keys/expire: Makes a key expired from now on; 409 if it is already.': json(
-    { gives: 'shownKey', fields: keyFields },
+    { gives: 'shownKey', fields: inputs.key },
     ({ keys }, { fields }) => keys.expire(fields.key),
   ),
   'GET /limits: The limits for all keys, and the state of each limiter, with ms until it frees a request.':
     json({ gives: 'shownLimits' }, ({ limits }) => limits.get()),
-  'PUT /limits: Sets the limits for all keys in the format of the fixture; {} removes them.': json(
-    { gives: 'shownLimits', body: ref('limits') },
-    ({ limits }, { body }) => limits.set(body),
-  ),
+  'PUT /limits: Sets the limits of the given endpoints for all keys, as in a fixture; null removes one, {} all.':
+    json({ gives: 'shownLimits', body: { type: 'object' } }, ({ limits }, { body }) => limits.set(body)),
   'GET /interface.json: The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.':
     json({ isGlobal: true }, (_, { session: { options, servicePort } }) => {
       if (servicePort !== undefined) return description;

@@ -4,6 +4,7 @@ import { gaugesOf } from '../limiter.ts';
 import type { ClockMode } from '../options.ts';
 import { MAX_TIME, emit, timeIn, clockTime, badRequest } from '../session.ts';
 import type { Clock, Due, WorldHandle } from '../session.ts';
+import { checkFields, inputs, timeHint } from './inputs.ts';
 import { dueAt, expiryOf, lookUp, valuesOf, type World } from '../world.ts';
 
 /** The clock of a world. */
@@ -28,11 +29,19 @@ export type Time = number | Date | string;
 /** The clock of a world. Each change returns the time (Unix ms) and the deposits, keys and limits that fell due. */
 export interface ClockControls extends ReturnType<typeof clockControls> {}
 
+const shownAt = (now: number, rate: number): ShownClock => ({
+  now,
+  iso: new Date(now).toISOString(),
+  mode: rate === 0 ? 'frozen' : 'real',
+  rate,
+  frozen: rate === 0,
+});
+
 export function clockControls({ session, open, peek }: WorldHandle) {
   const now = () => timeIn(session, peek());
   const get = (): ShownClock => {
-    const { mode, rate } = peek().clock;
-    return { now: now(), iso: new Date(now()).toISOString(), mode, rate, frozen: rate === 0 };
+    const { rate } = peek().clock;
+    return shownAt(now(), rate);
   };
   const move = (change: Partial<Clock>): Moved => {
     const sandbox = open();
@@ -42,16 +51,17 @@ export function clockControls({ session, open, peek }: WorldHandle) {
     const to = clockTime(sandbox.clock, base);
     const due = dueBetween(sandbox.service.behaviour, sandbox.world, from, to);
     emit(session, { kind: 'clock', world: sandbox.name, now: to, due });
-    return { ...get(), due };
+    return { ...shownAt(to, sandbox.clock.rate), due };
   };
   const set = (time: Time) => {
+    if (time === undefined) checkFields(inputs.setClock, {});
     const at = checkTime('now', parseTime(time));
     const back = now() - at;
     if (back > 0) open().world = shiftBack(open().world, back);
     return move({ at });
   };
   const scale = (rate: number) => {
-    if (!(rate >= 0 && rate < Infinity)) throw badRequest('rate', 'must be a number of at least 0');
+    checkFields(inputs.scale, { rate });
     return move({ rate });
   };
   return {
@@ -64,7 +74,8 @@ export function clockControls({ session, open, peek }: WorldHandle) {
      * @throws Refusal with 400 for a negative value, or if the time is after the year 9999
      */
     advance: (ms: number, place = 'ms') => {
-      if (ms < 0) throw badRequest(place, 'must be a number of at least 0');
+      checkFields(inputs.advance, { [place]: place === 'seconds' ? ms / 1000 : ms });
+      if (ms === undefined) throw badRequest(place, 'is missing: how many ms');
       return move({ at: checkTime(place, now() + ms) });
     },
     /**
@@ -109,8 +120,6 @@ function checkTime(place: string, at: number): number {
   if (at >= 0 && at <= MAX_TIME) return Math.trunc(at);
   throw badRequest(place, 'is out of range: a clock goes from 1970 to 9999');
 }
-
-export const timeHint = 'Unix ms, or a text such as "2026-01-01T00:00:00Z"';
 
 /** A time needs a zone; otherwise it would depend on the zone of this machine. */
 const ZONED = /^(\d{4}-\d\d-\d\d)T\d.*(?:Z|[+-]\d\d:\d\d)$/;

@@ -10,6 +10,7 @@ import type {
 import { Problem } from '../../schemas/problem.ts';
 import { isValidId } from '../behaviour.ts';
 import { gaugesOf, type Gauge } from '../limiter.ts';
+import { checkFields, inputs } from './inputs.ts';
 import { redactKey, Refusal, emitChange, timeIn, badRequest } from '../session.ts';
 import type { WorldHandle, Sandbox, Session } from '../session.ts';
 import { depositNow, expiryOf, keyAt, keyOf, limitsOf, lookUp, valuesOf } from '../world.ts';
@@ -104,6 +105,7 @@ export interface DepositControls extends ReturnType<typeof depositControls> {}
 export function depositControls(place: WorldHandle) {
   const { session, open, peek } = place;
   const findDeposit = ({ world }: Sandbox, id: string) => {
+    checkFields(inputs.id, { id });
     const deposit = lookUp(world.deposits, id.toLowerCase());
     if (deposit !== undefined) return deposit;
     throw new Refusal(404, `there is no deposit ${id} here; GET /__admin/deposits lists them`);
@@ -140,6 +142,7 @@ export function depositControls(place: WorldHandle) {
     },
     /** Executes a pending deposit with the given values. Default: those of the fixture, or 100 USD now. */
     execute: (id: string, given: { readonly [Name in keyof Execution]?: number | undefined } = {}) => {
+      checkFields(inputs.execute, given);
       const { reference_id, user_id, ...deposit } = findPending(id);
       const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
       const amountInUsd = given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT;
@@ -232,6 +235,7 @@ export function keyControls(place: WorldHandle) {
     return shownKey(session, sandbox)(key);
   };
   const endKey = (asked: string, state: 'revoked' | 'expired') => {
+    checkFields(inputs.key, { key: asked });
     const sandbox = open();
     const key = findKeyByName(sandbox, asked, 404);
     const now = keyAt(sandbox.world, key, timeIn(session, sandbox)).state;
@@ -265,6 +269,9 @@ export interface ShownLimits {
   readonly gauges: readonly Gauge[];
 }
 
+/** New limits by endpoint; `null` removes one. */
+export type LimitChange = { readonly [Name in keyof FixtureLimits]?: FixtureLimits[Name] | null };
+
 /** The limits for all keys of a world. */
 export interface LimitControls extends ReturnType<typeof limitControls> {}
 
@@ -276,11 +283,18 @@ export function limitControls({ session, open, peek }: WorldHandle) {
   };
   return {
     get: () => shown(peek()),
-    /** `{}` removes them. */
-    set: (given: FixtureLimits) => {
-      const { limits } = readPart({ limits: given ?? null }, 'limits');
+    /** Sets the limits of the given endpoints. `null` removes one, and `{}` removes all. */
+    set: (given: LimitChange) => {
+      const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+      const named = isObject ? Object.entries(given).filter(([, limit]) => limit !== null) : [];
+      const { limits } = readPart(
+        { limits: isObject ? Object.fromEntries(named) : (given ?? null) },
+        'limits',
+      );
       const sandbox = open();
-      sandbox.world = { ...sandbox.world, limits: limitsOf(limits!) };
+      const kept = Object.entries(sandbox.world.limits).filter(([name]) => !Object.hasOwn(given, name));
+      const others = Object.keys(given).length === 0 ? {} : Object.fromEntries(kept);
+      sandbox.world = { ...sandbox.world, limits: { ...others, ...limitsOf(limits!) } };
       emitChange(session, sandbox, 'limits set');
       return shown(sandbox);
     },

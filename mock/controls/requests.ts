@@ -3,7 +3,7 @@ import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { splitTarget } from '../handler.ts';
 import { clearJournal, storedEntries, toJournalEntry, toJournalLine } from '../journal.ts';
 import type { JournalEntry, JournalLine } from '../journal.ts';
-import { addressedWorld, peekSandbox, emitChange, badRequest } from '../session.ts';
+import { addressedWorld, peekSandbox, emitChange, badRequest, Refusal } from '../session.ts';
 import type { Sandbox, Session } from '../session.ts';
 import { findKeyByName } from './data.ts';
 
@@ -19,6 +19,8 @@ export interface RequestQuery {
   readonly status?: number | string | undefined;
   /** Text in the reason. */
   readonly reason?: string | undefined;
+  /** Only requests with a greater id. */
+  readonly since?: number | string | undefined;
 }
 
 type Criterion = keyof RequestQuery;
@@ -31,6 +33,7 @@ const matchers: Readonly<Record<Criterion, (line: JournalLine, value: string) =>
   key: ({ key }, value) => key === value,
   status: ({ status }, value) => `${status}` === value,
   reason: ({ reason }, value) => reason.includes(value),
+  since: ({ id }, value) => id > Number(value),
 };
 export const criteria = Object.keys(matchers) as readonly Criterion[];
 
@@ -39,6 +42,7 @@ type Choice = readonly [words: string, has: (value: string) => boolean];
 const allowedValues: Partial<Record<Criterion, Choice>> = {
   method: ['a method of HTTP, such as GET', (value) => METHODS.includes(value)],
   endpoint: [`one of ${Object.keys(endpoints).join(', ')}`, (value) => Object.hasOwn(endpoints, value)],
+  since: ['the id of a request', (value) => /^\d{1,9}$/.test(value)],
   status: ['a status from 100 to 599', (value) => /^[1-5]\d\d$/.test(value)],
 };
 
@@ -50,6 +54,14 @@ export interface RequestControls {
    * @throws Refusal with 400 for an unknown key, endpoint, method or status
    */
   (query?: RequestQuery): readonly JournalEntry[];
+  /**
+   * Counts the matching requests.
+   *
+   * @throws Refusal with 409 if the journal dropped requests, unless `since` excludes them
+   */
+  readonly count: (query?: RequestQuery) => number;
+  /** Returns how many requests the journal dropped, because it was full. */
+  readonly dropped: () => number;
   readonly clear: () => void;
 }
 
@@ -74,7 +86,20 @@ export function requestControls(session: Session, world: string): RequestControl
       })
       .map((kept) => toJournalEntry(kept, session.redact));
   };
+  const journal = () => peekSandbox(session, world).journal;
   return Object.assign(find, {
+    count: (query: RequestQuery = {}) => {
+      const found = find(query);
+      const { dropped, droppedTo, size } = searchedWorld(session, world, query.key).sandbox.journal;
+      if (dropped > 0 && !(Number(query.since) >= droppedTo))
+        throw new Refusal(
+          409,
+          `the journal keeps ${size} requests and dropped ${dropped}: count with "since": ${droppedTo}, or keep more with --journal`,
+          { dropped },
+        );
+      return found.length;
+    },
+    dropped: () => journal().dropped,
     clear: () => {
       const sandbox = peekSandbox(session, world);
       clearJournal(sandbox.journal);
@@ -95,9 +120,12 @@ function searchedWorld(session: Session, world: string, asked: string | undefine
 }
 
 /** Grades the clients of some worlds. Loads the rules on first use. */
-export async function gradeClients({ options, redact }: Session, sandboxes: readonly Sandbox[]) {
+export async function gradeClients({ redact }: Session, sandboxes: readonly Sandbox[]) {
   const { scorecardOf } = await import('../scorecard.ts');
   const stored = sandboxes.flatMap(({ journal }) => storedEntries(journal));
-  const lines = stored.map((kept) => toJournalLine(kept, redact));
-  return scorecardOf(lines, options.delayMs);
+  const dropped = sandboxes.reduce((sum, { journal }) => sum + journal.dropped, 0);
+  return scorecardOf(
+    stored.map((kept) => toJournalLine(kept, redact)),
+    dropped,
+  );
 }

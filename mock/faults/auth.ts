@@ -1,20 +1,22 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { CallInput } from '../behaviour.ts';
+import { decodeText, type Behaviour, type CallInput } from '../behaviour.ts';
 import type { Difference } from './edits.ts';
 import { valuesOf, type ApiKey } from '../world.ts';
 import { define, both, failing, perEndpoint, idsIn, type Faults } from './define.ts';
 
 /** Accepts a request without a known key if `test` holds for an acceptable key of the server. */
-const acceptKeyIf =
+export const acceptKeyIf =
   (which: readonly Endpoint[]) =>
-  (test: (key: string, call: CallInput, credential: string | undefined) => boolean): Difference =>
-  ({ findKey, accepts }) => ({
+  (test: (key: string, call: CallInput, credential: string | undefined) => boolean) =>
+  ({ findKey, accepts }: Behaviour): Pick<Behaviour, 'findKey'> => ({
     findKey: (world, credential, call) => {
       const found = findKey(world, credential, call);
       if (found !== undefined || !which.includes(call.endpoint)) return found;
       return valuesOf(world.keys).find((one) => accepts(one, call) && test(one.key, call, credential));
     },
   });
+
+const sorted = (text: string) => [...text].toSorted().join('');
 
 const isBasic = (key: string, header: string) => {
   const token = /^basic +(\S+)$/i.exec(header)?.[1] ?? '';
@@ -128,6 +130,11 @@ export const authFaults: Faults = {
     'empty-token-accepted: The scheme without a key is accepted': (_, text) => /^bearer *$/i.test(text),
     'key-in-two-parts-accepted: A key in two parts, or with an extra word, is accepted': hasTwoParts,
   }),
+  ...failing(idsIn('auth', both, 'malformed'), {
+    'empty-field-accepted: An empty Authorization field is accepted': acceptKeyIf(both)(
+      (_, { request }) => request.headers.authorization === '',
+    ),
+  }),
   ...define(header, idsIn('auth', both, 'unknown-key'), {
     'key-trimmed: Quotation marks and any white space around the key are trimmed': (key, text) =>
       /^bearer[\s"']+([^\s"']+)[\s"']*$/i.exec(text)?.[1] === key,
@@ -139,6 +146,17 @@ export const authFaults: Faults = {
     'key-with-more-before-accepted: A key with a prefix is accepted': (key, text) => text.endsWith(key),
     'key-case-ignored: The letter case of keys is ignored': (key, text) =>
       key.toLowerCase() === text.toLowerCase(),
+    'key-decoded: A key is percent-decoded before it is compared': (key, text) =>
+      text.includes('%') && decodeText(text) === key,
+    'key-with-dot-trimmed: A dot at the end of a key is dropped': (key, text) => text === `${key}.`,
+    'key-with-padding-trimmed: Equals signs at the end of a key are dropped': (key, text) =>
+      text.replace(/=+$/, '') === key,
+    'key-compared-by-sum: Keys with the same letters in another order are the same': (key, text) =>
+      sorted(key) === sorted(text),
+    'key-first-letter-ignored: The letter case of the first letter of a key is ignored': (key, text) =>
+      text.slice(1) === key.slice(1) && text.charAt(0).toLowerCase() === key.charAt(0).toLowerCase(),
+    'key-without-punctuation: Quotes, dots and equals signs in a key are left out': (key, text) =>
+      text.replace(/["'.=]/g, '') === key,
     'key-compared-by-length: Only the length of a key is compared': (key, text) => key.length === text.length,
     'key-compared-by-eight-characters: Only the first eight characters of a key are compared': (key, text) =>
       key.slice(0, 8) === text.slice(0, 8),

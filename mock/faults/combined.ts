@@ -1,7 +1,15 @@
 import { endpoints, endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Exchange } from '../exchange.ts';
 import { hasState, queryOf } from './define.ts';
-import { answerWith, countRepeats, crash, editResponse, type Change, type Edit } from './edits.ts';
+import {
+  answerWith,
+  countAsked,
+  countRepeats,
+  crash,
+  editResponse,
+  type Change,
+  type Edit,
+} from './edits.ts';
 
 /** A kind of answer. */
 interface Target {
@@ -12,11 +20,19 @@ interface Target {
   readonly without: readonly string[];
 }
 
+/** How often a request was sent, and how often its id was asked for with its key. */
+interface Times {
+  readonly sent: number;
+  readonly asked: number;
+}
+
 interface Condition {
   readonly factor: string;
   readonly level: string;
   readonly endpoint?: Endpoint;
-  readonly holds: (exchange: Exchange, times: number) => boolean;
+  /** How the suites name it, or begin to; factor and level by default. */
+  readonly words?: string;
+  readonly holds: (exchange: Exchange, times: Times) => boolean;
 }
 
 const kindIs = (kind: Exchange['finding']['kind']) => (exchange: Exchange) => exchange.finding.kind === kind;
@@ -43,7 +59,7 @@ const targets: readonly Target[] = [
       name: 'no value',
       endpoint,
       matches: hasNoValue,
-      without: ['id spelling', 'id version', 'query', 'data'],
+      without: ['id spelling', 'id version', 'query', 'data', 'value'],
     },
   ]),
 ];
@@ -75,7 +91,12 @@ const conditions: readonly Condition[] = [
   { factor: 'id spelling', level: 'percent-encoded', holds: (one) => isUuid(one) && isEncoded(one) },
   { factor: 'query', level: 'extra parameter before', holds: extraAt(true) },
   { factor: 'query', level: 'extra parameter after', holds: extraAt(false) },
-  { factor: 'repetition', level: 'three times', holds: (_, times) => times > 2 },
+  {
+    factor: 'repetition',
+    level: 'three times',
+    words: 'history: from the third time on',
+    holds: (_, { sent }) => sent > 2,
+  },
   { factor: 'header', level: 'bearer', holds: scheme('bearer') },
   { factor: 'header', level: 'BEARER', holds: scheme('BEARER') },
   { factor: 'key', level: "another partner's", holds: ({ call }) => call?.caller?.partner === 'contoso' },
@@ -92,6 +113,46 @@ const conditions: readonly Condition[] = [
     'amount of 10,000 or more': amountIs((amount) => amount >= 10_000),
   }).map(([level, holds]): Condition => ({ factor: 'data', level, endpoint: 'deposit-check', holds })),
 ];
+
+/** Conditions on how often an id was asked for. */
+const histories: readonly Condition[] = [
+  {
+    factor: 'history',
+    level: 'second time',
+    words: 'history: from the second time on',
+    holds: (_, { asked }) => asked > 1,
+  },
+  {
+    factor: 'history',
+    level: 'third time',
+    words: 'history: from the third time on',
+    holds: (_, { asked }) => asked > 2,
+  },
+];
+
+/** Conditions on the value of an id, which no level names. */
+const values: readonly Condition[] = [
+  {
+    factor: 'value',
+    level: 'ends with c to f',
+    words: 'value: id ends with c to f',
+    holds: (one) => isUuid(one) && /[c-f]$/i.test(valueOf(one)),
+  },
+  {
+    factor: 'value',
+    level: 'starts with 0 to 9',
+    words: 'value: id starts with 0 to 9',
+    holds: (one) => isUuid(one) && /^\d/.test(valueOf(one)),
+  },
+];
+
+/** Conditions that a fault has besides those on levels. */
+const extras = { none: [[]], histories: histories.map((one) => [one]), values: values.map((one) => [one]) };
+
+export type Extra = keyof typeof extras | 'both';
+
+const extrasOf = (extra: Extra): readonly (readonly Condition[])[] =>
+  extra === 'both' ? histories.flatMap((one) => values.map((other) => [one, other])) : extras[extra];
 
 /** Two conditions of the same group exclude each other. */
 const groupOf = ({ factor }: Condition) => (factor === 'active key' ? 'key' : factor);
@@ -115,20 +176,22 @@ const wrongAnswers: Readonly<Record<string, (endpoint: Endpoint) => Edit>> = {
  * Creates all faults with a target and `count` conditions, in an order that depends on the seed. Their ids are such as
  * `deposit-check, foreign deposit, id spelling: upper case: status 500`. `where` has the conditions in addition to
  * the target, as the suites name them.
+ *
+ * @param extra which conditions on histories and values are among them
  */
-export function combinedFaults(count: 1 | 2, seed: number) {
+export function combinedFaults(count: 1 | 2 | 3, seed: number, extra: Extra = 'none') {
   const all = targets.flatMap((target) => {
     const usable = conditions.filter(
       (one) =>
-        (one.endpoint ?? target.endpoint) === target.endpoint && !target.without.includes(groupOf(one)),
+        (one.endpoint ?? target.endpoint) === target.endpoint &&
+        !target.without.includes(groupOf(one)) &&
+        // It is a history.
+        (extra === 'none' || one.factor !== 'repetition'),
     );
-    const chosen =
-      count === 1
-        ? usable.map((one) => [one])
-        : usable.flatMap((one, at) =>
-            usable.slice(at + 1).flatMap((other) => (groupOf(other) === groupOf(one) ? [] : [[one, other]])),
-          );
-    return chosen.flatMap((some) => Object.keys(wrongAnswers).map((wrong) => combined(target, some, wrong)));
+    return extrasOf(extra)
+      .filter((some) => !some.some(({ factor }) => target.without.includes(factor)))
+      .flatMap((some) => subsets(usable, count - some.length).map((chosen) => [...chosen, ...some]))
+      .flatMap((some) => Object.keys(wrongAnswers).map((wrong) => combined(target, some, wrong)));
   });
   let state = seed >>> 0;
   const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0);
@@ -138,16 +201,26 @@ export function combinedFaults(count: 1 | 2, seed: number) {
     .map(({ fault }) => fault);
 }
 
+/** All choices of `size` conditions that can hold together. */
+const subsets = (list: readonly Condition[], size: number): readonly (readonly Condition[])[] =>
+  size <= 0
+    ? [[]]
+    : list.flatMap((one, at) => {
+        const others = list.slice(at + 1).filter((other) => groupOf(other) !== groupOf(one));
+        return subsets(others, size - 1).map((rest) => [one, ...rest]);
+      });
+
 function combined({ endpoint, name, matches }: Target, some: readonly Condition[], wrong: string) {
-  const where = some.map(({ factor, level }) => `${factor}: ${level}`);
+  const names = some.map(({ factor, level }) => `${factor}: ${level}`);
+  const where = some.map(({ words }, nth) => words ?? names[nth]!);
   const change: Change = (behaviour) => {
-    const timesOf = countRepeats();
+    const [sentOf, askedOf] = [countRepeats(), countAsked()];
     const isHit = (exchange: Exchange) => {
+      const times = { sent: sentOf(exchange), asked: askedOf(exchange) };
       if (!matches(exchange)) return false;
-      const times = timesOf(exchange);
       return some.every(({ holds }) => holds(exchange, times));
     };
     return wrongAnswers[wrong]!(endpoint)({ endpoint, where: isHit })(behaviour);
   };
-  return { id: `${endpoint}, ${name}, ${where.join(', ')}: ${wrong}`, where, change };
+  return { id: `${endpoint}, ${name}, ${names.join(', ')}: ${wrong}`, where, change };
 }

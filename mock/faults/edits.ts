@@ -101,18 +101,29 @@ export const onlyIf =
   (when) =>
     edit({ ...when, where });
 
-/** Creates a function that counts the exchanges with the same target and key. */
-export function countRepeats() {
+/** Creates a function that counts the exchanges with the same name. */
+const countBy = (nameOf: (exchange: Exchange) => string) => () => {
   const seen = new Map<string, number>();
-  return ({ request: { target, headers } }: Exchange) => {
-    const name = `${headers.authorization} ${target}`;
+  return (exchange: Exchange) => {
+    const name = nameOf(exchange);
     const times = (seen.get(name) ?? 0) + 1;
     seen.set(name, times);
     return times;
   };
-}
+};
 
-/** Edits from the third request on with the same target and key. */
+/** Creates a function that counts the exchanges with the same target and header fields. */
+export const countRepeats = countBy(
+  ({ request: { target, headers, rawHeaders } }) => `${JSON.stringify(rawHeaders ?? headers)} ${target}`,
+);
+
+/** Creates a function that counts the exchanges with the same id and key. */
+export const countAsked = countBy(
+  ({ request: { headers }, call }) =>
+    `${headers.authorization} ${call?.endpoint} ${(call?.value ?? '').toLowerCase()}`,
+);
+
+/** Edits from the third request on with the same target and header fields. */
 export const fromThird =
   (edit: Edit): Edit =>
   (when) =>

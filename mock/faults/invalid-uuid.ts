@@ -206,7 +206,16 @@ const isBroken = (exchange: Exchange) => {
 const crashing = { change: (where: (exchange: Exchange) => boolean) => crash({ where }) };
 const noUser = answerWith(200, { is_under_ib: false, date_joined: null });
 
+const hasUnknownParameter = ({ call }: Exchange) =>
+  call?.parameters.some(([name]) => name !== endpoints[call.endpoint].parameter) === true;
+
 const hostileFaults: Faults = {
+  // To refuse one is correct, but with the message of a 400.
+  ...failing(malformed, {
+    'unknown-parameter-has-own-message: An unknown parameter gets 400 with another message': answerWith(400, {
+      error: 'Unknown parameter',
+    })({ kinds: ['member', 'executed', 'notYet', 'foreign', 'unknown'], where: hasUnknownParameter }),
+  }),
   ...define(crashing, [...malformed, noServerErrors], {
     'quote-crashes: A quotation mark in the value breaks the SQL statement and crashes': holds("'"),
   }),

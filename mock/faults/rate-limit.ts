@@ -1,5 +1,6 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editBody, setFields, type Difference } from './edits.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Call } from '../exchange.ts';
+import { answerWith, editBody, editResponse, setFields, type Difference } from './edits.ts';
 import type { Behaviour } from '../behaviour.ts';
 import { limiters } from '../limiter-kinds.ts';
 import type { Limit } from '../world.ts';
@@ -35,6 +36,17 @@ const limiterOfDeposits = {
     (from) => ({ ...editLimit('deposit-check')(edit)(from), count: limiters[kind] }),
 };
 
+const userLimit = JSON.stringify({ error: endpoints['user-status'].messages[429] });
+
+/** A limiter with a second counter for some forms of a request. */
+const countedApart = {
+  id: 'counted-apart-by',
+  what: 'Besides the key, the limiter counts apart',
+  change:
+    (test: (call: Call) => boolean): Difference =>
+    ({ limiterKey }) => ({ limiterKey: (call) => `${limiterKey(call)}${test(call) ? ' other' : ''}` }),
+};
+
 /** Limiters that start or end too late or too early (rate-limit; Limits). */
 export const rateLimitFaults: Faults = {
   ...perEndpoint((endpoint) => {
@@ -57,6 +69,41 @@ export const rateLimitFaults: Faults = {
       }),
     };
   }),
+  ...define(countedApart, idsIn('rate-limit', both, 'no-way-around'), {
+    'id-case: an id in upper case': ({ value = '' }) => value !== value.toLowerCase(),
+    'query: an extra parameter': ({ parameters }) => parameters.length > 1,
+    'accept: each value of Accept': ({ request }) => request.headers.accept !== undefined,
+    'address: each address in X-Forwarded-For': ({ request }) =>
+      request.headers['x-forwarded-for'] !== undefined,
+  }),
+  ...failing(idsIn('rate-limit', ['deposit-check'], 'message'), {
+    'one-limiter-for-both: While user-status is limited, deposit-check gets 429 with its text': (from) => {
+      const isUsedUp = new Map<string, number>();
+      return {
+        ...from,
+        transform: (response, exchange) => {
+          const { call, now, finding } = exchange;
+          const key = call?.caller?.key ?? '';
+          if (finding.kind === 'limited' && call?.endpoint === 'user-status')
+            isUsedUp.set(key, now + finding.waitMs);
+          const isLimited = call?.endpoint === 'deposit-check' && (isUsedUp.get(key) ?? 0) > now;
+          const finished = from.transform(response, exchange);
+          return isLimited ? { ...finished, status: 429, body: userLimit } : finished;
+        },
+      };
+    },
+  }),
+  ...failing(idsIn('valid', both, 'repeatable'), {
+    'first-after-limit-empty: The first answer after a 429 to the same key has no data': (from) => {
+      const wasLimited = new Set<string>();
+      return editResponse((response, { call, finding }) => {
+        const name = `${call?.endpoint} ${call?.caller?.key}`;
+        const isFirst = finding.kind !== 'limited' && wasLimited.delete(name);
+        if (finding.kind === 'limited') wasLimited.add(name);
+        return isFirst ? { status: 200, body: '{}' } : response;
+      })({ where: ({ call }) => call?.caller !== undefined })(from);
+    },
+  }),
   ...define(limiterOfDeposits, ['rate-limit/deposit-check/requests'], {
     'counter-per-process: a counter in each of two processes': ['fixedWindow', resized(2)],
     'limit-half: half the stated limit': ['fixedWindow', resized(1 / 2)],
@@ -66,6 +113,15 @@ export const rateLimitFaults: Faults = {
     'bucket-of-a-third: a token bucket that holds a third': ['bucket', resized(1 / 3, 1 / 3)],
     'bucket-of-twice: a token bucket that holds twice as many': ['bucket', resized(2, 2)],
     'bucket-too-fast: a token bucket that refills three times as fast': ['bucket', resized(1, 1 / 3)],
+  }),
+  ...failing(idsIn('rate-limit', both, 'counts-at-once'), {
+    'limit-counts-after-lookup: The limiter counts a request after its lookup, so requests in flight also pass':
+      (behaviour) => ({
+        limit: (world, endpoint, key, call) => {
+          const limit = behaviour.limit(world, endpoint, key);
+          return limit && { ...limit, most: limit.most + (call?.request.alongside ?? 0) };
+        },
+      }),
   }),
   ...failing(['rate-limit/user-status/spares-successes'], {
     'user-status-counts-successes: Lookups of members count as failed': ({ counted }) => ({

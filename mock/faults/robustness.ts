@@ -31,6 +31,21 @@ const mixUpAnswers: Difference = (from) => {
   })({ kinds: ['member', 'executed'] })(from);
 };
 
+/** A lookup waits for the answer to the same target that is in progress, whatever its key. */
+const shareAnswers: Difference = (from) => {
+  let recent: readonly { readonly target: string; readonly response: HttpResponse }[] = [];
+  return editResponse((rest, { request }) => {
+    const { target, alongside = 0 } = request;
+    recent = alongside === 0 ? [] : recent.slice(-Math.min(alongside, QUEUE));
+    const response = recent.find((one) => one.target === target)?.response ?? {
+      ...rest,
+      delayMs: LATENCY_MS,
+    };
+    recent = [...recent, { target, response }];
+    return response;
+  })({ where: ({ finding }) => finding.kind !== 'limited' })(from);
+};
+
 const coldStart: Difference = (from) => {
   let isCold = true;
   const where = () => {
@@ -53,6 +68,7 @@ const plainRows = [
 export const robustnessFaults: Faults = {
   ...failing(['robustness/service/concurrency'], {
     "answers-mixed-up: Concurrent callers of the same lookup get each other's answers": mixUpAnswers,
+    'answers-shared: Equal URLs in progress get one answer, whatever the key': shareAnswers,
   }),
   ...failing([noServerErrors], {
     'first-answer-with-503: The first answer after a start is 503': coldStart,

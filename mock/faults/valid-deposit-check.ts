@@ -1,6 +1,6 @@
 import { answerWith, editPayload, fromThird, onlyIf, setFields, type Change, type Edit } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
-import { partnerOf } from '../world.ts';
+import { partnerOf, type Deposit } from '../world.ts';
 import { answers, define, executedIds, failing, firstPartner, noUserData, type Faults } from './define.ts';
 
 const kinds = ['executed'] as const;
@@ -10,16 +10,28 @@ const rows = (...names: readonly string[]) => names.map((name) => `valid/deposit
 /** Also checks the answer about an EXECUTED deposit. */
 const becomesExecuted = 'pending/deposit-check/becomes-executed';
 
-const isLastExecuted = ({ world, finding }: Exchange) =>
-  finding.kind === 'executed' &&
-  finding.deposit ===
-    [...world.deposits.base.values()].findLast(
-      (deposit) => deposit.state === 'EXECUTED' && partnerOf(world, deposit) === firstPartner(world),
+/** Whether an answer shows the last EXECUTED deposit of its partner, if that is the first partner or another one. */
+const isLastExecuted =
+  (isFirst: boolean) =>
+  ({ world, finding, call }: Exchange) => {
+    const partner = call?.caller?.partner;
+    const isTheirs = (deposit: Deposit) =>
+      deposit.state === 'EXECUTED' && partnerOf(world, deposit) === partner;
+    return (
+      finding.kind === 'executed' &&
+      (partner === firstPartner(world)) === isFirst &&
+      finding.deposit === [...world.deposits.base.values()].findLast(isTheirs)
     );
+  };
 const last = {
   id: 'last',
   what: "The last EXECUTED deposit of the first partner's IB, and no other,",
-  change: (edit: Edit) => onlyIf(isLastExecuted, edit)(),
+  change: (edit: Edit) => onlyIf(isLastExecuted(true), edit)(),
+};
+const lastOfOthers = {
+  id: 'last-of-others',
+  what: 'The last EXECUTED deposit of each other partner, and no other,',
+  change: (edit: Edit) => onlyIf(isLastExecuted(false), edit)(),
 };
 
 const numbers = (id: string, field: string) => ({
@@ -80,6 +92,12 @@ export const validDepositFaults: Faults = {
   }),
   ...define(last, rows('amount'), {
     'amount-wrong: has a wrong amount': setFields({ amountInUsd: 999_999.99 }),
+  }),
+  ...define(lastOfOthers, rows('amount'), {
+    'amount-wrong: has a wrong amount for that partner': setFields({ amountInUsd: 999_999.99 }),
+  }),
+  ...define(lastOfOthers, ['foreign-ib/deposit-check/follows-key'], {
+    'not-found: is unknown to that partner': notFound,
   }),
   ...define(time, [...rows('executed-at'), becomesExecuted], {
     'in-seconds: is in seconds': (ms) => Math.trunc(ms / 1000),

@@ -285,7 +285,7 @@ function Faults({ fault, chaos, next }: Answers['faults']) {
   );
 }
 
-const outcomes = { kept: 'kept', broken: 'broken', notSeen: 'not seen' } as const;
+const outcomes = { kept: 'kept', broken: 'broken', unclear: 'unclear', notSeen: 'not seen' } as const;
 
 const Scorecard = ({ rules }: Answers['scorecard']) =>
   section(

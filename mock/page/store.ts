@@ -2,17 +2,13 @@ import type { ShownFaults } from '../controls.ts';
 import type { ShownKey, ShownLimits } from '../controls/data.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { MagicValue } from '../magic-values.ts';
-import type { Outcome, Rule } from '../scorecard.ts';
+import type { Scorecard } from '../scorecard.ts';
 import type { DepositNow, User } from '../world.ts';
 
 /** A page of a list, and its total number of items. */
 export type Listed<Name extends string, Item> = Readonly<Record<Name, readonly Item[]>> & {
   readonly meta: { readonly total: number };
 };
-/** A grade of the scorecard, with what is missing or advised. */
-interface ShownGrade extends Pick<Rule, 'id' | 'title'>, Partial<Pick<Rule, 'advice' | 'needs'>> {
-  readonly outcome: Outcome['kind'];
-}
 /** Answers of the admin API by path. */
 export interface Answers {
   readonly clock: { readonly now: number; readonly rate: number };
@@ -21,7 +17,7 @@ export interface Answers {
   readonly users: Listed<'users', User>;
   readonly limits: ShownLimits;
   readonly faults: ShownFaults;
-  readonly scorecard: { readonly rules: readonly ShownGrade[] };
+  readonly scorecard: Scorecard;
   readonly requests: { readonly requests: readonly JournalEntry[] };
   readonly worlds: { readonly worlds: readonly string[] };
   /** `port` is the service's, if the admin API has its own port. */

@@ -5,7 +5,17 @@ import type {
   RunRecord,
 } from '../../schemas/generated/types.ts';
 import { diffTexts, differingCodePoints } from '../text-difference.ts';
-import { byAnswer, conditionOf, keyVariable, levelWords, markOf, failureRate, OUR_BUG } from '../results.ts';
+import {
+  byAnswer,
+  conditionOf,
+  failureRate,
+  keyVariable,
+  levelWords,
+  markOf,
+  OUR_BUG,
+  suspectedWords,
+  triedWords,
+} from '../results.ts';
 import { count, plural } from '../text.ts';
 import { replayCommand } from '../verdict.ts';
 import { html, visible, type Markup } from '../markup.ts';
@@ -37,7 +47,10 @@ export function findings(context: PageContext): Markup | undefined {
 function condition(result: RequirementResult): Markup | undefined {
   const when = conditionOf(result);
   const often = result.outcome === 'failed' ? result.intermittent : undefined;
+  const [tried, suspected] = [triedWords(result), suspectedWords(result)];
   return html`${when === undefined ? undefined : html`<p>Fails when: <strong>${when}</strong></p>`}
+  ${tried && html`<p class="quiet">New lookups, ${tried}</p>`}
+  ${suspected && html`<p>Suspected: ${suspected}</p>`}
   ${often && html`<p>Intermittent: <strong>${failureRate(often)}</strong></p>`}`;
 }
 

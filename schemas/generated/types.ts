@@ -251,16 +251,6 @@ export interface FixtureLimits {
 }
 
 /**
- * Number that was tried, and number of all.
- *
- * @minItems 2
- * @maxItems 2
- *
- * This interface was referenced by `RunRecord`'s JSON-Schema
- * via the `definition` "covered".
- */
-export type Covered = [number, number];
-/**
  * This interface was referenced by `RunRecord`'s JSON-Schema
  * via the `definition` "requirementResult".
  */
@@ -371,17 +361,55 @@ export interface RunRecord {
     answers: number;
     waitedMs: number;
     /**
-     * Limits that the run found and the fixture does not state.
+     * What the run knows about the limiter of each endpoint.
      */
-    learned?: {
+    endpoints: {
       endpoint: 'user-status' | 'deposit-check';
+      waitedMs: number;
       /**
-       * Number of requests that pass in a window.
+       * The limit that the run kept to.
        */
-      requests: number;
-      windowSeconds: number;
+      limit?: {
+        /**
+         * Number of counted requests that pass in a window.
+         */
+        requests: number;
+        windowSeconds: number;
+        /**
+         * Where it comes from: the fixture or --limits, header fields of the target, or 429 answers.
+         */
+        source: 'stated' | 'advertised' | 'learned';
+      };
+      /**
+       * How the target contradicts the stated limit.
+       */
+      contradiction?: string;
+      /**
+       * What else a person should know.
+       */
+      remarks?: string[];
     }[];
+    /**
+     * Header fields that announced a limit which did not come.
+     */
+    ignored?: string[];
   };
+  /**
+   * Bounds that would have been enough to get further.
+   */
+  needs?: Need[];
+  /**
+   * The parts of the run that sent requests, in order. Those with an endpoint ran beside each other.
+   */
+  phases: {
+    name: string;
+    endpoint?: 'user-status' | 'deposit-check';
+    requests: number;
+    /**
+     * By the clock of the run.
+     */
+    durationMs: number;
+  }[];
   /**
    * Remarks about the whole run.
    */
@@ -413,12 +441,35 @@ export interface RunRecord {
  * Combinations of levels: how many were tried, of those that the fixture has data for. Not in records of version 0.1.0.
  */
 export interface Coverage {
-  pairs: Covered;
-  triples: Covered;
+  /**
+   * Number that was tried, and number of all.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  pairs: [number, number];
+  /**
+   * Number that was tried, and number of all.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  triples: [number, number];
   /**
    * Levels for which the fixture has no data.
    */
   missing: string[];
+}
+export interface Need {
+  reaches: 'strength 1' | 'strength 2' | 'everything';
+  /**
+   * For --max-duration; 0 if nothing has to wait.
+   */
+  seconds: number;
+  /**
+   * For --max-requests.
+   */
+  requests: number;
 }
 export interface Suspicion {
   fault: string;
@@ -471,10 +522,6 @@ export interface RequirementSubject {
    * Number of different inputs that were judged.
    */
   cases: number;
-  /**
-   * Planned number of inputs. Only in records of version 0.1.0.
-   */
-  planned?: number;
 }
 export interface Passed1 {
   outcome: 'passed';
@@ -482,6 +529,18 @@ export interface Passed1 {
    * fixture: nothing in the run proves that the server has this data. A server without it gives the same answer.
    */
   basis?: 'fixture';
+  /**
+   * not compared: a 429 came, but it was not tested whether the limit is the stated one.
+   */
+  threshold?: 'not compared';
+  /**
+   * Why the threshold was not compared.
+   */
+  why?: string;
+  /**
+   * The --max-duration that would compare it.
+   */
+  neededSeconds?: number;
 }
 export interface Failed1 {
   outcome: 'failed';
@@ -496,12 +555,44 @@ export interface Failed1 {
    */
   baseline?: string;
   /**
-   * Conditions of the failure. With other levels of these factors the lookup passes.
+   * Conditions of the failure. Without one of them, new lookups passed.
    */
   where?: string[];
+  /**
+   * Conditions that were not confirmed, because too few lookups were possible.
+   */
+  suspected?: string[];
+  separation?: Separation;
   intermittent?: Intermittent;
   counterexample?: RecordedExchange;
   replay?: Replay;
+}
+/**
+ * What new lookups showed about the conditions.
+ */
+export interface Separation {
+  /**
+   * Lookups with all conditions: number of those that failed, and of all.
+   */
+  with?: {
+    failed: number;
+    of: number;
+  };
+  /**
+   * Lookups without one condition, for each. None of them failed.
+   */
+  without?: {
+    condition: string;
+    failed: 0;
+    of: number;
+  }[];
+  /**
+   * Values that fail and values that pass, if some fail.
+   */
+  ids?: {
+    failing: string[];
+    passing: string[];
+  };
 }
 /**
  * Number of equal lookups that failed, and number of all, if some passed.
@@ -647,6 +738,8 @@ export type TranscriptLine =
   | TranscriptMissed
   | TranscriptExplained
   | TranscriptCall
+  | TranscriptChange
+  | TranscriptCompany
   | TranscriptStopped
   | TranscriptOutcome
   | TranscriptEnd;
@@ -654,6 +747,26 @@ export type TranscriptLine =
  * Numbers of the exchanges. For a request that was not sent: the reason.
  */
 export type Replies = (number | TranscriptTrouble)[];
+/**
+ * Faults of the mock that the self-check before the run found.
+ */
+export type Canary = string[];
+/**
+ * Bounds that would have been enough to get further.
+ */
+export type Needs = Need[];
+/**
+ * The parts of the run that sent requests, in order. Those with an endpoint ran beside each other.
+ */
+export type Phases = {
+  name: string;
+  endpoint?: 'user-status' | 'deposit-check';
+  requests: number;
+  /**
+   * By the clock of the run.
+   */
+  durationMs: number;
+}[];
 
 /**
  * The first line: the settings of the run.
@@ -692,6 +805,10 @@ export interface TranscriptStart {
    * Whether the run has a state hook.
    */
   stateHook: boolean;
+  /**
+   * Time that a change by the state hook may take, in ms.
+   */
+  graceMs?: number;
   notes: string[];
   /**
    * Command that repeats the run.
@@ -749,6 +866,10 @@ export interface TranscriptExchange {
    * Whether a gateway answered instead of the target. Such an answer is not judged.
    */
   isLost?: true;
+  /**
+   * Whether a scenario sent it together with others.
+   */
+  isAtOnce?: true;
 }
 /**
  * A request, with names of keys.
@@ -761,11 +882,19 @@ export interface TranscriptRequest {
    */
   target: string;
   /**
+   * Whether the target was sent as a URL.
+   */
+  isAbsolute?: true;
+  /**
    * Headers other than Authorization.
    */
   headers: {
     [k: string]: string;
   };
+  /**
+   * How field names were written; without it, in lower case.
+   */
+  fieldNames?: 'capitalized' | 'upper case';
   body?: string;
   credential: TranscriptCredential;
   /**
@@ -857,9 +986,40 @@ export interface TranscriptExplained {
    */
   path?: string;
   /**
-   * Conditions of the failure. With other levels of these factors the lookup passes.
+   * Conditions of the failure. Without one of them, new lookups passed.
    */
   where?: string[];
+  /**
+   * Conditions that were not confirmed, because too few lookups were possible.
+   */
+  suspected?: string[];
+  /**
+   * What new lookups showed about the conditions.
+   */
+  separation?: {
+    /**
+     * Lookups with all conditions: number of those that failed, and of all.
+     */
+    with?: {
+      failed: number;
+      of: number;
+    };
+    /**
+     * Lookups without one condition, for each. None of them failed.
+     */
+    without?: {
+      condition: string;
+      failed: 0;
+      of: number;
+    }[];
+    /**
+     * Values that fail and values that pass, if some fail.
+     */
+    ids?: {
+      failing: string[];
+      passing: string[];
+    };
+  };
   /**
    * Number of equal lookups that failed, and number of all, if some passed.
    */
@@ -887,6 +1047,11 @@ export interface TranscriptCall {
     | 'withState'
     | 'now'
     | 'leftMs'
+    | 'wholeRunMs'
+    | 'longestWindowMs'
+    | 'isContradicted'
+    | 'failsAnyway'
+    | 'isGiven'
     | 'keyWorks';
   replies?: Replies;
   /**
@@ -894,6 +1059,51 @@ export interface TranscriptCall {
    */
   refused?: number[];
   value?: number | boolean;
+}
+/**
+ * A step of a change that the state hook makes.
+ */
+export interface TranscriptChange {
+  line: 'change';
+  /**
+   * Number of the change, from 0.
+   */
+  nth: number;
+  /**
+   * It may be visible, must be visible, or may be undone from now on.
+   */
+  step: 'begins' | 'is due' | 'ends';
+  /**
+   * Time of the step, in ms of the clock of the run.
+   */
+  at: number;
+  /**
+   * Name of the revoked key.
+   */
+  key?: string;
+  /**
+   * The deposit that becomes EXECUTED.
+   */
+  deposit?: {
+    reference_id: string;
+    user_id: string;
+    amountInUsd: number;
+    executedAt: number;
+  };
+}
+/**
+ * A wrong answer of a lookup that is right alone. The requirement about concurrency reports it.
+ */
+export interface TranscriptCompany {
+  line: 'company';
+  /**
+   * Id of the requirement that does not report it.
+   */
+  of: string;
+  /**
+   * Number of the exchange.
+   */
+  n: number;
 }
 /**
  * A requirement that was stopped early, and why.
@@ -922,25 +1132,21 @@ export interface TranscriptEnd {
    * Number of lines before it.
    */
   lines: number;
-  /**
-   * Faults of the mock that the self-check before the run found.
-   */
-  canary?: string[];
+  canary?: Canary;
   durationMs: number;
+  /**
+   * Number of requests sent, with retries.
+   */
   requests: number;
-  rateLimited: {
-    answers: number;
-    waitedMs: number;
-    learned?: {
-      endpoint: 'user-status' | 'deposit-check';
-      requests: number;
-      windowSeconds: number;
-    }[];
-  };
+  rateLimited: RateLimited;
+  needs?: Needs;
   /**
    * Whether the key under test ever got another status than 401.
    */
   keyWorks?: boolean;
+  /**
+   * Whether a signal stopped the run early.
+   */
   interrupted: boolean;
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
   /**
@@ -948,25 +1154,81 @@ export interface TranscriptEnd {
    */
   interruptedBy?: string;
   /**
-   * How many conditions the run combined completely: 1 every level of every factor, 2 every pair, 3 every triple.
+   * How many conditions the run combined completely: 1 every level of every factor, 2 every pair, 3 every triple. Not in records of version 0.1.0.
    */
   strength: number;
-  coverage: TranscriptCoverage;
+  coverage: Coverage;
   /**
    * Whether lookups were left out because time or requests ran out.
    */
   isCut: boolean;
+  phases: Phases;
 }
 /**
- * Combinations of levels: how many were tried, of those that the fixture has data for.
+ * 429 answers outside the rate-limit suite: their number, and how long the run waited because of them.
  */
-export interface TranscriptCoverage {
+export interface RateLimited {
+  answers: number;
+  waitedMs: number;
   /**
+   * What the run knows about the limiter of each endpoint.
+   */
+  endpoints: {
+    endpoint: 'user-status' | 'deposit-check';
+    waitedMs: number;
+    /**
+     * The limit that the run kept to.
+     */
+    limit?: {
+      /**
+       * Number of counted requests that pass in a window.
+       */
+      requests: number;
+      windowSeconds: number;
+      /**
+       * Where it comes from: the fixture or --limits, header fields of the target, or 429 answers.
+       */
+      source: 'stated' | 'advertised' | 'learned';
+    };
+    /**
+     * How the target contradicts the stated limit.
+     */
+    contradiction?: string;
+    /**
+     * What else a person should know.
+     */
+    remarks?: string[];
+  }[];
+  /**
+   * Header fields that announced a limit which did not come.
+   */
+  ignored?: string[];
+}
+export interface Need {
+  reaches: 'strength 1' | 'strength 2' | 'everything';
+  /**
+   * For --max-duration; 0 if nothing has to wait.
+   */
+  seconds: number;
+  /**
+   * For --max-requests.
+   */
+  requests: number;
+}
+/**
+ * Combinations of levels: how many were tried, of those that the fixture has data for. Not in records of version 0.1.0.
+ */
+export interface Coverage {
+  /**
+   * Number that was tried, and number of all.
+   *
    * @minItems 2
    * @maxItems 2
    */
   pairs: [number, number];
   /**
+   * Number that was tried, and number of all.
+   *
    * @minItems 2
    * @maxItems 2
    */
@@ -1086,16 +1348,30 @@ export interface ExpectedRun {
    */
   answersMs?: number;
   /**
-   * Maximum number of cases per endpoint, if there is no time for all.
+   * Strength that the run reaches within its bounds.
    */
-  cutTo?: number;
+  strength?: number;
+  /**
+   * Bounds that reach more.
+   */
+  needs?: {
+    reaches: 'strength 1' | 'strength 2' | 'everything';
+    /**
+     * For --max-duration.
+     */
+    seconds: number;
+    /**
+     * For --max-requests.
+     */
+    requests: number;
+  }[];
 }
 
 /**
  * Result of sweep: how the tests of a client ran in each state of the mock.
  */
 export interface Sweep {
-  format: 'ib-conformance/sweep/1';
+  format: 'ib-conformance/sweep/2';
   /**
    * Version of ib-conformance.
    */
@@ -1109,7 +1385,7 @@ export interface Sweep {
   startedAt: string;
   durationMs: number;
   states: SweptState[];
-  broken: BrokenRule[];
+  rules: SweptRule[];
 }
 /**
  * This interface was referenced by `Sweep`'s JSON-Schema
@@ -1118,9 +1394,9 @@ export interface Sweep {
 export interface SweptState {
   id: string;
   /**
-   * survive: the tests must pass. notice: the tests must fail. advice: the tests should pass.
+   * survive: the tests must pass. notice: the tests must fail. advice: the tests should pass. suggest: the tests should fail. probe: only the rules count.
    */
-  kind: 'survive' | 'advice' | 'notice';
+  kind: 'survive' | 'advice' | 'notice' | 'suggest' | 'probe';
   /**
    * What the mock did.
    */
@@ -1129,7 +1405,10 @@ export interface SweptState {
    * What the client, or its tests, should do.
    */
   advice: string;
-  outcome: 'passed' | 'failed' | 'notReached' | 'notRun';
+  /**
+   * allowed: failed, but accepted with --allow. done: a probe, which has no outcome of its own.
+   */
+  outcome: 'passed' | 'failed' | 'allowed' | 'done' | 'notReached' | 'notRun';
   run?: SweptRun;
 }
 /**
@@ -1150,14 +1429,42 @@ export interface SweptRun {
   changed: number;
 }
 /**
- * A rule of the scorecard that the client broke, and the states in which it did.
+ * A rule of the scorecard, judged by all runs.
  *
  * This interface was referenced by `Sweep`'s JSON-Schema
  * via the `definition` "rule".
  */
-export interface BrokenRule {
+export interface SweptRule {
   rule: string;
   title: string;
-  advice: string;
+  clause: string;
+  /**
+   * required: a broken rule makes the verdict notReady.
+   */
+  level: 'required' | 'advice';
+  /**
+   * unclear: the requests have two readings.
+   */
+  outcome: 'kept' | 'broken' | 'allowed' | 'unclear' | 'notSeen';
+  /**
+   * The states that showed the outcome.
+   */
   states: string[];
+  /**
+   * Why the broken rule is allowed.
+   */
+  reason?: string;
+  /**
+   * The two readings of unclear requests.
+   */
+  readings?: string[];
+  /**
+   * The first requests that broke the rule, or are unclear.
+   */
+  requests?: string[];
+  advice?: string;
+  /**
+   * What would show a rule that was not seen.
+   */
+  needs?: string;
 }

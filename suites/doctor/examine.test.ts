@@ -6,7 +6,7 @@ import { catalogue } from '../catalogue.ts';
 import type { Client } from '../engine/client.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { knownFrom } from '../known.ts';
-import type { StateHook } from '../requirement.ts';
+import type { StateHook } from '../scenario-context.ts';
 import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { examine, MAX_REQUESTS, type ExamineOptions } from './examine.ts';
 
@@ -42,10 +42,10 @@ async function examined({ send = refusal, target, fixture = sampleFixture, hook,
     concurrency: 16,
     maxDurationMs: 300_000,
     maxRequests: Number.POSITIVE_INFINITY,
+    graceMs: 0,
     timeoutMs: 3000,
     headers: { 'x-gateway-token': gatewayToken },
     tls: { insecure: false },
-    random: () => 0.5,
     ...(hook === undefined ? {} : { stateHook: hook }),
     clock: hand.clock,
     signal: signal ?? new AbortController().signal,
@@ -220,7 +220,7 @@ for (const [what, [change, outcome, words]] of Object.entries(hooks))
     assert.match(find(checkup, 'teardown').words, words);
     // Nothing is set up.
     assert.deepEqual(calls, [
-      ['teardown', 'deposit executed', { reference_id: '4b000000-0000-4000-8000-000000000002' }],
+      ['teardown', 'deposit executed', { reference_id: '4b000000-0000-4000-8000-0000000000a2' }],
     ]);
     assert.deepEqual(checkup.gaps, []);
   });

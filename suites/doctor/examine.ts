@@ -4,13 +4,13 @@ import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
 import { createClient, type Client } from '../engine/client.ts';
 import { redactor } from '../engine/evidence.ts';
-import { plan } from '../engine/plan.ts';
+import { plan } from '../limits/plan.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { wireRequest } from '../engine/sender.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
-import type { StateHook } from '../requirement.ts';
+import type { StateHook } from '../scenario-context.ts';
 import {
   problem,
   ok,
@@ -92,11 +92,16 @@ function verdictOf(checks: readonly Check[]): Checkup['verdict'] {
 }
 
 function expectedRun(options: ExamineOptions, answers: readonly Answer[]): Checkup['plan'] {
-  const { requests, durationMs, cutTo } = plan(options);
+  const { requests, durationMs, strength, needs } = plan(options);
   const times = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)];
   const answersMs = median && Math.round((requests * median) / options.concurrency);
-  return defined({ requests, waitMs: durationMs, answersMs, cutTo });
+  const reachable = needs.map((need) => ({
+    reaches: need.reaches,
+    seconds: need.durationMs / 1000,
+    requests: need.requests,
+  }));
+  return defined({ requests, waitMs: durationMs, answersMs, strength, needs: reachable });
 }
 
 type Sender = ReturnType<typeof createSender>;

@@ -1,18 +1,30 @@
 import { trouble, type Trouble } from '../answer.ts';
 import type { RunOptions } from './run-options.ts';
 
-export interface BudgetOptions extends Pick<RunOptions, 'clock' | 'signal' | 'maxRequests' | 'rate'> {
+export interface BudgetOptions extends Pick<
+  RunOptions,
+  'clock' | 'signal' | 'maxRequests' | 'rate' | 'maxRealMs'
+> {
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
-  /** Requests reserved for work without an early end: the rate-limit suite. */
+  /** Requests that are left for the end of the run. */
   readonly reserved: number;
 }
+
+const [RESERVED, MAX_RESERVED, MAX_RESERVED_MS] = [1 / 20, 10, 15_000];
+
+/** What lookups leave for the limits, which come last: a part of the bounds, at most so many requests and ms. */
+export const reserveOf = (isLimited: boolean, maxRequests: number, maxDurationMs: number) => ({
+  requests: isLimited ? Math.min(MAX_RESERVED, maxRequests * RESERVED) : 0,
+  ms: isLimited ? Math.min(MAX_RESERVED_MS, maxDurationMs * RESERVED) : 0,
+});
 
 export type Budget = ReturnType<typeof createBudget>;
 
 /** Hard limits of a run: time, number of requests, request rate. */
 export function createBudget(options: BudgetOptions) {
-  const { clock, signal, deadline, maxRequests, reserved, rate } = options;
+  const { clock, signal, deadline, maxRequests, reserved, rate, maxRealMs } = options;
+  const realEnd = maxRealMs === undefined ? Infinity : performance.now() + maxRealMs;
   let spent = 0;
   let nextTurn = Number.NEGATIVE_INFINITY;
   let extra = 0;
@@ -20,7 +32,7 @@ export function createBudget(options: BudgetOptions) {
   /** Why no request may be sent; undefined if one may. `until` (ms): end of work that must leave the reserve. */
   const ended = (until?: number): Trouble | undefined => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
-    if (clock.now() >= Math.min(until ?? deadline, deadline))
+    if (clock.now() >= Math.min(until ?? deadline, deadline) || performance.now() >= realEnd)
       return trouble('budget', '--max-duration was reached');
     return spent < maxRequests - (until === undefined ? 0 : reserved)
       ? undefined

@@ -327,3 +327,51 @@ test('a request aborted at the end of the run is not blamed on the target, with 
   assert.deepEqual(other, one);
   assert.notEqual(one, other);
 });
+
+/** The bytes of a request as a socket receives them. */
+async function bytesOf(wire: WireRequest, options?: Options): Promise<string> {
+  const heads: string[] = [];
+  const server = createServer((socket) =>
+    socket.once('data', (bytes) => {
+      heads.push(bytes.toString('latin1'));
+      socket.end(head('Content-Length: 0'));
+    }),
+  );
+  await using(server, (client) => client.send(wire), options);
+  return heads.join('');
+}
+
+describe('a request is sent as it is', () => {
+  const targets = [
+    '//api/ib/user-status?user_id=x',
+    '/api//ib/user-status?user_id=x',
+    '/API/IB/User-Status?user_id=x',
+    '/api/ib/user-status/?user_id=x',
+    '/api/./ib/user-status?user_id=x',
+    '/x/../api/ib/user-status?user_id=x',
+    '/api%2Fib/user-status?user_id=x',
+    '/api/ib/%75ser-status?user_id=x',
+    '/api/ib/user-status;x=1?user_id=x',
+    '/api/ib/user-status%20?user_id=x',
+  ];
+  for (const target of targets)
+    test(target, async () => {
+      const text = await bytesOf({ ...request, target });
+      assert.equal(text.slice(0, text.indexOf('\r\n')), `GET ${target} HTTP/1.1`);
+    });
+  test('the letter case of field names, with an empty value', async () => {
+    const text = await bytesOf({ ...request, headers: { Authorization: '', 'X-REAL-IP': '::1' } });
+    assert.match(text, /\r\nAuthorization: \r\n/);
+    assert.match(text, /\r\nX-REAL-IP: ::1\r\n/);
+    assert.doesNotMatch(text, /\r\naccept:/i);
+  });
+  test('a field of the request replaces one of the user in any letter case', async () => {
+    const text = await bytesOf(
+      { ...request, headers: { ACCEPT: '*/*' } },
+      { headers: { accept: 'a/b', via: 'x' } },
+    );
+    assert.match(text, /\r\nACCEPT: \*\/\*\r\n/);
+    assert.match(text, /\r\nvia: x\r\n/);
+    assert.doesNotMatch(text, /a\/b/);
+  });
+});

@@ -29,6 +29,9 @@ export interface ClientOptions {
 export interface WireRequest {
   readonly method: string;
   readonly target: string;
+  /** Whether the target is sent as a URL. */
+  readonly isAbsolute?: boolean;
+  /** Names are sent as they are. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
@@ -124,8 +127,8 @@ export function createClient(options: ClientOptions): Client {
       pools.at(-1)!.dispatch(
         {
           method: request.method,
-          path: basePath + request.target,
-          headers: { ...options.headers, ...request.headers },
+          path: (request.isAbsolute === true ? target.origin : '') + basePath + request.target,
+          headers: merged(options.headers, request.headers),
           body: request.body ?? null,
         },
         {
@@ -168,6 +171,12 @@ export function createClient(options: ClientOptions): Client {
       return destroyAll();
     },
   };
+}
+
+/** A field of the request replaces one of the user, in any letter case. */
+function merged(own: WireRequest['headers'], fields: WireRequest['headers']): WireRequest['headers'] {
+  const names = new Set(Object.keys(fields).map((name) => name.toLowerCase()));
+  return { ...Object.fromEntries(Object.entries(own).filter(([name]) => !names.has(name))), ...fields };
 }
 
 /** Without a prototype, so that only received names exist, not `constructor`. */

@@ -1,23 +1,33 @@
 import { defined } from '../../schemas/defined.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
+import type { Change, Changes as ChangeLog, ChangeStep } from '../model/changes.ts';
 import type { Request } from '../request.ts';
-import type { Context, Exchange, Pace } from '../requirement.ts';
+import type { Context, Exchange, Pace } from '../scenario-context.ts';
 import type { CallName, ContextCall } from './events.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 
 export interface ContextOptions extends Pick<
   RunOptions,
-  'clock' | 'signal' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent'
+  'clock' | 'signal' | 'rate' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent' | 'onWait' | 'graceMs'
 > {
-  readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'waitForQuiet' | 'waitForReset' | 'keyWorks'>;
+  readonly verdictsOn: Context['verdictsOn'];
+  readonly failsAnyway: Context['failsAnyway'];
+  readonly changes: ChangeLog;
+  readonly alone: Context['alone'];
+  readonly sender: Pick<
+    Sender,
+    'send' | 'sendOnce' | 'waitForQuiet' | 'waitForReset' | 'longestWindowMs' | 'isContradicted' | 'keyWorks'
+  >;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
+  /** Time that a run without bounds would take, in ms. */
+  readonly wholeRunMs: () => number;
 }
 
 /** Returns a function that creates the context of a requirement, by id. Calls of scenarios become events. */
 export function createContexts(options: ContextOptions): (of: string) => Context {
-  const { sender, clock, signal, cases, deadline, stateHook, onEvent } = options;
+  const { sender, clock, signal, cases, deadline, stateHook, onEvent, changes, graceMs } = options;
   const shared = new Map<string, Promise<unknown>>();
   return contextOf;
 
@@ -46,7 +56,9 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       const replies: Reply[] = [];
       const bound = options.burstConcurrency ?? requests.length;
       for (let at = 0; at < requests.length; at += bound) {
-        const sent = requests.slice(at, at + bound).map((one) => sender.send(one, { of, isAtOnce: true }));
+        const sent = requests
+          .slice(at, at + bound)
+          .map((one) => sender.send(one, { of, isAtOnce: true as const }));
         replies.push(...(await Promise.all(sent)).map(({ reply }) => reply));
       }
       return replies;
@@ -74,30 +86,57 @@ export function createContexts(options: ContextOptions): (of: string) => Context
         return reply;
       },
       waitForQuiet: sender.waitForQuiet,
+      longestWindowMs: (endpoint) => read('longestWindowMs', sender.longestWindowMs(endpoint)),
+      isContradicted: (endpoint) => read('isContradicted', sender.isContradicted(endpoint)),
       waitForReset: sender.waitForReset,
       once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);
         return result as Promise<Result>;
       },
-      wait: (ms) => clock.sleep(Math.min(ms, Math.max(0, deadline - clock.now())), signal),
+      alone: options.alone,
+      wait: (ms) => {
+        const waitMs = Math.min(ms, Math.max(0, deadline - clock.now()));
+        options.onWait?.({ waitMs, why: of });
+        return clock.sleep(waitMs, signal);
+      },
       now: () => read('now', clock.now()),
       leftMs: () => read('leftMs', deadline - clock.now()),
+      wholeRunMs: () => read('wholeRunMs', options.wholeRunMs()),
       keyWorks: () => read('keyWorks', sender.keyWorks()),
+      isGiven: (flag) =>
+        read('isGiven', (flag === '--rate' ? options.rate : options.burstConcurrency) !== undefined),
       cases,
+      graceMs,
+      verdictsOn: options.verdictsOn,
+      failsAnyway: (request, answer) => read('failsAnyway', options.failsAnyway(request, answer)),
       ...(stateHook === undefined
         ? {}
         : {
-            withState: async (state, params, during) => {
+            withState: async (change, during) => {
               const nth = calls++;
-              const failure = await stateHook
-                .change('setup', state, params)
-                .then(() => undefined, hookTrouble);
-              report(nth, 'withState', failure === undefined ? {} : { replies: [failure] });
+              const { state } = change;
+              const params = paramsOf(change);
+              const number = changes.next();
+              const take = (step: ChangeStep) => {
+                changes.take(number, step);
+                onEvent?.({ kind: 'change', nth: number, ...step });
+              };
+              const askedAt = clock.now();
+              take({ step: 'begins', at: askedAt, change });
+              const failure = await stateHook.change('setup', state, params).then(
+                () => undefined,
+                hookTrouble(change, () => clock.now() - askedAt),
+              );
+              const dueAt = clock.now() + graceMs;
+              if (failure === undefined) take({ step: 'is due', at: dueAt });
+              else take({ step: 'ends', at: clock.now() });
+              report(nth, 'withState', failure === undefined ? { value: dueAt } : { replies: [failure] });
               if (failure !== undefined) return failure;
               try {
-                return await during();
+                return await during({ askedAt, dueAt });
               } finally {
+                take({ step: 'ends', at: clock.now() });
                 // A failed teardown does not change what this run saw.
                 await stateHook.change('teardown', state, params).catch(() => undefined);
               }
@@ -107,9 +146,20 @@ export function createContexts(options: ContextOptions): (of: string) => Context
   }
 }
 
+/** What the state hook is asked. */
+const paramsOf = (change: Change): Readonly<Record<string, unknown>> => {
+  if (change.state === 'key revoked') return { key: change.key.key };
+  const { reference_id, amountInUsd, executedAt } = change.deposit;
+  return { reference_id, amountInUsd, executedAt };
+};
+
 /** A change that failed is a problem of the hook, not of the target's answers. */
-const hookTrouble = (error: unknown) =>
-  trouble('state-hook', error instanceof Error ? error.message : String(error));
+const hookTrouble = (change: Change, elapsedMs: () => number) => (error: unknown) => {
+  const what = change.state === 'key revoked' ? change.key.name : change.deposit.reference_id;
+  const why = error instanceof Error ? error.message : String(error);
+  const waited = `waited ${(elapsedMs() / 1000).toFixed(1)} s`;
+  return trouble('state-hook', `${why} (asked for "${change.state}" of ${what}, ${waited})`);
+};
 
 async function stream(
   make: () => Request,

@@ -1,30 +1,44 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { expectExecuted, expectMember } from '../expectations.ts';
+import type { Answer } from '../answer.ts';
+import { createChanges, type Change } from '../model/changes.ts';
+import { executionIn } from '../expectations.ts';
+import { factsOf } from '../facts-of-request.ts';
+import type { Table } from '../judge.ts';
 import { lackOf } from '../needs.ts';
-import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
+import type { Request } from '../request.ts';
+import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
 import { skipped, inconclusive, type Verdict } from '../verdict.ts';
 import type { RunExchange } from './events.ts';
-import { createJudge, type Judgement } from './judge.ts';
 import type { Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
+import { createTally, type Judgement } from './tally.ts';
 
 export interface EvaluationOptions extends Pick<
   RunOptions,
-  'known' | 'requirements' | 'skip' | 'burstConcurrency'
+  'known' | 'requirements' | 'skip' | 'burstConcurrency' | 'graceMs'
 > {
   readonly hasStateHook: boolean;
+  /** The catalogue. */
+  readonly table: Table;
 }
-
-/** The concurrency requirement judges its own lookups: it compares them with the same lookups sent alone. */
-const isConcurrencyCheck = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
 
 /** Evaluates requirements from the exchanges of a run, live or from a transcript. */
 export function createEvaluation(options: EvaluationOptions) {
-  const { known, requirements, skip, hasStateHook, burstConcurrency } = options;
-  const judge = createJudge(
-    requirements.filter((one): one is Rule => one.kind === 'rule' && !skip.has(one.id)),
+  const { known, requirements, skip, hasStateHook, burstConcurrency, graceMs } = options;
+  const changes = createChanges(known);
+  const tally = createTally(
+    requirements.filter(isLookupRow).filter(({ id }) => !skip.has(id)),
     known,
+    options.table,
+    changes,
+  );
+  /** Scenarios that alone judge the answers to their requests. */
+  const judgingConcurrency = new Set(
+    requirements.flatMap((one) =>
+      one.kind === 'scenario' && one.judgesConcurrency === true ? [one.id] : [],
+    ),
   );
   const monitors = requirements
     .filter((one) => one.kind === 'monitor')
@@ -32,12 +46,31 @@ export function createEvaluation(options: EvaluationOptions) {
       const found: Judgement = { verdict: of.ifUnseen, cases: 0 };
       return { of, sees: of.watch(known), found };
     });
-  /** Requirements for which a member or an EXECUTED deposit was found. */
-  const found = new Set<string>();
+  /** The first answer that shows a deposit with `becomes` as EXECUTED begins its change. */
+  const noticeTransition = (request: Request, answer: Answer) => {
+    if (known.becoming.length === 0 || answer.status !== 200 || changes.concerns(request)) return;
+    const facts = factsOf(known, request);
+    const shown = facts?.isBecoming === true && facts.key === 'accepted' ? executionIn(answer) : undefined;
+    const deposit = known.becoming.find(({ reference_id }) =>
+      request.target.toLowerCase().includes(reference_id.toLowerCase()),
+    );
+    if (shown === undefined || deposit === undefined) return;
+    const { becomes, reference_id, user_id } = deposit;
+    const { amountInUsd, executedAt = shown.executedAt } = becomes;
+    const nth = changes.next();
+    const change: Change = {
+      state: 'deposit executed',
+      deposit: { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt },
+    };
+    changes.take(nth, { step: 'begins', at: answer.sentAt, change });
+    changes.take(nth, { step: 'is due', at: answer.receivedAt + graceMs });
+  };
   return {
-    judge,
-    addExchange: ({ request, reply, of, path, isAgain, isLost }: RunExchange): void => {
-      if (reply.kind !== 'answer') return;
+    tally,
+    changes,
+    addExchange: ({ request, reply, of, path, isAgain, isLost, isAtOnce }: RunExchange): void => {
+      if (reply.kind !== 'answer') return tally.addLost(request);
+      noticeTransition(request, reply);
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
         const finding = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
@@ -46,15 +79,14 @@ export function createEvaluation(options: EvaluationOptions) {
         const proof = verdict.kind === 'failed' ? { evidence } : {};
         monitor.found = { verdict, cases: cases + 1, ...proof };
       }
-      if (isLost === true) return;
-      const findings = judge.add(request, reply, path, isAgain === true || isConcurrencyCheck(of));
-      if (expectMember(reply).kind === 'passed' || expectExecuted(reply).kind === 'passed')
-        for (const { id, verdict } of findings) if (verdict.kind === 'passed') found.add(id);
+      if (isLost === true) return tally.addLost(request);
+      const isJudgedAlone = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
+      tally.add(request, reply, path, isAgain === true || isJudgedAlone);
     },
     /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
     earlyResult: (requirement: Requirement): Result | undefined => {
       if (skip.has(requirement.id)) return { verdict: skipped('skipped by --skip'), cases: 0 };
-      if (isConcurrencyCheck(requirement.id) && burstConcurrency === 1)
+      if (judgingConcurrency.has(requirement.id) && burstConcurrency === 1)
         return { verdict: skipped('--concurrency 1 sends one request at a time'), cases: 0 };
       const lack = lackOf(requirement, known, hasStateHook);
       if (lack === undefined) return undefined;
@@ -78,9 +110,11 @@ export function createEvaluation(options: EvaluationOptions) {
     /** Adds `basis: "fixture"` to results that passed only because the fixture says so. */
     withBasis: (results: readonly RequirementResult[]): readonly RequirementResult[] => {
       const passed = new Set(results.flatMap(({ id, outcome }) => (outcome === 'passed' ? [id] : [])));
-      const proves = (id: string) => passed.has(id) && (!id.endsWith('/follows-key') || found.has(id));
+      const byId = new Map(requirements.map((requirement) => [requirement.id, requirement]));
+      const proves = (id: string) =>
+        passed.has(id) && (byId.get(id)?.kind !== 'answer' || tally.showedEntity(id));
       return results.map((result) => {
-        const { provedBy } = requirements.find(({ id }) => id === result.id)!;
+        const { provedBy } = byId.get(result.id)!;
         const restsOnFixture = provedBy !== undefined && !provedBy.some(proves);
         return result.outcome === 'passed' && restsOnFixture ? { ...result, basis: 'fixture' } : result;
       });

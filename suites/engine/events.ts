@@ -1,9 +1,10 @@
 import type { RequirementResult, RunRecord, TranscriptLine } from '../../schemas/generated/types.ts';
+import type { ChangeStep } from '../model/changes.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
-import type { Exchange } from '../requirement.ts';
+import type { Exchange } from '../scenario-context.ts';
 import type { Reason } from '../verdict.ts';
-import type { Judgement } from './judge.ts';
 import type { Figures } from './record.ts';
+import type { Judgement } from './tally.ts';
 
 export type LineOf<Kind extends TranscriptLine['line']> = Extract<TranscriptLine, { line: Kind }>;
 
@@ -27,6 +28,8 @@ export interface RunExchange extends Exchange {
   readonly isAgain?: true;
   /** Set if a front end answered in place of the target. */
   readonly isLost?: true;
+  /** Set if it was sent together with others. */
+  readonly isAtOnce?: true;
 }
 
 /** Events of a run: enough to judge the run again without the target. */
@@ -38,6 +41,10 @@ export type RunEvent =
   | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }
   | ({ readonly kind: 'explained'; readonly of: string } & Partial<Judgement>)
   | ContextCall
+  /** A wrong answer that belongs to the scenario about concurrency: the lookup is right alone. */
+  | { readonly kind: 'company'; readonly of: string; readonly reply: Reply }
+  /** A step of a change that the state hook makes, by the number of the change. */
+  | ({ readonly kind: 'change'; readonly nth: number } & ChangeStep)
   /** A requirement that was not checked because the run stopped. */
   | { readonly kind: 'stopped'; readonly of: string; readonly reason: Reason; readonly words: string }
   | { readonly kind: 'outcome'; readonly result: RequirementResult }

@@ -80,7 +80,9 @@ describe('the curl line sends the same request, given the key', () => {
                 ? credential.value
                 : undefined;
           assert.deepEqual(option(words, '-H'), [
-            ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+            ...(authorization === undefined
+              ? []
+              : [authorization === '' ? 'Authorization;' : `Authorization: ${authorization}`]),
             ...Object.entries(headers).map(([field, value]) => `${field}: ${value}`),
           ]);
           assert.deepEqual(option(words, '--data-binary'), body === undefined ? [] : [body]);

@@ -4,8 +4,8 @@ import { carriesSecret, redactorOf, type Redact } from '../../schemas/redact.ts'
 import type { Secret } from '../../schemas/secret-forms.ts';
 import type { Answer } from '../answer.ts';
 import type { Known } from '../known.ts';
-import type { Exchange } from '../requirement.ts';
-import type { Request } from '../request.ts';
+import type { Exchange } from '../scenario-context.ts';
+import { writtenName, type Request } from '../request.ts';
 
 const MAX_BODY = 2000;
 
@@ -21,7 +21,7 @@ export function recordExchange(
   redact: Redact,
   variables: ReadonlyMap<string, string> = new Map(),
 ): RecordedExchange {
-  const { method, target, headers, body, credential, misplaced } = request;
+  const { method, target, headers, fieldNames, body, credential, misplaced } = request;
   const key = credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
   const named = (text: string) =>
     text.replaceAll('IB_API_KEY', variables.get(key?.key ?? '') ?? 'IB_API_KEY');
@@ -31,10 +31,12 @@ export function recordExchange(
     request: {
       method,
       target: variable(target),
-      headers: defined({
-        authorization: authorization && named(authorization),
-        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, variable(value)])),
-      }),
+      headers: Object.fromEntries(
+        Object.entries(defined({ authorization, ...headers })).map(([name, value]) => [
+          writtenName(name, fieldNames),
+          name === 'authorization' ? named(value) : variable(value),
+        ]),
+      ),
       ...(body === undefined ? {} : { body: variable(body) }),
     },
     ...(reply.kind === 'trouble'
@@ -78,16 +80,21 @@ export function redactedAll<Value>(value: Value, redact: Redact): Value {
 
 /** The request as a command line that needs $IB_API_KEY in its environment. */
 function curl(request: Request, base: string): string {
-  const { method, target, headers, body } = request;
+  const { method, target, isAbsolute, headers, fieldNames, body } = request;
+  const url = base.replace(/\/+$/, '') + target;
+  const nameOf = (name: string) => writtenName(name, fieldNames);
   const quote = (text: string) => `"${withVariable(inQuotes(text), request, undefined, inQuotes)}"`;
   const authorization = shellCredential(request);
   return [
     'curl -gi --path-as-is',
     ...(method === 'GET' ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]),
-    ...(authorization === undefined ? [] : [`-H "Authorization: ${authorization}"`]),
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...(authorization === undefined
+      ? []
+      : [`-H "${nameOf('Authorization')}${authorization === '' ? ';' : `: ${authorization}`}"`]),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${nameOf(name)}: ${value}`)}`),
     ...(body === undefined ? [] : [...(method === 'GET' ? ['-X GET'] : []), `--data-binary ${quote(body)}`]),
-    quote(base.replace(/\/+$/, '') + target),
+    ...(isAbsolute === true ? [`--request-target ${quote(url)}`] : []),
+    quote(url),
   ].join(' ');
 }
 

@@ -1,30 +1,37 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue } from '../catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Rule } from '../requirement.ts';
+import { isLookupRow } from '../requirement.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { malformations } from '../inputs/malformations.ts';
 import { knownFrom } from '../known.ts';
+import { factors, plainLevels } from '../model/factors.ts';
+import { isFeasible } from '../model/feasible.ts';
 import { drawAt, originOf } from '../model/path.ts';
 import { createLookups, type Lookup } from './lookups.ts';
 
-const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
+const ranks = ['requirement', 'level', 'pair', 'example', 'triple', 'random'] as const;
+const rows = catalogue.filter(isLookupRow);
 /** All lookups of an endpoint, in the order of a run. */
-const lookupsOf = (endpoint: 'user-status' | 'deposit-check', cases = 400, of = rules, facts = known) =>
-  [...createLookups({ known: facts, seed: 7, cases }, of).inTurn()].flatMap(
-    (lists) => lists[endpoint === 'user-status' ? 0 : 1]!,
-  );
+const lookupsOf = (
+  endpoint: Endpoint,
+  cases = 400,
+  of = rows,
+  facts = known,
+  seed = 7,
+): readonly Lookup[] => [...createLookups({ known: facts, seed, cases }, of).next(endpoint, ...ranks)];
 
 test('the path and the seed of a lookup give the same request', () => {
   for (const endpoint of ['user-status', 'deposit-check'] as const) {
     const lookups = lookupsOf(endpoint);
     assert.equal(lookups.length, 400);
-    for (const { request, origin } of lookups) {
-      assert.deepEqual(drawAt(origin.path, known, 7), request, origin.path);
-      assert.deepEqual(originOf(origin.path, known), origin);
+    for (const { request, path, levels } of lookups) {
+      assert.deepEqual(drawAt(path, known, 7), request(), path);
+      assert.deepEqual(originOf(path, known), { path, levels });
     }
-    assert.ok(lookups.some(({ request, origin }) => drawAt(origin.path, known, 8).target !== request.target));
+    assert.ok(lookups.some(({ request, path }) => drawAt(path, known, 8).target !== request().target));
   }
 });
 
@@ -46,20 +53,118 @@ for (const path of [
       (error) => error instanceof Problem && error.code === 'usage' && error.message.includes(path),
     ));
 
-test('the same seed gives the same lookups, by strength or in turn', () => {
-  const lookups = createLookups({ known, seed: 7, cases: 400 }, rules);
-  const first = ([0, 1, 2] as const).flatMap((strength) => lookups.ofStrength(strength)[0]!);
-  assert.deepEqual([...first, ...[...lookups.inTurn()].flatMap(([list]) => list!)], lookupsOf('user-status'));
+test('the same seed gives the same lookups, at once or by rank', () => {
+  const nameOf = ({ path, rank }: Lookup) => `${rank} ${path}`;
+  for (const endpoint of endpointNames) {
+    const lookups = createLookups({ known, seed: 7, cases: 400 }, rows);
+    const byRank = [['requirement'], ['level'], ['pair', 'example'], ['triple', 'random']] as const;
+    assert.deepEqual(
+      byRank.flatMap((some) => [...lookups.next(endpoint, ...some)].map(nameOf)),
+      lookupsOf(endpoint).map(nameOf),
+    );
+  }
 });
 
-test('each requirement has a lookup before any has two; strengths go up', () => {
-  const lookups = lookupsOf('deposit-check', 2000).filter(({ depth }) => depth === 0);
-  const order = [0, 1, 2, 5, 3];
-  const strengths = lookups.map(({ strength }) => order.indexOf(strength));
-  assert.deepEqual(
-    strengths.filter((one, at) => at === 0 || one !== strengths[at - 1]),
-    [0, 1, 2, 3, 4],
+test('lookups come by rank: requirements, levels, pairs and examples in turn, triples, random ones', () => {
+  const order = [['requirement'], ['level'], ['pair', 'example'], ['triple'], ['random']];
+  for (const endpoint of endpointNames) {
+    const places = lookupsOf(endpoint, 2000)
+      .filter(({ depth }) => depth === 0)
+      .map(({ rank }) => order.findIndex((some) => some.includes(rank)));
+    assert.deepEqual(
+      places,
+      places.toSorted((a, b) => a - b),
+    );
+    assert.deepEqual([...new Set(places)], [0, 1, 2, 3]);
+    const mixed = lookupsOf(endpoint, 2000).filter(({ rank }) => rank === 'pair' || rank === 'example');
+    const first = mixed.slice(0, 20).filter(({ rank }) => rank === 'pair').length;
+    assert.ok(first > 8 && first < 12, `${first} pairs among the first 20`);
+  }
+});
+
+/** A fixture with one user and no deposits. */
+const small = knownFrom({
+  partners: [{ id: 'a' }],
+  apiKeys: [{ key: 'fake-a', partner: 'a', state: 'active' }],
+  users: [
+    { user_id: '5716f995-de2f-4eb5-bdd4-b3f890c69346', partner: 'a', date_joined: '2024-01-01T00:00:00Z' },
+  ],
+  deposits: [],
+});
+
+const required = rows.filter(({ level }) => level === 'required');
+const coveredBy = (lookups: readonly Lookup[]) =>
+  new Set(
+    lookups.flatMap(({ rows: some, times }) => some.filter((row) => row.kind !== 'repetition' || times > 1)),
   );
+
+test('the first lookups cover each required requirement, for every seed in the same order', () => {
+  for (const endpoint of endpointNames) {
+    const firsts = lookupsOf(endpoint).filter(({ rank }) => rank === 'requirement');
+    const all = coveredBy(lookupsOf(endpoint, 2000));
+    const covered = coveredBy(firsts);
+    assert.deepEqual(
+      required.filter((row) => all.has(row) && !covered.has(row)).map(({ id }) => id),
+      [],
+    );
+    assert.ok(firsts.length <= required.filter((row) => all.has(row)).length + 2, `${firsts.length} lookups`);
+    const others = lookupsOf(endpoint, 400, rows, known, 8).filter(({ rank }) => rank === 'requirement');
+    assert.deepEqual(
+      others.map(({ levels }) => levels),
+      firsts.map(({ levels }) => levels),
+    );
+  }
+});
+
+for (const [fixture, facts] of Object.entries({ 'the sample fixture': known, 'one user': small }))
+  test(`after the first two ranks, every feasible level was tried without a mask: ${fixture}`, () => {
+    for (const endpoint of endpointNames) {
+      const plain = plainLevels(endpoint);
+      const gates = factors[endpoint].filter(({ isGate }) => isGate).map(({ name }) => name);
+      const early = lookupsOf(endpoint, 400, rows, facts).filter(
+        ({ rank }) => rank === 'requirement' || rank === 'level',
+      );
+      for (const { name: factor, names } of factors[endpoint])
+        for (const level of names) {
+          // As for strength: a row covers a level only if all other gates are plain.
+          const isTried = early.some(
+            ({ levels }) =>
+              levels[factor] === level &&
+              gates.every((gate) => gate === factor || levels[gate] === plain[gate]),
+          );
+          assert.ok(
+            isTried || !isFeasible(endpoint, { [factor]: level }, facts),
+            `${endpoint}, ${factor}: ${level}`,
+          );
+        }
+    }
+  });
+
+test('one lookup has several levels that hide nothing, with own data', () => {
+  for (const endpoint of endpointNames) {
+    const plain = plainLevels(endpoint);
+    const levels = lookupsOf(endpoint).filter(({ rank }) => rank === 'level');
+    const open = factors[endpoint].filter(
+      ({ name, isGate }) => !isGate && name !== 'situation' && name !== 'query',
+    );
+    const changed = (one: Lookup) => open.filter(({ name }) => one.levels[name] !== plain[name]);
+    const packed = levels.filter((one) => changed(one).length > 2);
+    assert.ok(packed.length > 0);
+    for (const { levels: row } of packed)
+      assert.ok(row.situation.startsWith('own'), `${endpoint}: ${row.situation}`);
+  }
+});
+
+test('another seed tries other pairs first, so that short runs complete each other', () => {
+  for (const endpoint of endpointNames) {
+    const pairsOf = (seed: number) =>
+      lookupsOf(endpoint, 400, rows, known, seed)
+        .filter(({ rank }) => rank === 'pair')
+        .slice(0, 30)
+        .map(({ levels }) => JSON.stringify(levels));
+    const one = new Set(pairsOf(7));
+    assert.ok(pairsOf(8).filter((row) => one.has(row)).length < 15);
+  }
 });
 
 test("the first lookup finds the other partner's data, whatever data it has, with its key", () => {
@@ -68,21 +173,22 @@ test("the first lookup finds the other partner's data, whatever data it has, wit
   const otherKeys = [...known.otherKeys, third, { ...third, key: 'fourth' }];
   const facts = { ...known, otherKeys, userById: new Map(users.map((user) => [user.user_id, user])) };
   for (let seed = 0; seed < 10; seed++) {
-    const [[first]] = createLookups({ known: facts, seed, cases: 1 }, rules).ofStrength(0) as [[Lookup]];
-    assert.deepEqual(first.ids, ['foreign-ib/user-status/follows-key']);
+    const [first] = lookupsOf('user-status', 1, rows, facts, seed);
+    assert.ok(first!.rows.some(({ id }) => id === 'foreign-ib/user-status/follows-key'));
+    assert.equal(first!.levels.key, "another partner's");
   }
 });
 
 test('only lookups that a requirement covers are sent', () => {
-  const one = rules.filter(({ id }) => id === 'auth/user-status/expired');
+  const one = rows.filter(({ id }) => id === 'auth/user-status/expired');
   const lookups = lookupsOf('user-status', 50, one);
-  assert.ok(lookups.length === 50 && lookups.every(({ origin }) => origin.levels.key === 'expired'));
+  assert.ok(lookups.length === 50 && lookups.every(({ levels }) => levels.key === 'expired'));
   assert.deepEqual(lookupsOf('deposit-check', 50, one), []);
   assert.deepEqual(lookupsOf('user-status', 50, one, { ...known, expiredKeys: [] }), []);
 });
 
 test('the search for lookups ends if no lookup covers a requirement', () => {
-  const pending = rules.filter(({ id }) => id === 'pending/deposit-check/pending');
+  const pending = rows.filter(({ id }) => id === 'pending/deposit-check/pending');
   const [deposit] = known.becoming;
   const first = { ...deposit!, becomes: { ...deposit!.becomes, afterPolls: 1 } };
   const facts = { ...known, pending: [], becoming: [first], depositById: new Map([['x', first]]) };
@@ -90,23 +196,15 @@ test('the search for lookups ends if no lookup covers a requirement', () => {
 });
 
 test('each malformed example is tried, whatever data the fixture has', () => {
-  const facts = knownFrom({
-    partners: [{ id: 'a' }],
-    apiKeys: [{ key: 'fake-a', partner: 'a', state: 'active' }],
-    users: [
-      { user_id: '5716f995-de2f-4eb5-bdd4-b3f890c69346', partner: 'a', date_joined: '2024-01-01T00:00:00Z' },
-    ],
-    deposits: [],
-  });
   const expected = malformations['a character less']!.examples(
     'x',
     '0badc0de-0000-4000-8000-000000000000',
   ).length;
   for (const endpoint of ['user-status', 'deposit-check'] as const) {
-    const tried = lookupsOf(endpoint, 1500, rules, facts).filter(
-      ({ origin }) => origin.levels.malformation === 'a character less',
+    const tried = lookupsOf(endpoint, 1500, rows, small).filter(
+      ({ levels }) => levels.malformation === 'a character less',
     );
-    const picks = tried.flatMap(({ origin }) => /#\d+$/.exec(origin.path) ?? []);
+    const picks = tried.flatMap(({ path }) => /#\d+$/.exec(path) ?? []);
     assert.equal(new Set(picks).size, expected, endpoint);
   }
 });

@@ -1,6 +1,6 @@
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { header, isHtmlPage, type Answer } from '../answer.ts';
+import { header, isHtmlPage, type Answer, type Reply } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
@@ -19,9 +19,15 @@ import type { Sender } from './sender.ts';
 export async function preflight(sender: Sender, known: Known, href: string, ifRefused?: string) {
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const ask = (endpoint: Endpoint) => lookupOf(endpoint, findableId(endpoint, known), { credential });
-  let { reply } = await sender.send(ask('user-status'));
+  let { reply } = await sender.send(ask('user-status'), { isNow: true });
   if (reply.kind === 'trouble' && reply.code === 'timeout')
+    ({ reply } = await sender.send(ask('user-status'), { isNow: true }));
+  if (isLimited(reply)) {
+    // The other endpoint, and lookups without a key, may go on while the key is limited.
+    const others = [ask('deposit-check'), { ...ask('user-status'), credential: { as: 'none' as const } }];
+    for (const other of others) if (isNotLimited((await sender.sendOnce(other)).reply)) return undefined;
     ({ reply } = await sender.send(ask('user-status')));
+  }
   if (reply.kind === 'answer') {
     const sign = otherServiceSign(reply, 'user-status');
     const isRefused = ifRefused !== undefined && reply.status === 401;
@@ -39,16 +45,14 @@ export async function preflight(sender: Sender, known: Known, href: string, ifRe
   }
   const { code, words } = reply;
   if (code === 'network') throw new Problem('unreachable', `${href}: ${words}`);
-  if (code === 'rate-limited') {
-    // The other endpoint may have its own limiter.
-    const other = (await sender.sendOnce(ask('deposit-check'))).reply;
-    if (other.kind === 'answer' && other.status !== 429) return undefined;
-  }
   return {
     reason: code,
     words: code === 'timeout' ? `the target accepts connections but does not answer: ${words}` : words,
   };
 }
+
+const isLimited = (reply: Reply) => reply.kind === 'answer' && reply.status === 429;
+const isNotLimited = (reply: Reply) => reply.kind === 'answer' && reply.status !== 429;
 
 const MAX_LOCATION = 300;
 
@@ -66,7 +70,7 @@ function otherServiceSign(answer: Answer, endpoint: Endpoint): string | undefine
   if (status !== 404) return undefined;
   if (!isJson) return '404 without JSON';
   // Only deposit-check has a 404, with its own message. Any other 404 means that the path does not exist.
-  const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
-  const isOurs = messages[404] !== undefined && fieldsOf(answer)?.['error'] === messages[404];
+  const message = messageOf(endpoint, 404);
+  const isOurs = message !== undefined && fieldsOf(answer)?.['error'] === message;
   return isOurs ? undefined : '404 with another message';
 }

@@ -18,14 +18,20 @@ import { createTraffic } from './traffic.ts';
 /** The record of a run with one requirement with this result. */
 function recordOf(result: Result, figures: Partial<Figures> = {}) {
   const subject = { level: 'required', clause: '', title: '' } as const;
-  const requirement = scenario({ ...subject, id: 'valid/user-status/x', run: assert.fail });
+  const requirement = scenario({
+    ...subject,
+    id: 'valid/user-status/x',
+    endpoint: 'user-status',
+    run: assert.fail,
+  });
   const options = { target: 'http://here', known, seed: 1, cases: 100, version: 'test' };
   const list = [createDescriber(options)(requirement, result)];
   const all: Figures = {
     startedAt: 0,
     durationMs: 1,
     requests: 1,
-    rateLimited: { answers: 0, waitedMs: 0 },
+    rateLimited: { answers: 0, waitedMs: 0, endpoints: [] },
+    phases: [],
     keyWorks: true,
     interrupted: false,
     strength: 2,
@@ -58,11 +64,9 @@ test('a failure says when and how often it fails, and how to replay it', () => {
 test('a record says what was covered and what limited the run', () => {
   const whole = recordOf({ verdict: pass, cases: 1 });
   assert.deepEqual([whole.strength, whole.coverage?.triples, whole.notes], [2, [1, 3], []]);
-  const learned = { endpoint: 'user-status', requests: 12, windowSeconds: 2 } as const;
   const notes: readonly (readonly [Partial<Figures>, RegExp])[] = [
     [{ keyWorks: false }, /^The target answers every request with <key northwind\/active> with 401/],
     [{ interrupted: true, interruptedBy: 'SIGINT' }, /^Interrupted by SIGINT\.$/],
-    [{ rateLimited: { answers: 1, waitedMs: 1, learned: [learned] } }, /user-status about 12 in 2 s/],
   ];
   for (const [figures, note] of notes) {
     const record = recordOf({ verdict: pass, cases: 1 }, figures);

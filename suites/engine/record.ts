@@ -1,9 +1,22 @@
 import type { RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../known.ts';
-import type { Exchange, Requirement } from '../requirement.ts';
+import type { Requirement } from '../requirement.ts';
+import type { Exchange } from '../scenario-context.ts';
 import type { Observation, Verdict } from '../verdict.ts';
 import { recordExchange, redactedAll, redactor } from './evidence.ts';
+
+interface Share {
+  readonly failed: number;
+  readonly of: number;
+}
+
+export interface Separation {
+  readonly with?: Share;
+  readonly without?: readonly (Share & { readonly condition: string })[];
+  /** Values that fail and values that pass, if only some fail. */
+  readonly ids?: { readonly failing: readonly string[]; readonly passing: readonly string[] };
+}
 
 /** The result of a requirement. */
 export interface Result {
@@ -15,6 +28,10 @@ export interface Result {
   readonly path?: string;
   /** The conditions under which it fails. */
   readonly where?: readonly string[];
+  /** Conditions that were not confirmed. */
+  readonly suspected?: readonly string[];
+  /** How many new lookups failed with all of `where`, and without each. */
+  readonly separation?: Separation;
   /** How many of `of` equal lookups failed, if not all did. */
   readonly intermittent?: { readonly failed: number; readonly of: number };
 }
@@ -31,10 +48,12 @@ export interface RecordOptions extends Readonly<
   readonly keyVariables?: ReadonlyMap<string, string>;
 }
 
-type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
+type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'phases' | 'strength' | 'coverage' | 'interrupted';
 
 /** Figures of a run. Times are in ms. */
-export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'canary'>> {
+export interface Figures extends Readonly<
+  Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'canary' | 'needs'>
+> {
   readonly startedAt: number;
   /** Whether some lookups were not tried because the budget was used up. */
   readonly isCut: boolean;
@@ -70,7 +89,6 @@ export function makeRecord(
     notes: [
       ...(options.notes ?? []),
       ...(keyWorks === false ? [refusedNote(known.callerKeys[0]?.name ?? 'the key')] : []),
-      ...limitNote(figures.rateLimited),
       ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
     ],
     ...defined({ rerun: rerun && redact(rerun) }),
@@ -83,28 +101,18 @@ export function makeRecord(
 const refusedNote = (key: string) =>
   `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
 
-function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] {
-  if (learned.length === 0) return [];
-  const limits = learned.map(
-    ({ endpoint, requests, windowSeconds }) =>
-      `${endpoint} about ${requests} in ${Math.round(windowSeconds)} s`,
-  );
-  return [
-    `Rate limits, as seen from 429 answers: ${limits.join(', ')}. State the real ones under limits in the fixture: then a run stays below them and checks the threshold. To check more, add active keys of the partner or raise --max-duration.`,
-  ];
-}
-
 /** Returns a function that turns a result into its entry in the record. */
 export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions) {
   const redact = redactor(known, headers);
   return ({ id, level, clause, title, reading }: Requirement, result: Result): RequirementResult => {
-    const { verdict, cases, evidence, path, where, intermittent } = result;
+    const { verdict, cases, evidence, path, where, suspected, separation, intermittent } = result;
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
     return {
       ...defined({ id, level, clause, title, reading, cases, outcome: kind, reason }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
-      ...(kind === 'failed' && defined({ where, intermittent })),
+      ...(kind === 'failed' &&
+        defined({ where, suspected, separation: redactedAll(separation, redact), intermittent })),
       ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, keyVariables) }),
       ...(isOpen && path !== undefined && { replay: { seed, path } }),
     } as RequirementResult;

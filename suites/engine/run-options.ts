@@ -1,5 +1,6 @@
-import type { Progress } from '../../schemas/plan.ts';
-import type { Requirement, StateHook } from '../requirement.ts';
+import type { Plan, Progress, Waiting } from '../../schemas/plan.ts';
+import type { Requirement } from '../requirement.ts';
+import type { StateHook } from '../scenario-context.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { OnEvent } from './events.ts';
@@ -16,7 +17,11 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly burstConcurrency?: number | undefined;
   readonly timeoutMs: number;
   readonly maxDurationMs: number;
+  /** The same in real time, for a run on a virtual clock. */
+  readonly maxRealMs?: number;
   readonly maxRequests: number;
+  /** Time that a change of the target's data may take until all answers must show it, in ms. */
+  readonly graceMs: number;
   /** Maximum requests per second; unlimited without it. */
   readonly rate?: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,8 +31,6 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly stateHook?: StateHook;
   /** Creates the client; without it, one that uses sockets. */
   readonly connect?: (options: ClientOptions) => Client;
-  /** Random numbers from 0 to 1, for jitter. */
-  readonly random: () => number;
   /** Stops the run early. Results so far are recorded. */
   readonly signal: AbortSignal;
   /** Error message if the target refuses the key under test; without it, the refusal is judged. */
@@ -43,5 +46,11 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
    */
   readonly onReached?: () => Promise<readonly string[] | undefined>;
   readonly onProgress?: (progress: Progress) => void;
+  /** Called with the plan once the target answers, and again when a limit becomes known. */
+  readonly onPlan?: (plan: Plan) => void;
+  /** Called when a wait begins. */
+  readonly onWait?: (waiting: Waiting) => void;
+  /** Called with what a person should know at once, such as a target that contradicts the fixture. */
+  readonly onRemark?: (words: string) => void;
   readonly onEvent?: OnEvent;
 }

@@ -4,7 +4,7 @@ import type { Answer } from '../answer.ts';
 import { auth } from '../auth.ts';
 import { depositCheck, userStatus } from '../request.ts';
 import { pending } from '../pending.ts';
-import { rateLimit } from '../rate-limit.ts';
+import { rateLimit } from '../limits/rows.ts';
 import { scenario, type Requirement } from '../requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pass } from '../verdict.ts';
@@ -34,10 +34,10 @@ const options: Omit<RunOptions, 'requirements' | 'connect'> = {
   timeoutMs: 1000,
   maxDurationMs: 600_000,
   maxRequests: 10_000,
+  graceMs: 0,
   headers: {},
   tls: { insecure: false },
   clock,
-  random: () => 0.5,
   signal: new AbortController().signal,
   version: 'test',
 };
@@ -51,6 +51,7 @@ test('every request of a run is in its traffic', async () => {
   const replies: Sent[] = [];
   const talk = scenario({
     id: 'valid/service/talk',
+    endpoint: 'service',
     level: 'required',
     clause: '',
     title: '',
@@ -101,15 +102,19 @@ test('an endpoint that refuses everything does not affect the other one', async 
 
 const unauthorized: Sent = answer(401, { error: 'Unauthorized' });
 
-test('a requirement passes only if each level was tried', async () => {
-  for (const [maxRequests, expected] of [
-    [6, 'inconclusive'],
-    [1000, 'passed'],
-  ] as const) {
-    const more = { cases: 200, maxRequests };
-    const { requirements } = await runOn(ofAuth('malformed'), async () => unauthorized, more);
-    assert.equal(requirements[0]!.outcome, expected);
-  }
+test('a requirement passes by one answer; levels that were not tried take strength from the run', async () => {
+  const verify = (maxRequests: number) =>
+    runOn(ofAuth('malformed'), async () => unauthorized, { cases: 200, maxRequests });
+  const [cut, whole] = [await verify(4), await verify(1000)];
+  for (const { requirements } of [cut, whole]) assert.equal(requirements[0]!.outcome, 'passed');
+  assert.ok(cut.requirements[0]!.cases < whole.requirements[0]!.cases);
+  assert.deepEqual([cut.strength, cut.requests], [0, 4]);
+});
+
+test('a requirement without any answer is inconclusive', async () => {
+  const { requirements } = await runOn(ofAuth('malformed'), async () => unauthorized, { maxRequests: 1 });
+  const [row] = requirements;
+  assert.deepEqual([row!.outcome, 'reason' in row! && row.reason], ['inconclusive', 'budget']);
 });
 
 for (const [code, times] of [
@@ -128,19 +133,31 @@ for (const [code, times] of [
   });
 
 test('a target that stalls once loses nothing', async () => {
-  let sent = 0;
-  // Both endpoints have requests in flight.
+  // Answers take time: all requests of both endpoints that are sent during the stall are lost together.
+  const passing = { ...virtualClock(0), during: <Result>(work: Promise<Result>) => work };
+  const [timeoutMs, stallMs, stallAt] = [1000, 500, 10];
   const requirements = auth.filter((one) => one.id.endsWith('/missing'));
   const concurrency = 8;
+  let sent = 0;
+  let lost = 0;
+  let stallsUntil = Number.POSITIVE_INFINITY;
   const record = await runOn(
     requirements,
     async ({ target, headers }) => {
-      if (headers['authorization'] !== undefined) return answer(200);
-      if (++sent > concurrency && sent <= 3 * concurrency) return gone;
-      return answer(401, `{"error":"${target.includes('user-status') ? 'Unauthorized' : 'UNAUTHORIZED'}"}`);
+      const sentAt = passing.now();
+      if (++sent === stallAt) stallsUntil = sentAt + stallMs;
+      const isLost = sent > stallAt && sentAt < stallsUntil;
+      await passing.sleep(isLost ? timeoutMs : 10);
+      if (isLost) lost++;
+      if (isLost) return gone;
+      const at = { sentAt, receivedAt: passing.now() };
+      if (headers['authorization'] !== undefined) return { ...answerOf(200, ''), ...at };
+      const error = target.includes('user-status') ? 'Unauthorized' : 'UNAUTHORIZED';
+      return { ...answerOf(401, { error }, { 'content-type': 'application/json' }), ...at };
     },
-    { concurrency, cases: 200 },
+    { concurrency, cases: 200, clock: passing },
   );
+  assert.ok(lost > concurrency, `${lost} lost`);
   assert.deepEqual(
     record.requirements.map(({ outcome }) => outcome),
     ['passed', 'passed'],

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { catalogue } from '../catalogue.ts';
-import { suiteOf } from '../requirement.ts';
+import { catalogue, suiteOf } from '../catalogue.ts';
 import { schedule } from './schedule.ts';
 
 const { becoming, lanes, alone, limiters } = schedule(catalogue);
@@ -13,13 +12,22 @@ test('every scenario runs once', () => {
   assert.deepEqual(placed.toSorted(), names(scenarios).toSorted());
 });
 
-test('one scenario waits for deposits to become EXECUTED; limiters come last', () => {
-  assert.deepEqual(names(becoming), ['pending/deposit-check/becomes-executed']);
+test('some scenarios wait for deposits to become EXECUTED; limiters come last', () => {
+  assert.deepEqual(names(becoming), [
+    'pending/deposit-check/becomes-executed',
+    'pending/deposit-check/after-executed',
+  ]);
   assert.ok(limiters.length > 0 && limiters.every((one) => suiteOf(one) === 'rate-limit'));
 });
 
 test('a key is revoked while nothing else runs', () => {
-  assert.deepEqual(names(alone), ['auth/user-status/revocation', 'auth/deposit-check/revocation']);
+  assert.deepEqual(
+    names(alone),
+    ['revocation', 'revocation-spares'].flatMap((name) => [
+      `auth/user-status/${name}`,
+      `auth/deposit-check/${name}`,
+    ]),
+  );
 });
 
 test('a lane has one endpoint, and required scenarios come first', () => {

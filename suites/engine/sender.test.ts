@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { depositCheck, lookup, userStatus, type Changes } from '../request.ts';
+import { userStatus } from '../request.ts';
 import type { Reply, Trouble } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
-import { createSender, costOf } from './sender.ts';
-import { createQuota } from './quota.ts';
+import { createSender } from './sender.ts';
+import { createWaiter } from '../limits/waiter.ts';
 
 /** A sender to a fake target, with the number of requests and of exchanges. */
 function senderOf(
@@ -31,10 +31,11 @@ function senderOf(
     known,
     clock,
     budget,
-    quota: createQuota({ clock, budget, limits: {}, deadline, random: () => 0, signal }),
+    waiter: createWaiter({ clock, budget, stated: {}, deadline, maxDurationMs: 3_600_000, signal }),
     signal,
     deadline,
     maxLostInARow,
+    wasRevoked: () => false,
     onExchange: () => void seen++,
   });
   return { sender, clock, sent: () => sent, seen: () => seen };
@@ -147,42 +148,4 @@ describe('a connection that breaks', () => {
     await sender.send(someUser);
     assert.equal(sent(), 6);
   });
-});
-
-describe('the cost of a request at the limiter', () => {
-  const member = known.members[0]!.user_id;
-  const foreigner = known.foreigners[0]!.user_id;
-  const [key] = known.callerKeys;
-  const [other] = known.otherKeys;
-  const [revoked] = known.revokedKeys;
-  const [personal] = known.nonPartnerKeys;
-  const by = (known_: typeof key): Changes => ({ credential: { as: 'key', key: known_! } });
-  const free = known.executed[0]!.reference_id;
-
-  const prices: Readonly<Record<string, readonly [ReturnType<typeof lookup>, 0 | 1]>> = {
-    'a member, by whichever key of the caller': [userStatus(member), 0],
-    'a member, by a certain key': [userStatus(member, by(key)), 0],
-    'a member in capitals': [userStatus(member.toUpperCase()), 0],
-    'a member, by a key of another partner': [userStatus(member, by(other)), 1],
-    'a member, by a revoked key of the partner': [userStatus(member, by(revoked)), 0],
-    'a member, by a personal key': [userStatus(member, by(personal)), 1],
-    'a user of another IB': [userStatus(foreigner), 1],
-    "a user of the key's own IB, foreign to the caller": [userStatus(foreigner, by(other)), 0],
-    'an unknown id': [userStatus('0badc0de-0000-4000-8000-000000000000'), 1],
-    'no id': [lookup('user-status', undefined), 1],
-    'an invalid id': [userStatus(`${member}0`), 1],
-    'a member, by a parameter in capitals': [lookup('user-status', `USER_ID=${member}`), 1],
-    'a member, by a second parameter': [lookup('user-status', `x=1&user_id=${member}`), 1],
-    'a member, percent-encoded': [lookup('user-status', `user_id=%31${member.slice(1)}`), 1],
-    'a deposit that is found': [depositCheck(free), 1],
-    'a deposit that is not': [depositCheck(member), 1],
-    'without a key': [userStatus(foreigner, { credential: { as: 'none' } }), 0],
-    'with something else in its place': [
-      depositCheck(free, { credential: { as: 'header', value: 'Basic x', shell: 'Basic x' } }),
-      0,
-    ],
-  };
-
-  for (const [name, [request, cost]] of Object.entries(prices))
-    test(`${name}: ${cost}`, () => assert.equal(costOf(request, known), cost));
 });

@@ -1,22 +1,24 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { isHtmlPage, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
+import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
+import { authorizationOf, factsOf } from '../facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../known.ts';
-import { authorizationOf } from '../model/lookup.ts';
-import { lookupOf, type Request } from '../request.ts';
-import type { Context, Exchange } from '../requirement.ts';
+import type { KnownKey } from '../known.ts';
+import { lookupOf, writtenName, type Request } from '../request.ts';
+import type { Context, Exchange } from '../scenario-context.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import type { RunExchange } from './events.ts';
-import type { Quota } from './quota.ts';
+import { askedBy, isCounted } from '../limits/costs.ts';
+import type { Turn } from '../limits/account.ts';
+import type { Waiter } from '../limits/waiter.ts';
 import type { RunOptions } from './run-options.ts';
 
-export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain'> {
+export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain' | 'isAtOnce'> {
   /** Latest time to wait for a limiter, in ms of the clock. */
   readonly until?: number | undefined;
-  /** Whether to send it together with others, as far as --rate allows. */
-  readonly isAtOnce?: boolean;
+  /** Whether not to wait: a request that may not be sent now is not sent, and a 429 is its answer. */
+  readonly isNow?: boolean;
   /** Gets each 429 before the retry. */
   readonly onRefused?: (answer: Answer) => void;
 }
@@ -24,11 +26,13 @@ export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain'
 export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'signal'> {
   readonly client: Client;
   readonly budget: Budget;
-  readonly quota: Quota;
+  readonly waiter: Waiter;
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
   /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
+  /** Whether a key was revoked during the run, so that it is not used any more. */
+  readonly wasRevoked: (key: KnownKey) => boolean;
   /** Gets every exchange as it ends. */
   readonly onExchange: (exchange: RunExchange) => void;
 }
@@ -46,7 +50,8 @@ const MAX_PAUSES = 10;
 
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
-  const { client, known, clock, budget, quota, signal, deadline, maxLostInARow, onExchange } = setup;
+  const { client, known, clock, budget, waiter, signal, deadline, maxLostInARow, wasRevoked, onExchange } =
+    setup;
   const callers = known.callerKeys.map(({ key }) => key);
   let rateLimited = 0;
   let lostInARow = 0;
@@ -57,13 +62,12 @@ export function createSender(setup: SenderOptions) {
   let outage: Promise<boolean> | undefined;
   let keyWorks: boolean | undefined;
 
-  /** The account of a request; empty for requests without an issued key. */
-  const accountOf = ({ credential }: Request) => (credential.as === 'key' ? credential.key.key : '');
-
   const resolve = (request: Request): Request | undefined => {
     if (request.credential.as !== 'caller') return request;
     if (callers.length === 0) return undefined;
-    const available = quota.firstAvailable(request.endpoint, callers);
+    const { endpoint, cost } = askedBy(known, request);
+    const usable = known.callerKeys.filter((one, at) => at === 0 || !wasRevoked(one)).map(({ key }) => key);
+    const available = waiter.firstAvailable({ endpoint, cost }, usable);
     const key = known.callerKeys.find((one) => one.key === available)!;
     return { ...request, credential: { as: 'key', key } };
   };
@@ -91,7 +95,7 @@ export function createSender(setup: SenderOptions) {
       if (end !== undefined) return end;
       const answeredBefore = answered;
       const reply = await clock.during(client.send(wire));
-      const isFrontEnd = reply.kind === 'answer' && isFromFrontEnd(reply);
+      const isFrontEnd = reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(request, reply);
       if (reply.kind === 'answer' && !isFrontEnd) answered++;
       if (reply.kind === 'answer') {
         lostInARow = 0;
@@ -107,11 +111,12 @@ export function createSender(setup: SenderOptions) {
         isLast = !(await outage);
       }
       const isLost = isFrontEnd && (!isLast || most === 1);
-      const { of, path, isAgain } = options;
-      onExchange(defined({ request, reply, of, path, isAgain, isLost: isLost || undefined }));
+      const { of, path, isAgain, isAtOnce } = options;
+      onExchange(defined({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined }));
       if ((isLost || isBroken) && !isLast) {
         // The target may have counted the lost request.
-        quota.record(request.endpoint, accountOf(request), costOf(request, known), undefined, false);
+        const account = askedBy(known, request);
+        waiter.record(account, undefined, account.cost > 0, false);
         continue;
       }
       // A burst may overload a target that recovers afterwards.
@@ -120,35 +125,39 @@ export function createSender(setup: SenderOptions) {
     }
   };
 
+  /** A page for a request about which the interface says nothing may be the target's own. */
+  const isOwnPage = (request: Request, { status }: Answer) =>
+    status < 500 && status !== 408 && factsOf(known, request) === undefined;
+
   const isTargetGone = () => lostInARow >= maxLostInARow;
 
   const attempt = async (asked: Request, isOnce: boolean, options: SendOptions = {}): Promise<Exchange> => {
-    const { until, onRefused } = options;
-    const { endpoint } = asked;
-    if (onRefused !== undefined) quota.allowRetry(endpoint, accountOf(asked));
+    const { until, isNow = false, onRefused } = options;
+    if (onRefused !== undefined) waiter.allowRetry(askedBy(known, asked));
     for (;;) {
       await outage;
       const request = resolve(asked);
       if (request === undefined)
         return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-      const account = accountOf(request);
-      const cost = costOf(request, known);
+      const account = askedBy(known, request);
       const refusal =
         budget.ended(until) ??
         (isTargetGone()
           ? trouble('network', NOT_SENT)
           : isOnce
             ? undefined
-            : await quota.admit(endpoint, account, cost, until));
+            : await waiter.admit(account, isNow ? clock.now() : until));
       if (refusal !== undefined) return { request, reply: refusal };
       const reply = await transmit(request, options, isOnce ? 1 : MAX_TRIES);
       const answer = reply.kind === 'answer' ? reply : undefined;
-      quota.record(endpoint, account, cost, answer, !isOnce, onRefused !== undefined);
+      const counted = answer === undefined ? account.cost > 0 : isCounted(account, answer);
+      waiter.record(account, answer, counted, !isOnce);
       if (answer === undefined && signal.aborted)
         return { request, reply: trouble('interrupted', 'the run was interrupted') };
       if (isOnce || answer?.status !== 429) return { request, reply };
       rateLimited++;
       onRefused?.(answer);
+      if (isNow) return { request, reply };
     }
   };
 
@@ -158,13 +167,17 @@ export function createSender(setup: SenderOptions) {
     const [key] = known.callerKeys;
     if (key === undefined) return;
     await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
-    await quota.waitForReset(endpoint);
+    await waiter.waitForReset(endpoint);
   };
   return {
     send,
+    /** When a request may be sent, by what is known now. */
+    turnOf: (request: Request): Turn => waiter.turnOf(askedBy(known, resolve(request) ?? request)),
     /** Never retries: a 429 is an answer like any other. */
     sendOnce: (request: Request, options?: SendOptions) => attempt(request, true, options),
-    waitForQuiet: quota.waitForQuiet,
+    waitForQuiet: waiter.waitForQuiet,
+    longestWindowMs: waiter.longestWindowMs,
+    isContradicted: waiter.isContradicted,
     waitForReset,
     rateLimited: () => rateLimited,
     /** Whether the key under test was ever accepted; undefined before it was used. */
@@ -172,34 +185,16 @@ export function createSender(setup: SenderOptions) {
   };
 }
 
-/** Whether a proxy or gateway answered in place of the target. */
-function isFromFrontEnd(answer: Answer): boolean {
-  const { status } = answer;
-  const isGatewayStatus =
-    status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
-  return isGatewayStatus || (status >= 400 && isHtmlPage(answer));
-}
-
 /** The request as it is sent, with its Authorization header. */
 export function wireRequest(request: Request): WireRequest {
-  const { method, target, headers, body, credential } = request;
+  const { method, target, isAbsolute, headers, fieldNames, body, credential } = request;
   const authorization = authorizationOf(credential, undefined);
-  return defined({ method, target, headers: { ...headers, ...defined({ authorization }) }, body });
+  const fields = Object.entries({ ...headers, ...defined({ authorization }) });
+  return defined({
+    method,
+    target,
+    isAbsolute,
+    headers: Object.fromEntries(fields.map(([name, value]) => [writtenName(name, fieldNames), value])),
+    body,
+  });
 }
-
-/** Whether a request may count at the limiter: a lookup of a member is not a failed lookup, all others may be. */
-export function costOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
-  if (credential.as === 'header' || credential.as === 'none') return 0;
-  if (endpoint === 'deposit-check') return 1;
-  const query = target.indexOf('?');
-  const isLookup = target.startsWith(parameter, query + 1);
-  // All keys of the caller belong to one partner.
-  const key = credential.as === 'key' ? credential.key : known.callerKeys[0];
-  if (!isLookup || key === undefined) return 1;
-  return isOwn(known, key, target.slice(query + 1 + parameter.length).toLowerCase()) ? 0 : 1;
-}
-
-const parameter = 'user_id=';
-
-const isOwn = (known: Known, key: KnownKey, user_id: string) =>
-  key.partner !== null && known.userById.get(user_id)?.partner === key.partner;

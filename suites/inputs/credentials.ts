@@ -42,7 +42,8 @@ export const tokenOf = (key: KnownKey): Token => ({ value: key.key, shell: '$IB_
 /** Whether a token is the key itself. */
 export const isIssued = ({ value, key }: Token): boolean => value === key?.key;
 
-type Form = (token: Token) => Presentation;
+/** A way to present a token. */
+export type Form = (token: Token) => Presentation;
 
 const inHeader = (piece: Piece, { key }: Token): Presentation => ({
   changes: { credential: { as: 'header', ...piece, ...(key && { key }) } },
@@ -125,7 +126,11 @@ export const forms = {
     between('Bearer x '),
     between('', ' Bearer'),
   ],
-  'no token': [() => inHeader(literal('Bearer'), literal(''))],
+  'no token': ['Bearer', '', 'Bearer   '].map(
+    (value): Form =>
+      () =>
+        inHeader(literal(value), literal('')),
+  ),
   'in the query': [
     ...'api_key apikey apiKey key token access_token authorization Authorization auth bearer'
       .split(' ')
@@ -151,17 +156,6 @@ export const forms = {
     }),
   ],
 } as const satisfies Record<string, readonly Form[]>;
-
-export type FormName = keyof typeof forms;
-
-/** Forms that need an issued key: they split it, or only whole keys are redacted there. */
-export const needsIssued: ReadonlySet<FormName> = new Set([
-  'two parts',
-  'in the query',
-  'in a cookie',
-  'in another header',
-  'in the body',
-]);
 
 /** Texts that a careless key lookup may accept: property names, wildcards, empty values. */
 const unissuedTexts =
@@ -192,10 +186,11 @@ const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...othe
 export function nearMisses(known: Known): readonly Token[] {
   const [first, ...others] = activeKeys(known);
   if (first === undefined) return [];
-  return [
+  const found = [
     ...nearPieces(first).map((piece) => nearMissOf(known, first, piece)),
     ...others.map((key) => nearMissOf(known, key, join(part(key, 0), 'x'))),
   ].filter((token) => token !== undefined);
+  return [...new Map(found.map((token) => [token.value, token])).values()];
 }
 
 function nearPieces(key: KnownKey): readonly Piece[] {
@@ -203,7 +198,9 @@ function nearPieces(key: KnownKey): readonly Piece[] {
   const { length } = text;
   const middle = Math.floor(length / 2);
   const whole = part(key, 0);
-  const changed = (at: number) => join(part(key, 0, at), otherCharacter(text, at), part(key, at + 1));
+  const replaced = (at: number, by: string, count = 1) => join(part(key, 0, at), by, part(key, at + count));
+  const changed = (at: number) => replaced(at, otherCharacter(text, at));
+  const places = [...new Set([0, middle, length - 1])];
   return [
     part(key, 0, length - 1),
     part(key, 1),
@@ -217,11 +214,33 @@ function nearPieces(key: KnownKey): readonly Piece[] {
     join('<', whole, '>'),
     join('token=', whole),
     join(whole, ',x'),
-    ...[0, middle, length - 1].map(changed),
+    ...places.map(changed),
+    ...places.map((at) => replaced(at, `%${text.charCodeAt(at).toString(16)}`)),
+    ...places.map((at) => replaced(at, otherCase(text[at]!))),
+    ...places
+      .map((at) => Math.max(0, Math.min(at, length - 2)))
+      .map((at) => replaced(at, swapped(text, at), 2)),
+    ...['.', '=', '"'].flatMap((added) => [0, middle, length].map((at) => replaced(at, added, 0))),
     { value: text.toUpperCase(), shell: '${IB_API_KEY^^}' },
     { value: text.toLowerCase(), shell: '${IB_API_KEY,,}' },
   ];
 }
+
+const otherCase = (letter: string) =>
+  letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
+
+/** Two neighbours, swapped. */
+const swapped = (text: string, at: number) => `${text[at + 1] ?? ''}${text[at] ?? ''}`;
+
+/** A byte that is not ASCII. A server may answer 400 to a key with it. */
+export const otherByte: Piece = { value: '\u00e9', shell: String.raw`$(printf '\351')` };
+
+/** A key with a text added at its start, in its middle and at its end. */
+export const withAdded = (key: KnownKey, added: string | Piece): readonly Token[] =>
+  [0, Math.floor(key.key.length / 2), key.key.length].map((at) => ({
+    ...join(part(key, 0, at), added, part(key, at)),
+    key,
+  }));
 
 /** Always a letter: another digit could give another issued key. */
 const otherCharacter = (text: string, at: number) => (text[at] === 'x' ? 'y' : 'x');

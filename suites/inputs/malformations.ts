@@ -2,8 +2,20 @@ import * as fc from 'fast-check';
 import { encodeValue } from '../request.ts';
 import { classifyUuid, type UuidClass } from '../model/uuid.ts';
 
+/** Malformations of one group take turns when they are combined with other conditions. */
+export type MalformationGroup =
+  | 'missing'
+  | 'malformed'
+  /** Other notations of a UUID (RFC 9562 4). */
+  | 'alternative'
+  /** UUIDs without a version that an RFC names. */
+  | 'unusual'
+  /** Attacks on the parser. */
+  | 'hostile';
+
 /** A way to make a query invalid, given a valid UUID. */
 export interface Malformation {
+  readonly group: MalformationGroup;
   /** Queries that are always tried; undefined: no query. */
   readonly examples: (parameter: string, uuid: string) => readonly (string | undefined)[];
   /** Random queries of the same kind. */
@@ -12,23 +24,29 @@ export interface Malformation {
 
 /** Parameter values of one class of malformed UUIDs. */
 function values(
-  kind: UuidClass,
+  group: MalformationGroup,
+  uuidClass: UuidClass,
   of: (uuid: string) => readonly string[],
   drawn?: (uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>,
 ): Malformation {
-  const isOfKind = (text: string) => classifyUuid(text) === kind;
+  const isOfKind = (text: string) => classifyUuid(text) === uuidClass;
   const queryOf = (parameter: string) => (text: string) => `${parameter}=${encodeValue(text)}`;
   return {
+    group,
     examples: (parameter, uuid) => [...new Set(of(uuid).filter(isOfKind))].map(queryOf(parameter)),
     ...(drawn && { drawn: (parameter, uuid) => drawn(uuid).filter(isOfKind).map(queryOf(parameter)) }),
   };
 }
 
-const raw = (examples: Malformation['examples']): Malformation => ({ examples });
+const raw = (group: MalformationGroup, examples: Malformation['examples']): Malformation => ({
+  group,
+  examples,
+});
 
-const malformed = (...texts: [Parameters<typeof values>[1], Parameters<typeof values>[2]?]) =>
-  values('malformed', ...texts);
-const spelling = (of: (uuid: string) => readonly string[]) => values('alternative-spelling', of);
+const malformed = (...texts: [Parameters<typeof values>[2], Parameters<typeof values>[3]?]) =>
+  values('malformed', 'malformed', ...texts);
+const spelling = (of: (uuid: string) => readonly string[]) =>
+  values('alternative', 'alternative-spelling', of);
 
 const hyphenPlaces = [8, 13, 18, 23];
 const hexPlaces = Array.from({ length: 36 }, (_, at) => at).filter((at) => !hyphenPlaces.includes(at));
@@ -64,14 +82,14 @@ const fewCharacters = fc.string({ unit: anyCharacter, maxLength: 3 });
 
 /** Malformations by name: values that are no UUID, other spellings (RFC 9562 4), attacks on the parser. */
 export const malformations: Readonly<Record<string, Malformation>> = {
-  'no parameter': raw((parameter, uuid) => [
+  'no parameter': raw('missing', (parameter, uuid) => [
     undefined,
     '',
     'other=1',
     `id=${uuid}`,
     `${parameter === 'user_id' ? 'reference_id' : 'user_id'}=${uuid}`,
   ]),
-  'an empty value': raw((parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter]),
+  'an empty value': raw('missing', (parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter]),
   'text before or after': malformed(
     (uuid) => [
       ...after.map((text) => uuid + text),
@@ -199,29 +217,27 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     `\n${uuid}`,
     `${uuid}\u00a0`,
   ]),
-  'other variant bits': spelling((uuid) => [...'01234567cdef'].map((variant) => put(uuid, 19, variant))),
-  'the nil or the max UUID': {
-    examples: (parameter) =>
-      [...'0f'].map(
-        (digit) => `${parameter}=${'00000000-0000-0000-0000-000000000000'.replaceAll('0', digit)}`,
-      ),
-  },
-  'no known version': raw((parameter, uuid) =>
+  'other variant bits': values('alternative', 'alternative-spelling', (uuid) =>
+    [...'01234567cdef'].map((variant) => put(uuid, 19, variant)),
+  ),
+  'the nil UUID': raw('unusual', (parameter) => [`${parameter}=00000000-0000-0000-0000-000000000000`]),
+  'the max UUID': raw('unusual', (parameter) => [`${parameter}=ffffffff-ffff-ffff-ffff-ffffffffffff`]),
+  'no known version': raw('unusual', (parameter, uuid) =>
     [...'09abcdef'].map((version) => `${parameter}=${put(uuid, 14, version)}`),
   ),
-  'broken percent-encoding': raw((parameter, uuid) => [
+  'broken percent-encoding': raw('hostile', (parameter, uuid) => [
     ...`% %zz %4 %E0%A4%A %ff %C0%AF %ED%A0%80 %u0031 ${uuid}% ${uuid}%2`
       .split(' ')
       .map((value) => `${parameter}=${value}`),
     '%',
   ]),
-  'brackets or a strange name': raw((parameter, uuid) => [
+  'brackets or a strange name': raw('hostile', (parameter, uuid) => [
     ...'[]= []=x [0]=x [a]=x [a][b]=x [__proto__]=x .x=1 =='.split(' ').map((rest) => parameter + rest),
     ...['[]', '[0]', '[toString]'].map((rest) => `${parameter}${rest}=${uuid}`),
     `=${uuid}`,
     '&&&',
   ]),
-  '8 KiB': raw((parameter, uuid) => [
+  '8 KiB': raw('hostile', (parameter, uuid) => [
     `${parameter}=${'a'.repeat(8192)}`,
     `${parameter}=${uuid}${'0'.repeat(8156)}`,
     `${parameter}=${'%00'.repeat(2730)}`,

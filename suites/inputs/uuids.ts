@@ -27,7 +27,8 @@ export function findableId(endpoint: Endpoint, known: Known): string {
   return id ?? unknownId(known);
 }
 
-function findableLettered(endpoint: Endpoint, known: Known): string {
+/** Such an id in lower case, with letters if the fixture has one. */
+export function findableLettered(endpoint: Endpoint, known: Known): string {
   const { members, executed } = known;
   const ids =
     endpoint === 'user-status' ? members.map((one) => one.user_id) : executed.map((one) => one.reference_id);

@@ -1,11 +1,9 @@
 import type { Factor, FactorName, Levels } from './factors.ts';
 
-/** A row of the covering array. */
-export interface CoveringRow {
+/** A row of triples. */
+export interface TripleRow {
   readonly levels: Levels;
-  /** Number of factors that this part of the array combines. 4: a random row. */
-  readonly strength: 1 | 2 | 3 | 4;
-  /** 0: a level, a pair, a triple without a gate. 1: a triple that only a key may mask. 2: one that repeats. 3: the rest. */
+  /** 0: without a gate. 1: only a key may mask it. 2: the same, repeated. 3: the rest. */
   readonly depth: 0 | 1 | 2 | 3;
 }
 
@@ -22,29 +20,106 @@ export function randomOf(seed: number): () => number {
 
 type IsFeasible = (levels: Partial<Levels>) => boolean;
 
-/** Rows that cover every feasible combination of levels. */
+/** Rows that cover every feasible combination of levels. Each part is computed once, on demand. */
 export interface CoveringArray {
-  /** Each level, each pair, each triple, then endless random rows. Rows are computed once, on demand. */
-  readonly rows: () => Generator<CoveringRow>;
+  /** Rows of pairs of levels that no gate masks. */
+  readonly openPairs: () => Generator<Levels>;
+  /** Rows of pairs with a gate. */
+  readonly gatedPairs: () => Generator<Levels>;
+  /** Rows of triples, those that the fewest gates may mask first. They begin where the pairs end. */
+  readonly triples: () => Generator<TripleRow>;
+  /** A row with one gate that covers more pairs: the factors that are not gates change. */
+  readonly enriched: (row: Levels) => Levels;
+  /** The part of the pairs with the one gate of a row that is covered, without repeated lookups. */
+  readonly progress: (row: Levels) => number;
+  /** Endless random rows. */
+  readonly random: () => Generator<Levels>;
   /** The number of feasible combinations of `strength` levels. */
   readonly total: (strength: number) => number;
 }
 
 /**
- * Rows come in the order in which a run tries them. A row covers a combination only if no gate masks it: each gate
- * that is not plain must be part of it. So the rows with the same gates form their own array.
+ * A row covers a combination only if no gate masks it: each gate that is not plain must be part of it. So the rows
+ * with the same gates form their own array.
  *
  * @param isFeasible whether a lookup with these levels exists
+ * @param before rows that are tried before these, such as one for each level
+ * @param seed decides which of equal rows comes first
  */
-export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible): CoveringArray {
-  const plain = Object.fromEntries(factors.map(({ name, levels }) => [name, levels[0]!])) as Levels;
+export function coveringArray(
+  factors: readonly Factor[],
+  isFeasible: IsFeasible,
+  before: readonly Levels[] = [],
+  seed = 0,
+): CoveringArray {
   const gates = factors.filter(({ isGate }) => isGate);
-  const others = factors.filter(({ isGate }) => !isGate);
-  const space = createSpace(others, isFeasible);
+  const space = createSpace(
+    factors.filter(({ isGate }) => !isGate),
+    isFeasible,
+    seed,
+  );
   const known: (readonly Gate[])[] = [];
   const gatesOf = (count: number) => (known[count] ??= gatesWith(gates, count, isFeasible));
+  const partOf = partsByGate(factors, space);
+  for (const row of before) {
+    const gate = gateOf(row, factors);
+    if (gate !== undefined) partOf(gate).take(row);
+  }
+  /** Rows of all parts with `count` gates, in turn. */
+  const rowsWith = (count: number, strength: number, wanted: Wanted, isTaken: (gate: Gate) => boolean) => {
+    const parts = gatesOf(count).filter(isTaken).map(partOf);
+    return inTurn(rotated(parts, seed).map((part) => part.rows(strength - count, wanted, seed)));
+  };
+  const openPairs = repeatable(rowsWith(0, 2, 'all', () => true));
+  const gatedPairs = repeatable(
+    (function* () {
+      for (const count of [1, 2]) yield* rowsWith(count, 2, 'all', () => true);
+    })(),
+  );
+  const isOpen = (gate: Gate) => !masks(gate, gates);
+  const isOpenButForKey = ({ key: _, ...rest }: Gate) => isOpen(rest);
+  function* triples(): Generator<TripleRow> {
+    // The rows of all pairs are known before those of triples.
+    for (const pairs of [openPairs(), gatedPairs()]) while (pairs.next().done !== true);
+    for (const [wanted, isTaken, depth] of [
+      ['some', isOpen, 1],
+      ['few', isOpenButForKey, 1],
+      ['some', isOpenButForKey, 2],
+      ['few', () => true, 3],
+      ['all', () => true, 3],
+    ] as const)
+      for (let count = 0; count <= 3; count++)
+        for (const levels of rowsWith(count, 3, wanted, isTaken))
+          yield { levels, depth: count === 0 ? 0 : depth };
+  }
+  return {
+    openPairs,
+    gatedPairs,
+    triples: repeatable(triples()),
+    enriched: (row) => {
+      const gate = gateOf(row, factors);
+      return gate !== undefined && Object.keys(gate).length === 1 ? partOf(gate).enriched(row, seed) : row;
+    },
+    progress: (row) => {
+      const gate = gateOf(row, factors);
+      return gate !== undefined && Object.keys(gate).length === 1 ? partOf(gate).progress(seed) : 1;
+    },
+    random: repeatable(randomRows(factors, isFeasible)),
+    total: (strength) => {
+      let total = 0;
+      for (let count = 0; count <= strength; count++)
+        total += gatesOf(count).length * space.combinations(strength - count).length;
+      return total;
+    },
+  };
+}
+
+/** Returns a function that creates the part of the array with these gates once. */
+function partsByGate(factors: readonly Factor[], space: Space): (gate: Gate) => Part {
+  const plain = Object.fromEntries(factors.map(({ name, names }) => [name, names[0]!])) as Levels;
+  const gates = factors.filter(({ isGate }) => isGate);
   const parts = new Map<string, Part>();
-  const partOf = (gate: Gate) => {
+  return (gate) => {
     const name = JSON.stringify(gate);
     const part =
       parts.get(name) ??
@@ -56,63 +131,38 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
     parts.set(name, part);
     return part;
   };
-  return {
-    rows: repeatable(ordered()),
-    total: (strength) => {
-      let total = 0;
-      for (let count = 0; count <= strength; count++)
-        total += gatesOf(count).length * space.combinations(strength - count).length;
-      return total;
-    },
-  };
+}
 
-  function* ordered(): Generator<CoveringRow> {
-    for (const { name, levels } of factors)
-      for (const level of name === factors[0]!.name ? levels : levels.slice(1)) {
-        const row = plainest({ ...plain, [name]: level }, factors, isFeasible);
-        if (row === undefined) continue;
-        const gate = gateOf(row, factors);
-        if (gate !== undefined) partOf(gate).take(row);
-        yield { levels: row, strength: 1, depth: 0 };
-      }
-    const any = () => true;
-    const isOpen = (gate: Gate) => !masks(gate, gates);
-    const isOpenButForKey = ({ key: _, ...rest }: Gate) => isOpen(rest);
-    // Strength, levels that a part with gates covers, gates of the parts, depth.
-    const passes = [
-      [2, 'all', any, 0],
-      [3, 'some', isOpen, 1],
-      [3, 'few', isOpenButForKey, 1],
-      [3, 'some', isOpenButForKey, 2],
-      [3, 'few', any, 3],
-      [3, 'all', any, 3],
-    ] as const;
-    for (const [strength, wanted, isTaken, depth] of passes)
-      for (let count = 0; count <= strength; count++) {
-        const taken = gatesOf(count).filter(isTaken).map(partOf);
-        for (const levels of inTurn(taken.map((part) => part.rows(strength - count, wanted))))
-          yield { levels, strength, depth: count === 0 ? 0 : depth };
-      }
-    const random = randomOf(1);
-    const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
-    for (;;) {
-      const levels = Object.fromEntries(
-        factors.map((factor) => [
-          factor.name,
-          factor.isGate && random() < 0.75 ? factor.levels[0]! : anyOf(factor.levels),
-        ]),
-      ) as Levels;
-      if (isFeasible(levels)) yield { levels, strength: 4, depth: 3 };
-    }
+function* randomRows(factors: readonly Factor[], isFeasible: IsFeasible): Generator<Levels> {
+  const random = randomOf(1);
+  const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
+  for (;;) {
+    const levels = Object.fromEntries(
+      factors.map((factor) => [
+        factor.name,
+        factor.isGate && random() < 0.75 ? factor.names[0]! : anyOf(factor.names),
+      ]),
+    ) as Levels;
+    if (isFeasible(levels)) yield levels;
   }
 }
 
-/** Makes an endless generator repeatable. Items are computed once. */
+/** The items, beginning at another one for each seed. */
+export function rotated<Item>(items: readonly Item[], seed: number): readonly Item[] {
+  const at = items.length === 0 ? 0 : Math.floor(randomOf(seed)() * items.length);
+  return seed === 0 ? items : [...items.slice(at), ...items.slice(0, at)];
+}
+
+/** Makes a generator repeatable. Items are computed once. */
 export function repeatable<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
   const made: Item[] = [];
   return function* () {
     for (let nth = 0; ; nth++) {
-      if (nth === made.length) made.push(source.next().value as Item);
+      if (nth === made.length) {
+        const { value, done } = source.next();
+        if (done === true) return;
+        made.push(value);
+      }
       yield made[nth]!;
     }
   };
@@ -133,19 +183,22 @@ function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
 }
 
 const masks = (gate: Gate, gates: readonly Factor[]): boolean =>
-  gates.some(({ name, open = [] }) => gate[name]?.some((level) => !open.includes(level)) === true);
+  gates.some(({ name, levels }) => gate[name]?.some((level) => levels[level]!.mayLetIn !== true) === true);
 
 /** Gates that are not plain, each with the levels that take turns. */
 type Gate = Partial<Readonly<Record<FactorName, readonly string[]>>>;
 
-/** The groups of levels of a factor that are combined with other gates. */
-function optionsOf({ name, levels, classes, coarseClasses }: Factor, names: readonly FactorName[]) {
-  const isCoarse = names.length > 1 && names.some((other) => other !== 'key' && other !== 'header');
-  const alone = levels.slice(1).map((level) => [level]);
-  return (
-    (isCoarse ? coarseClasses : undefined) ??
-    (name === 'header' || name === 'key' ? alone : (classes ?? alone))
-  );
+/** The groups of levels of a gate that are combined with other factors, and with the gates of these names. */
+function groupsOf({ levels, names }: Factor, gates: readonly FactorName[]): readonly (readonly string[])[] {
+  const isWithGates = gates.length > 1 && gates.some((gate) => gate !== 'key' && gate !== 'header');
+  const groups = new Map<string, string[]>();
+  for (const name of names.slice(1)) {
+    const { group = name, gateGroup = group } = levels[name]!;
+    const of = isWithGates ? gateGroup : group;
+    if (of === 'never') continue;
+    groups.set(of, [...(groups.get(of) ?? []), name]);
+  }
+  return [...groups.values()];
 }
 
 /** All feasible combinations of `count` gates. */
@@ -162,7 +215,7 @@ function gatesWith(gates: readonly Factor[], count: number, isFeasible: IsFeasib
       .reduce<readonly Gate[]>(
         (found, factor) =>
           found.flatMap((gate) =>
-            optionsOf(factor, names).map((levels) => ({ ...gate, [factor.name]: levels })),
+            groupsOf(factor, names).map((levels) => ({ ...gate, [factor.name]: levels })),
           ),
         [{}],
       )
@@ -187,30 +240,15 @@ const levelsAt = (gate: Gate, turn: number): Partial<Levels> =>
 
 /** The gates of a row; undefined if no part of the array has them. */
 function gateOf(row: Levels, factors: readonly Factor[]): Gate | undefined {
-  const odd = factors.filter(({ name, isGate, levels: [plain] }) => isGate && row[name] !== plain);
-  const names = odd.map(({ name }) => name);
+  const odd = factors.filter(({ name, isGate, names: [plain] }) => isGate && row[name] !== plain);
+  const gates = odd.map(({ name }) => name);
   const entries = odd.map((factor) => [
     factor.name,
-    optionsOf(factor, names).find((levels) => levels.includes(row[factor.name])),
+    groupsOf(factor, gates).find((levels) => levels.includes(row[factor.name])),
   ]);
   return entries.some(([, levels]) => levels === undefined)
     ? undefined
     : (Object.fromEntries(entries) as Gate);
-}
-
-/** The row, or if infeasible, the row with another level of one factor. */
-export function plainest(
-  row: Levels,
-  factors: readonly Factor[],
-  isFeasible: IsFeasible,
-): Levels | undefined {
-  if (isFeasible(row)) return row;
-  for (const { name, levels, isGate } of factors)
-    for (const level of isGate ? [] : levels) {
-      const other = { ...row, [name]: level };
-      if (isFeasible(other)) return other;
-    }
-  return undefined;
 }
 
 type Space = ReturnType<typeof createSpace>;
@@ -221,14 +259,45 @@ interface Combination {
   readonly row: readonly number[];
 }
 
-function createSpace(factors: readonly Factor[], isFeasible: IsFeasible) {
+/** Levels of the same group, or a level without a group. */
+const isAlike = ({ levels }: Factor, one: string, other: string): boolean =>
+  one === other || (levels[one]!.group !== undefined && levels[one]!.group === levels[other]!.group);
+
+/** The factor with the first level of each group, which stands for it. Levels of a group are feasible alike. */
+const inGroups = (factor: Factor): Factor => ({
+  ...factor,
+  names: factor.names.filter(
+    (level, at) => factor.names.findIndex((one) => isAlike(factor, one, level)) === at,
+  ),
+});
+
+/** The index of the level that stands for this one. */
+const indexIn = (factor: Factor, level: string): number =>
+  factor.names.findIndex((one) => isAlike(factor, one, level));
+
+function createSpace(all: readonly Factor[], isFeasible: IsFeasible, seed: number) {
+  const factors = all.map(inGroups);
   const { places } = numbering(factors);
+  const turns = new Map<string, number>();
   const known = new Map<number, boolean>();
   const made: (readonly Combination[])[] = [];
   const codeOf = (row: readonly number[]) =>
     row.reduce((code, level, at) => code + (level + 1) * places[at]!, 0);
+  /** The next level of the group of this one; the level itself without a group. */
+  const nextLike = (factor: Factor, level: string): string => {
+    const members = Object.keys(factor.levels).filter((one) => isAlike(factor, one, level));
+    if (members.length < 2) return level;
+    const turn = turns.get(level) ?? Math.abs(seed);
+    turns.set(level, turn + 1);
+    return members[turn % members.length]!;
+  };
   const space = {
     factors,
+    /** The levels of a row. Those of a group take turns. */
+    levelsIn: (row: readonly number[]): Partial<Levels> =>
+      Object.fromEntries(
+        factors.map((factor, at) => [factor.name, nextLike(factor, factor.names[row[at]!]!)]),
+      ),
     /** Place value of each factor in the code of a combination. */
     places,
     /** Whether a lookup with these levels exists. -1 leaves a factor open. */
@@ -249,7 +318,7 @@ function createSpace(factors: readonly Factor[], isFeasible: IsFeasible) {
           return;
         }
         for (let at = from; at <= factors.length - left; at++)
-          for (let level = 0; level < factors[at]!.levels.length; level++)
+          for (let level = 0; level < factors[at]!.names.length; level++)
             extend(at + 1, left - 1, row.with(at, level));
       };
       const open = factors.map(() => -1);
@@ -263,9 +332,9 @@ function createSpace(factors: readonly Factor[], isFeasible: IsFeasible) {
 /** Encodes each combination of levels as a small number. */
 function numbering(factors: readonly Factor[]) {
   let count = 1;
-  const places = factors.map(({ levels }) => {
+  const places = factors.map(({ names }) => {
     const place = count;
-    count *= levels.length + 1;
+    count *= names.length + 1;
     return place;
   });
   return { places, count };
@@ -273,8 +342,11 @@ function numbering(factors: readonly Factor[]) {
 
 const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<Levels> =>
   Object.fromEntries(
-    factors.flatMap(({ name, levels }, at) => (row[at]! < 0 ? [] : [[name, levels[row[at]!]!]])),
+    factors.flatMap(({ name, names }, at) => (row[at]! < 0 ? [] : [[name, names[row[at]!]!]])),
   );
+
+/** Which combinations of a part with gates are covered. */
+type Wanted = 'few' | 'some' | 'all';
 
 /** The rows with the same gates. */
 type Part = ReturnType<typeof createPart>;
@@ -290,44 +362,66 @@ interface PartOptions {
 function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
   const { factors } = space;
   const rows: (readonly number[])[] = [];
+  /** Combinations that a generator still has to cover. */
+  const open = new Map<number, Map<number, Combination>>();
+  const add = (row: readonly number[]) => {
+    for (const [strength, left] of open)
+      for (const part of partsOf(row, factors))
+        for (const code of codesIn(part, space.places, strength)) left.delete(code);
+    return rows.push(row);
+  };
+  const isLevelWanted = ({ levels, names, isCostly }: Factor, index: number, wanted: Wanted) => {
+    if (index <= 0) return true;
+    const { isFine, isRare } = levels[names[index]!]!;
+    if (isCostly === true) return wanted === 'some' && isFine !== true;
+    return isMasked ? isFine !== true : isRare?.(base(0).key) !== true;
+  };
+  /** Begins to cover combinations of so many factors. */
+  const begin = (strength: number, wanted: Wanted, seed: number) => {
+    const isWanted = ({ row }: Combination) =>
+      !hasGate || wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!, wanted));
+    const left = new Map(
+      rotated(space.combinations(strength).filter(isWanted), seed).map((one) => [one.code, one]),
+    );
+    open.set(strength, left);
+    for (const row of rows.splice(0)) add(row);
+    return left;
+  };
   return {
     /** Records a row that was created elsewhere. */
-    take: (row: Levels) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
+    take: (row: Levels) => add(factors.map((factor) => indexIn(factor, row[factor.name]))),
     /**
      * Rows until every wanted combination of `strength` factors is covered.
      *
      * @param wanted levels to cover in a part with gates. `few`: those that take one request, and only coarse ones if
      * a gate decides the answer. `some`: also repeated lookups
      */
-    *rows(strength: number, wanted: 'few' | 'some' | 'all'): Generator<Levels> {
-      const isLevelWanted = ({ levels, coarse, rare, isCostly }: Factor, level: number) =>
-        level <= 0 ||
-        (isCostly === true
-          ? wanted === 'some' && coarse === undefined
-          : isMasked
-            ? coarse === undefined || coarse.includes(levels[level]!)
-            : rare?.(base(0)).includes(levels[level]!) !== true);
-      const isWanted = ({ row }: Combination) =>
-        !hasGate || wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!));
-      const left = new Map(
-        space
-          .combinations(strength)
-          .filter(isWanted)
-          .map((one) => [one.code, one]),
-      );
-      const cover = (row: readonly number[]) => {
-        for (const part of partsOf(row, factors))
-          for (const code of codesIn(part, space.places, strength)) left.delete(code);
-      };
-      for (const row of rows) cover(row);
+    *rows(strength: number, wanted: Wanted, seed: number): Generator<Levels> {
+      const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted, seed);
       // Rows that also cover a plain row come first.
       for (const coversPlainToo of [true, false])
         for (const { row: start } of left.values()) {
           if (partsOf(start, factors).length > 1 !== coversPlainToo) continue;
           const row = filled(start, space, left, strength, rows.length);
-          cover(row);
-          yield { ...base(rows.push(row)), ...levelsOf(row, factors) };
+          yield { ...base(add(row)), ...space.levelsIn(row) };
         }
+      open.delete(strength);
+    },
+    /** The row with other levels of the factors that nothing else fixes, so that it covers more pairs. */
+    enriched: (levels: Levels, seed: number): Levels => {
+      const left = open.get(1) ?? begin(1, 'all', seed);
+      const start = factors.map(({ isCostly }) => (isCostly === true ? 0 : -1));
+      const row = filled(start, space, left, 1, rows.length);
+      const found = { ...levels, ...space.levelsIn(row) };
+      add(row);
+      return found;
+    },
+    /** The part of the pairs with this gate that rows of one request cover. */
+    progress: (seed: number): number => {
+      const isCheap = ({ row }: Combination) =>
+        !factors.some(({ isCostly }, at) => isCostly === true && row[at]! > 0);
+      const left = open.get(1) ?? begin(1, 'all', seed);
+      return 1 - [...left.values()].filter(isCheap).length / space.combinations(1).filter(isCheap).length;
     },
   };
 }
@@ -360,13 +454,13 @@ function filled(
   turn: number,
 ): readonly number[] {
   let row = start;
-  for (const [at, { levels, isCostly }] of factors.entries()) {
+  for (const [at, { names, isCostly }] of factors.entries()) {
     if (row[at]! >= 0) continue;
     const others = codesIn(row, places, strength - 1);
     let best = row;
     let most = -1;
-    for (let nth = 0; nth < levels.length; nth++) {
-      const level = isCostly === true ? nth : (nth + turn) % levels.length;
+    for (let nth = 0; nth < names.length; nth++) {
+      const level = isCostly === true ? nth : (nth + turn) % names.length;
       let gain = 0;
       for (const code of others) if (left.has(code + (level + 1) * places[at]!)) gain++;
       if (gain <= most) continue;
@@ -380,7 +474,7 @@ function filled(
 
 /** Counts the combinations that rows cover. */
 export function createCounter(factors: readonly Factor[]) {
-  const others = factors.filter(({ isGate }) => !isGate);
+  const others = factors.filter(({ isGate }) => !isGate).map(inGroups);
   const { places, count } = numbering(others);
   const covered = [1, 2, 3].map(() => new Set<number>());
   const gates = new Map<string, number>();
@@ -392,7 +486,7 @@ export function createCounter(factors: readonly Factor[]) {
       const name = names.join();
       const number = gates.get(name) ?? gates.size;
       gates.set(name, number);
-      const row = others.map((factor) => factor.levels.indexOf(levels[factor.name]));
+      const row = others.map((factor) => indexIn(factor, levels[factor.name]));
       for (const strength of [1, 2, 3])
         if (names.length <= strength)
           for (const part of partsOf(row, others))

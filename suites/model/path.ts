@@ -3,7 +3,9 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
-import { factors, isFeasible, plainLevels, requestsOf, type Levels, type Origin } from './factors.ts';
+import { requestsOf } from './drawing.ts';
+import { factors, plainLevels, type Levels, type Origin } from './factors.ts';
+import { isFeasible } from './feasible.ts';
 
 /** `deposit-check;situation=unknown@17`: levels that are not plain, and the number of the draw (@) or example (#). */
 export function pathOf(
@@ -11,7 +13,7 @@ export function pathOf(
   levels: Levels,
   at: { readonly draw?: number; readonly pick?: number; readonly shrunk?: string },
 ): string {
-  const odd = factors[endpoint].flatMap(({ name, levels: [plain] }) =>
+  const odd = factors[endpoint].flatMap(({ name, names: [plain] }) =>
     levels[name] === plain ? [] : [`${name}=${levels[name]}`],
   );
   const where = at.shrunk ?? (at.pick === undefined ? `@${at.draw}` : `#${at.pick}`);
@@ -35,7 +37,7 @@ function parsePath(path: string, known: Known) {
     if (part === '') continue;
     const [name, level] = part.split('=') as [string, string?];
     const factor = factors[endpoint].find((one) => one.name === name);
-    if (level === undefined || factor === undefined || !factor.levels.includes(level)) throw nowhere();
+    if (level === undefined || factor === undefined || !factor.names.includes(level)) throw nowhere();
     levels[name] = level;
   }
   const row = levels as Levels;

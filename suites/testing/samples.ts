@@ -1,7 +1,8 @@
 import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { readBody, type Answer } from '../answer.ts';
 import { knownFrom } from '../known.ts';
-import type { Context, Scenario } from '../requirement.ts';
+import type { Scenario } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
 
 /** An answer as the engine reads it. An object as body is sent as JSON. */
 export function answerOf(
@@ -35,7 +36,7 @@ const theirs = '2c000000-0000-4000-8000-00000000000c';
 const nobodys = '3d000000-0000-4000-8000-00000000000d';
 
 const deposit = <More>(start: string, end: number, user_id: string, more: More) => ({
-  reference_id: `${start}000000-0000-4000-8000-00000000000${end}`,
+  reference_id: `${start}000000-0000-4000-8000-0000000000a${end}`,
   user_id,
   ...more,
 });

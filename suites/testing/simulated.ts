@@ -1,10 +1,11 @@
 import { trouble, type Answer } from '../answer.ts';
 import { virtualClock } from '../engine/clock.ts';
 import { createContexts } from '../engine/context.ts';
-import { costOf } from '../engine/sender.ts';
+import { askedBy } from '../limits/costs.ts';
+import { createChanges } from '../model/changes.ts';
 import { randomOf } from '../model/covering.ts';
 import type { Request } from '../request.ts';
-import type { Exchange } from '../requirement.ts';
+import type { Exchange } from '../scenario-context.ts';
 import { answerOf, sampleKnown } from './samples.ts';
 
 /** Whether a request passes at an instant. Counts it if so. */
@@ -121,6 +122,10 @@ export interface Simulation {
   readonly isLostBefore?: (nth: number) => boolean;
   readonly inFlight?: number;
   readonly statusOf?: () => number;
+  /** The longest window that the run knows, in ms. */
+  readonly windowMs?: number;
+  /** Whether the target contradicts the stated limit. */
+  readonly isContradicted?: boolean;
 }
 
 const START = 10_000;
@@ -138,6 +143,7 @@ const MAX_TRIES = 3;
 /** A scenario context with a simulated target, one limiter for each account, and a log of its requests. */
 export function limitedContext(make: () => Limiter, simulation: Simulation = {}) {
   const { account = failedLookups, slowness = 0, meets, seed = 1, inFlight, statusOf } = simulation;
+  const { windowMs = WINDOW_MS, isContradicted = false } = simulation;
   const { isLost = () => false, isLostBefore = () => false } = simulation;
   const clock = virtualClock(START);
   const deadline = START + (simulation.deadline ?? 1_000_000_000);
@@ -187,15 +193,23 @@ export function limitedContext(make: () => Limiter, simulation: Simulation = {})
     sender: {
       send,
       sendOnce,
-      waitForQuiet: wait,
-      waitForReset: () => wait(WINDOW_MS + 20),
+      waitForQuiet: (_endpoint, ms) => wait(ms),
+      longestWindowMs: () => windowMs,
+      isContradicted: () => isContradicted,
+      waitForReset: () => wait(windowMs + 20),
       keyWorks: () => true,
     },
     clock,
     signal,
     deadline,
+    wholeRunMs: () => 0,
     cases: 100,
     burstConcurrency: inFlight,
+    verdictsOn: () => [],
+    failsAnyway: () => false,
+    changes: createChanges(sampleKnown),
+    alone: (work) => work(),
+    graceMs: 0,
   });
   return { context: contextOf('simulated'), log, elapsedMs: () => clock.now() - START };
 }
@@ -217,7 +231,8 @@ export const stated = {
 export const unstated = { ...stated, limits: {} };
 
 /** The issued key of a request that may count; undefined for other requests. */
-const failedLookups = (request: Request) => (costOf(request, stated) === 0 ? undefined : keyOf(request));
+const failedLookups = (request: Request) =>
+  askedBy(stated, request).cost === 0 ? undefined : keyOf(request);
 
 /** A limiter that never passes again after MOST requests. */
 export const never = (): Limiter => {

@@ -1,14 +1,18 @@
 import { defined } from '../../schemas/defined.ts';
 import type { RequirementResult, RunRecord, TranscriptTrouble } from '../../schemas/generated/types.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
+import type { Change, ChangeStep } from '../model/changes.ts';
 import { createEvaluation } from '../engine/evaluation.ts';
 import type { CallName, LineOf, RunExchange } from '../engine/events.ts';
-import type { Judgement } from '../engine/judge.ts';
+import type { Known } from '../known.ts';
 import { drawAt } from '../model/path.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from '../engine/record.ts';
+import type { Judgement } from '../engine/tally.ts';
 import { createTraffic } from '../engine/traffic.ts';
 import type { Request } from '../request.ts';
-import type { Context, Requirement } from '../requirement.ts';
+import { tableOf } from '../judge.ts';
+import { isLookupRow, type Requirement } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
 import { skipped, inconclusive, type Reason } from '../verdict.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -27,14 +31,25 @@ export async function judgeTranscript(
   const asked = new Set(start.requirements);
   const requirements = catalogue.filter(({ id }) => start.selection.whole || asked.has(id));
   const skip = new Set(start.selection.skip);
-  const evaluation = createEvaluation({ known, requirements, skip, hasStateHook: start.stateHook });
-  const { judge } = evaluation;
+  const table = tableOf(catalogue.filter(isLookupRow));
+  const graceMs = start.graceMs ?? 0;
+  const evaluation = createEvaluation({
+    known,
+    requirements,
+    skip,
+    table,
+    hasStateHook: start.stateHook,
+    graceMs,
+  });
+  const { tally } = evaluation;
   for (const one of lookups) {
     if ('reply' in one) evaluation.addExchange(one);
+    else if (one.line === 'company') evaluation.tally.excuse(one.of, exchanges[one.n]!.reply);
+    else if (one.line === 'change') evaluation.changes.take(one.nth, stepOf(one, known));
     else {
       // Use the request that was sent, with its key. If none was sent, draw it again.
       const sent = exchanges.findLast((exchange) => exchange.path === one.path);
-      judge.addMissing(sent?.request ?? drawAt(one.path, known, start.seed), {
+      tally.addMissing(sent?.request ?? drawAt(one.path, known, start.seed), {
         kind: 'trouble',
         ...one.trouble,
       });
@@ -42,22 +57,23 @@ export async function judgeTranscript(
   }
   /** The recorded explanation of a failure, with the current verdict on its answer. */
   const explanationOf = (id: string): Partial<Judgement> => {
-    const { n = -1, path, where, intermittent } = explained.get(id) ?? {};
+    const { n = -1, path, where, suspected, separation, intermittent } = explained.get(id) ?? {};
     const evidence = exchanges[n];
     const found =
       evidence?.reply.kind === 'answer'
-        ? judge.findings(evidence.reply).find((one) => one.id === id && one.verdict.kind === 'failed')
+        ? tally.findings(evidence.reply).find((one) => one.row.id === id && one.verdict.kind === 'failed')
         : undefined;
-    return defined({ where, intermittent, ...(found && { verdict: found.verdict, evidence, path }) });
+    const conditions = { where, suspected, separation, intermittent };
+    return defined({ ...conditions, ...(found && { verdict: found.verdict, evidence, path }) });
   };
-  const contextOf = createRecordedContexts(transcript);
+  const contextOf = createRecordedContexts(transcript, tally.verdictsOn);
   const resultOf = (requirement: Requirement): Result | Promise<Result> => {
     const early = evaluation.earlyResult(requirement) ?? recordedResult(requirement, transcript);
     if (early !== undefined) return early;
     if (requirement.kind === 'monitor') return evaluation.monitorResult(requirement);
     if (requirement.kind === 'scenario')
       return evaluation.runScenario(requirement, contextOf(requirement.id));
-    return judge.judgement(requirement, end?.keyWorks, end?.isCut ?? true, explanationOf(requirement.id));
+    return tally.judgement(requirement, end?.keyWorks, end?.isCut ?? true, explanationOf(requirement.id));
   };
   const describe = createDescriber(optionsOf(transcript, version));
   const list: RequirementResult[] = [];
@@ -82,7 +98,8 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
     keyWorks: undefined,
     durationMs: 0,
     requests: exchanges.length,
-    rateLimited: { answers: 0, waitedMs: 0 },
+    rateLimited: { answers: 0, waitedMs: 0, endpoints: [] },
+    phases: [],
     strength: 0,
     coverage: { pairs: [0, 0], triples: [0, 0], missing: [] },
     isCut: true,
@@ -115,6 +132,17 @@ function recordedResult(
     : { verdict: inconclusive('not-recorded', 'the recorded run did not select it'), cases: 0 };
 }
 
+/** A step of a change, as the run took it. */
+function stepOf({ step, at, deposit, key }: LineOf<'change'>, { everyKey }: Known): ChangeStep {
+  if (step !== 'begins') return { step, at };
+  const revoked = everyKey.find((one) => one.key === key);
+  const change: Change =
+    revoked === undefined
+      ? { state: 'deposit executed', deposit: { ...deposit!, state: 'EXECUTED' } }
+      : { state: 'key revoked', key: revoked };
+  return { step, at, change };
+}
+
 const notRecorded = trouble('not-recorded', 'the transcript has no answer for this request');
 
 /** A misplaced key has several encodings, so query and body are not compared then. */
@@ -123,7 +151,11 @@ const isSame = ({ request }: RunExchange, asked: Request) =>
   (asked.misplaced !== undefined || (request.target === asked.target && request.body === asked.body));
 
 /** Contexts that replay a transcript: each call returns what it returned in the run. */
-function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: string) => Context {
+function createRecordedContexts(
+  { exchanges, calls, start }: Transcript,
+  verdictsOn: Context['verdictsOn'],
+): (of: string) => Context {
+  const { graceMs = 0 } = start;
   const shared = new Map<string, Promise<unknown>>();
   /** The reply at a place in the transcript, if it belongs to the same request. */
   const replyAt = (reference: number | TranscriptTrouble | undefined, asked: Request): Reply => {
@@ -159,19 +191,29 @@ function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: s
       },
       ...(start.stateHook
         ? {
-            withState: async (_state, _params, during) => {
-              const failure = next('withState').replies?.[0];
-              return typeof failure === 'object' ? { kind: 'trouble', ...failure } : during();
+            withState: async (_change, during) => {
+              const { replies: [failure] = [], value } = next('withState');
+              const dueAt = Number(value ?? 0);
+              const times = { askedAt: dueAt - graceMs, dueAt };
+              return typeof failure === 'object' ? { kind: 'trouble', ...failure } : during(times);
             },
           }
         : {}),
       waitForQuiet: () => Promise.resolve(),
       waitForReset: () => Promise.resolve(),
       wait: () => Promise.resolve(),
+      alone: (work) => work(),
       now: () => Number(next('now').value ?? 0),
       leftMs: () => Number(next('leftMs').value ?? Number.POSITIVE_INFINITY),
+      wholeRunMs: () => Number(next('wholeRunMs').value ?? 0),
+      longestWindowMs: () => Number(next('longestWindowMs').value ?? 0),
+      isContradicted: () => next('isContradicted').value === true,
+      isGiven: () => next('isGiven').value === true,
+      failsAnyway: () => next('failsAnyway').value === true,
       keyWorks: () => next('keyWorks').value as boolean | undefined,
       cases: start.cases,
+      graceMs,
+      verdictsOn,
       once: <Found>(name: string, make: (context: Context) => Promise<Found>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);

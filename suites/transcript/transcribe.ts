@@ -19,6 +19,8 @@ export interface RunHeader extends RecordOptions {
   /** Ids of the selected requirements, in record order. */
   readonly requirements: readonly string[];
   readonly hasStateHook: boolean;
+  /** Time that a change may take, in ms. */
+  readonly graceMs: number;
 }
 
 /** Writes the events of a run as lines of a transcript. Keys are redacted. */
@@ -39,17 +41,28 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
     readonly [Kind in RunEvent['kind']]: (event: RunEvent & { readonly kind: Kind }) => TranscriptLine;
   } = {
     start: ({ at }) => startLine(header, at, redact),
-    exchange: ({ kind: line, request, reply, of, path, isAgain, isLost }) => {
+    exchange: ({ kind: line, request, reply, of, path, isAgain, isLost, isAtOnce }) => {
       const n = exchanges++;
       numbers.set(reply, n);
       const came =
         reply.kind === 'answer' ? { answer: answerLine(reply, redact) } : { trouble: troubleLine(reply) };
-      return defined({ line, n, of, request: requestLine(request, redact), ...came, path, isAgain, isLost });
+      return defined({
+        line,
+        n,
+        of,
+        request: requestLine(request, redact),
+        ...came,
+        path,
+        isAgain,
+        isLost,
+        isAtOnce,
+      });
     },
     missed: ({ kind: line, path, trouble }) => ({ line, path, trouble: troubleLine(trouble) }),
-    explained: ({ kind: line, of, evidence, path, where, intermittent }) => {
+    explained: ({ kind: line, of, evidence, path, where, suspected, separation, intermittent }) => {
       const n = evidence === undefined ? undefined : numbers.get(evidence.reply);
-      return defined({ line, of, n, path, where: where && [...where], intermittent });
+      const found = { where, suspected, separation: redactedAll(separation, redact), intermittent };
+      return defined({ line, of, n, path, ...found }) as TranscriptLine;
     },
     call: ({ of, nth, call, replies, refused, value }) =>
       defined({
@@ -62,6 +75,15 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
         replies: replies?.map(numberOf),
         refused: refused?.map((answer) => numbers.get(answer)!),
       }),
+    company: ({ kind: line, of, reply }) => ({ line, of, n: numbers.get(reply)! }),
+    change: (event) => {
+      const { kind: line, nth, step, at } = event;
+      if (event.step !== 'begins') return { line, nth, step, at };
+      const { change } = event;
+      if (change.state === 'key revoked') return { line, nth, step, at, key: change.key.name };
+      const { reference_id, user_id, amountInUsd, executedAt } = change.deposit;
+      return { line, nth, step, at, deposit: { reference_id, user_id, amountInUsd, executedAt } };
+    },
     stopped: ({ kind: line, of, reason, words }) => ({ line, of, reason, words: redact(words) }),
     outcome: ({ kind: line, result }) => ({ line, result: { ...result } }),
     end: ({ kind: line, verdict, figures: { startedAt: _, ...figures } }) =>
@@ -90,6 +112,7 @@ function startLine(header: RunHeader, startedAt: number, redact: Redact): Transc
     requirements: [...header.requirements],
     selection,
     stateHook: header.hasStateHook,
+    graceMs: header.graceMs,
     notes: [...(header.notes ?? [])],
     rerun: rerun && redact(rerun),
     fixture: defined({ ...fixture, apiKeys }),

@@ -11,6 +11,7 @@ import { Problem } from '../../schemas/problem.ts';
 import { readJson, type Answer } from '../answer.ts';
 import { knownFrom, type Known, type KnownKey } from '../known.ts';
 import type { LineOf, RunExchange } from '../engine/events.ts';
+import { withSpare } from '../model/entities.ts';
 import type { Credential } from '../request.ts';
 
 /** The content of a transcript. */
@@ -27,7 +28,8 @@ export function readTranscript(lines: readonly TranscriptLine[]) {
     throw new Problem('usage', 'this is not a complete transcript: its first line is not a start line');
   checkOrder(lines);
   const restored = restorer(start.fixture);
-  const known = knownFrom(restored(start).fixture, start.partner);
+  const whole = knownFrom(restored(start).fixture, start.partner);
+  const known = start.stateHook ? withSpare(whole) : whole;
   const linesOf = <Kind extends TranscriptLine['line']>(kind: Kind) =>
     lines.filter((line): line is LineOf<Kind> => line.line === kind);
   const exchanges = linesOf('exchange').map((line) => exchangeOf(restored(line), known));
@@ -37,10 +39,11 @@ export function readTranscript(lines: readonly TranscriptLine[]) {
     known,
     /** As the engine saw them, with placeholders for keys. */
     exchanges,
-    /** Exchanges and lookups without an answer, in order. */
-    lookups: lines.flatMap((line): (RunExchange | LineOf<'missed'>)[] => {
+    /** Exchanges, lookups without an answer and changes, in order. */
+    lookups: lines.flatMap((line): (RunExchange | LineOf<'missed' | 'change' | 'company'>)[] => {
       if (line.line === 'exchange') return [exchanges[line.n]!];
-      return line.line === 'missed' ? [line] : [];
+      if (line.line === 'change') return [restored(line)];
+      return line.line === 'missed' || line.line === 'company' ? [line] : [];
     }),
     explained: new Map(linesOf('explained').map((line) => [line.of, line])),
     calls: linesOf('call').toSorted((a, b) => a.nth - b.nth),
@@ -71,6 +74,8 @@ function checkOrder(lines: readonly TranscriptLine[]): void {
 function nameOf(line: TranscriptLine): string {
   if (line.line === 'exchange') return `exchange ${line.n}`;
   if (line.line === 'missed') return `missed ${line.path}`;
+  if (line.line === 'company') return `company of ${line.of} ${line.n}`;
+  if (line.line === 'change') return `change ${line.nth} ${line.step}`;
   if (line.line === 'call') return `call ${line.nth} of ${line.of}`;
   if (line.line === 'outcome') return `outcome of ${String(line.result['id'])}`;
   return 'of' in line ? `${line.line} of ${line.of}` : line.line;
@@ -125,9 +130,15 @@ function credentialOf(
   key: KnownKey | undefined,
 ): Credential {
   if (as === 'key' && key !== undefined) return { as, key, ...defined({ scheme }) };
-  if (as === 'header') return { as, value: headerValue(shell, key), shell, ...defined({ key }) };
+  if (as === 'header') return { as, value: headerValue(withBytes(shell), key), shell, ...defined({ key }) };
   return { as: as === 'none' ? 'none' : 'caller' };
 }
+
+/** The shell form with the bytes that it writes as octal numbers: facts depend on them. */
+const withBytes = (shell: string) =>
+  shell.replaceAll(/\$\(printf '\\(\d{3})'\)/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
 
 /** The header value, from its shell form. A part of the key becomes a longer text: it must not equal the key. */
 const headerValue = (shell: string, key: KnownKey | undefined) =>

@@ -10,7 +10,7 @@ import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf } from '../../fixture/export.ts';
 import { builtInFixture } from '../../fixture-file.ts';
-import { states } from '../../sweep-states.ts';
+import { states } from '../../sweep/states.ts';
 import { root } from '../paths.ts';
 import { parsePage, slugOf } from './markdown.ts';
 import { pages } from './pages.ts';

@@ -2,7 +2,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { faults } from '../../../mock/faults.ts';
+import { rules } from '../../../mock/scorecard/rules.ts';
 import { suites, type Requirement } from '../../../suites/index.ts';
+import { requirementsTable } from '../../requirements-table.ts';
 import { helpOf, type Command, type Family, type Flag } from '../../commands/command.ts';
 import { commands } from '../../commands/index.ts';
 import { root } from '../paths.ts';
@@ -65,6 +67,22 @@ function requirementParts({ id, level, title, clause, reading }: Requirement): r
   ];
 }
 
+/** Words of the table of answers. */
+const meanings = {
+  'key: accepted, open':
+    'an active key of a partner; open: in a form that the interface does not show, such as `bearer`',
+  'key: elsewhere': 'in the query, a cookie, another header or the body',
+  'query: alternative-spelling': 'another notation of a UUID, such as braces',
+  'query: hostile': 'a query that may break a parser',
+  'answer: member, not a member': '200 with `is_under_ib` true or false',
+  'answer: EXECUTED': '200 with amount and time of the deposit',
+  'answer: not found, invalid, unauthorized':
+    'the 404, 400 and 401 of the endpoint, with their exact message',
+  'answer: refused': '401, or any other answer that does not let the caller in',
+  'answer: refused, by anybody':
+    'any status from 400 to 499; a valid id in an unusual place may also be read',
+};
+
 await rm(folder, { recursive: true, force: true });
 await mkdir(join(folder, 'requirements'), { recursive: true });
 await write(
@@ -87,6 +105,29 @@ warning. An **observed** one is recorded and never judged. Ids never change, and
     ]);
     return [`## [${suite}](${page})`, table(['requirement', 'level', 'what must hold'], rows)];
   }),
+);
+await write(
+  'answers.md',
+  '# Answers to every kind of lookup',
+  `\`ib-conformance requirements --table\` prints this. \`ib-conformance answers\` does the same for [one request](../answers.md).`,
+  table(['name', 'what it means'], Object.entries(meanings)),
+  'The first answer is what the interface says. An answer after "or" is right too, because the interface is silent. `repeatable` is about every lookup, so it is left out.',
+  requirementsTable(),
+);
+await write(
+  'rules.md',
+  '# Rules for clients',
+  `The [scorecard](../mock.md#the-scorecard) and [\`sweep\`](../sweep.md) judge a client by these rules. Nothing else is allowed or counted. A broken **required** rule gives exit code 1; the others are advice.`,
+  table(
+    ['rule', 'level', 'what the client did', 'what breaks it', 'when it is not seen: needs'],
+    rules.map((rule) => [
+      `\`${rule.id}\`${'isOfSweep' in rule ? ' (only `sweep`)' : ''}`,
+      rule.level,
+      `${rule.title} (${rule.clause})`,
+      rule.counts,
+      rule.needs,
+    ]),
+  ),
 );
 for (const [suite, requirements] of Object.entries(suites))
   await write(

@@ -142,7 +142,7 @@ export const withOwnFixture: readonly string[] = ['docs/verify.md'];
 /** By page: a runner for each code block. */
 export const pages: Readonly<Record<string, readonly Runner[]>> = {
   // The first run is incomplete.
-  'README.md': [commands(), commands(), commands(0, 0, 3), runByCi],
+  'README.md': [commands(), commands(), commands(0, 0, 3), commands(), runByCi],
   'docs/type-less.md': [
     commands(),
     commands(),
@@ -157,6 +157,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     // Runs only the command `npx`.
     (text, reader, t) => commands()(/npx .*\n/.exec(text)![0], reader, t),
   ],
+  'docs/answers.md': [commands(), lastOutput, commands()],
   'docs/known-failures.md': [
     file('known.json', `${verify} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
   ],
@@ -177,10 +178,19 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(),
   ],
   'docs/provide-data.md': [...Array<Runner>(7).fill(examples), commands()],
-  'docs/rate-limits.md': [file('limits.json', 'npx ib-conformance fixture check limits.json'), commands()],
+  'docs/rate-limits.md': [
+    file('limits.json', 'npx ib-conformance fixture check limits.json'),
+    commands(),
+    commands(),
+  ],
   'docs/state-hook.md': [commands(), hook, hook, commands()],
   'docs/ci.md': [ci, ci, ci],
-  'docs/mock.md': [commands(), commands(), commands()],
+  'docs/mock.md': [
+    commands(),
+    commands(),
+    commands(),
+    checkedBy('mock/admin/router.test.ts', 'has the same shape in JavaScript'),
+  ],
   'docs/admin-api.md': [commands(), lastJson, commands()],
   'docs/container.md': [image, image, image],
   'docs/mock-in-tests.md': [
@@ -206,6 +216,10 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     file('client.ts'),
     file('client.test.ts'),
     runSweep(),
+    file(
+      'allow.json',
+      'npx ib-conformance sweep --config allow.json --only amount-in-cents -- python3 -m unittest',
+    ),
   ],
   'docs/write-a-requirement.md': [
     excerptOf('suites/foreign-ib.ts'),

@@ -21,7 +21,7 @@ const page = await browser.newPage({ viewport: { width: 1100, height: 760 } });
 const fixture = await loadFixture(undefined, {});
 const swapped = faults['date-day-and-month-swapped']!.change(reference);
 // The clock is virtual, so waits are not shown.
-const rateLimited = { answers: 0, waitedMs: 0 };
+const rateLimited = { answers: 0, waitedMs: 0, endpoints: [] };
 const record = { ...(await verifyMock(swapped, { fixture, seed: 7, cases: 1500 })), rateLimited };
 const report = join(await mkdtemp(join(tmpdir(), 'ib-conformance-')), 'report.html');
 await writeFile(report, renderHtml({ ...record, target: 'http://localhost:8080/' }));

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { reference } from '../mock/behaviour.ts';
+import { faults } from '../mock/faults.ts';
+import { createService } from '../mock/handler.ts';
+import { createWorld } from '../mock/world.ts';
+import { endpointNames } from '../schemas/endpoints.ts';
+import { createLookups } from '../suites/engine/lookups.ts';
+import { wireRequest } from '../suites/engine/sender.ts';
+import { factsOf } from '../suites/facts-of-request.ts';
+import {
+  catalogue,
+  judgeAnswer,
+  knownFrom,
+  recordExchange,
+  redactor,
+  rightAnswersTo,
+} from '../suites/index.ts';
+import { isLookupRow } from '../suites/requirement.ts';
+import { readAnswer } from './answers/answer-text.ts';
+import { ENOUGH_CASES, limits, verifyMock } from './canary.ts';
+import { loadFixture } from './fixture-file.ts';
+import { readRequest } from './answers/request-text.ts';
+import { runCli, testRefusals } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
+
+const fixture = await loadFixture(undefined, {});
+const known = knownFrom(fixture);
+const { fileOf } = temporaryFolder();
+const rows = catalogue.filter(isLookupRow);
+
+/** An answer as `curl -i` prints it. */
+const printed = (status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array) =>
+  Buffer.concat([
+    Buffer.from(
+      `HTTP/1.1 ${status} Any\r\n${Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join('')}\r\n`,
+    ),
+    Buffer.from(body),
+  ]);
+
+test('every lookup of a run, as a curl line, has the answer of the mock among those printed', () => {
+  const world = createWorld({ ...fixture, limits: {} }, Date.UTC(2026, 0, 1));
+  const { answer } = createService(reference);
+  const redact = redactor(known);
+  let lookups = 0;
+  const all = createLookups({ known, seed: 1, cases: 1500 }, rows);
+  for (const endpoint of endpointNames)
+    for (const one of all.next(endpoint, 'requirement', 'level', 'pair', 'example', 'triple', 'random')) {
+      const drawn = one.request();
+      const [caller] = known.callerKeys as [(typeof known.callerKeys)[0]];
+      const request =
+        drawn.credential.as === 'caller'
+          ? { ...drawn, credential: { as: 'key', key: caller } as const }
+          : drawn;
+      const { curl } = recordExchange(
+        { request, reply: { kind: 'trouble', code: 'timeout', words: '' } },
+        'http://x/base/',
+        redact,
+      );
+      const { credential, misplaced } = request;
+      const key = credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
+      const read = readRequest(curl, { known, key, env: {} });
+      assert.equal(factsOf(known, read)?.kind, factsOf(known, request)?.kind, curl);
+      // A server reads names in any letter case.
+      const { fieldNames: _, ...inLowerCase } = request;
+      const received = { ...wireRequest(inLowerCase), alongside: 0 };
+      const { response } = answer(world, received, Date.UTC(2026, 0, 1));
+      const came = readAnswer(printed(response.status, response.headers, response.body), 'answer');
+      assert.deepEqual(judgeAnswer(known, read, came), [], curl);
+      const texts = rightAnswersTo(known, read)!.answers.map(({ text }) => text);
+      const isDescribed = texts.some((text) => text.includes('any '));
+      assert.ok(isDescribed || texts.includes(`${came.status} ${came.text}`), `${curl}\n${came.text}`);
+      lookups += 1;
+    }
+  assert.ok(lookups > 2000);
+});
+
+/** Tests every twelfth fault by default; all of them take a minute. */
+const EVERY = Number(process.env['EVERY'] ?? 12);
+
+describe('the wrong answer of a fault is not among those printed', () => {
+  for (const [id, { change, fails }] of Object.entries(faults).filter((_, at) => at % EVERY === 0)) {
+    const broken = rows.filter((row) => fails.includes(row.id) && row.kind !== 'repetition');
+    if (broken.length === 0) continue;
+    test(id, async () => {
+      const { requirements } = await verifyMock(change(reference), {
+        fixture: { ...fixture, limits },
+        seed: 1,
+        cases: ENOUGH_CASES,
+        isBrief: true,
+      });
+      for (const row of broken) {
+        const result = requirements.find((one) => one.id === row.id)!;
+        assert.ok(result.outcome === 'failed', row.id);
+        const { curl, key = 'none', response } = result.counterexample!;
+        // A dropped connection is no answer.
+        if (response === undefined) continue;
+        const { status, headers, body } = response;
+        const answer = fileOf('answer.txt', printed(status, headers, body).toString());
+        const { code, output } = await runCli([
+          'answers',
+          curl,
+          '--key',
+          key,
+          '--answer',
+          answer,
+          '--strict',
+        ]);
+        // A page may come from a proxy.
+        const isPage = body.startsWith('<');
+        assert.equal(code, isPage ? 3 : 1, `${curl}\n${output}`);
+        assert.ok(isPage || output.includes(row.id), `${row.id}: ${output}`);
+        // Advice: the interface allows the answer.
+        if (row.level === 'required') assert.ok(!output.split('\n').includes(`  ${status} ${body}`), output);
+      }
+    });
+  }
+});
+
+const foreign = '/api/ib/deposit-check?reference_id=44444444-4444-4444-8444-444444444444';
+const answersTo = async (request: string, answer: string, ...flags: readonly string[]) =>
+  runCli(['answers', request, ...flags, '--answer', fileOf('a.txt', answer)]);
+const json = 'HTTP/1.1 404 Not Found\nContent-Type: application/json\n\n';
+
+test('two companies disagree whether 404 is right here, and one command ends it', async () => {
+  const request = `GET http://127.0.0.1:4010${foreign}`;
+  const { code, output } = await runCli(['answers', request, '--key', 'contoso/active']);
+  assert.equal(code, 0);
+  assert.match(
+    output,
+    /^Right:\n  404 \{"error":"Deposit not found"\}\n.*foreign-ib\/deposit-check\/other-ib/m,
+  );
+  assert.equal(
+    (await answersTo(request, `${json}{"error":"Deposit not found"}`, '--key', 'contoso/active')).code,
+    0,
+  );
+  assert.equal((await answersTo(request, `${json}{"error":"Deposit not found"}`)).code, 1);
+});
+
+test('exit codes: advice counts with --strict only; 429 is right; a proxy is not judged; 500 is wrong', async () => {
+  const plain = 'HTTP/2 404\ncontent-type: text/plain\n\n{"error":"Deposit not found"}';
+  const flags = ['--key', 'contoso/active'];
+  assert.equal((await answersTo(foreign, plain, ...flags)).code, 0);
+  assert.equal((await answersTo(foreign, plain, ...flags, '--strict')).code, 1);
+  for (const [status, body, expected] of [
+    [429, '{"error":"TOO_MANY_REQUESTS"}', 0],
+    [429, '{"error":"Too many"}', 1],
+    [502, '', 3],
+    [500, '<html></html>', 3],
+    [500, '{}', 1],
+  ] as const)
+    assert.equal((await answersTo(foreign, `HTTP/1.1 ${status} x\n\n${body}`)).code, expected, body);
+});
+
+test('what the interface does not speak of, and JSON', async () => {
+  const silent = await runCli(['answers', `POST ${foreign}`]);
+  assert.match(silent.output, /says nothing about this request/);
+  const found = JSON.parse((await runCli(['answers', foreign, '--json', '--key', 'none'])).output);
+  assert.deepEqual(
+    found.allowed.answers.map(({ text, kind }: { text: string; kind: string }) => [text, kind]),
+    [['401 {"error":"UNAUTHORIZED"}', 'required']],
+  );
+});
+
+test('no output contains a key', async () => {
+  const { key } = known.callerKeys[0]!;
+  const { output } = await answersTo(
+    `curl -H "X-Api-Key: ${key}" "http://x${foreign}"`,
+    `HTTP/1.1 200 OK\n\n"${key}"`,
+  );
+  assert.ok(!output.includes(key), output);
+  const token = await runCli(['answers', `curl -H "Authorization: Token ${key}" http://x${foreign}`]);
+  assert.ok(!token.output.includes(key), token.output);
+});
+
+test('the last answer counts, and repeated fields are kept', () => {
+  const { status, headers, text } = readAnswer(
+    Buffer.from('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\na: 2\r\n\r\nbody\n'),
+    'answer',
+  );
+  assert.deepEqual([status, headers, text], [200, { a: ['1', '2'] }, 'body\n']);
+});
+
+const notHttp = fileOf('no.txt', 'hello');
+testRefusals('answers', [
+  ['/api/ib/users', /\/api\/ib\/users: the interface has no such path; paths: \/api\/ib\/user-status/],
+  ['/api/ib/user-status --key northwind/activ', /did you mean northwind\/active/],
+  ['/api/ib/user-status --fixture no-such.json', /no-such\.json: there is no such file/],
+  [`/api/ib/user-status --answer ${notHttp}`, /is no HTTP answer; its first line must be a status line/],
+  ['/api/ib/user-status --answer no-such.txt', /no-such\.txt: cannot be read/],
+]);
+for (const [line, message] of [
+  ['curl -H "Authorization: Bearer x', /a double quote has no end/],
+  ["curl 'http://x/api/ib/user-status", /a single quote has no end/],
+  ['curl -gi', /there is no URL/],
+  ['curl --upload-file x http://x/api/ib/user-status', /--upload-file is not understood/],
+  ['curl -H nothing http://x/api/ib/user-status', /is no header field/],
+  ['curl -X', /-X needs a value/],
+  [
+    'curl -H "Authorization: Bearer $NO_SUCH" http://x/api/ib/user-status',
+    /\$NO_SUCH has no value: export NO_SUCH/,
+  ],
+  ['curl -H "Authorization: Bearer $IB_API_KEY" http://x/api/ib/user-status', /name a key with --key/],
+  ['what must I answer', /needs a path, a URL or a curl line/],
+] as const)
+  test(`refused: ${line}`, async () => {
+    const { code, error } = await runCli(['answers', line, '--key', 'none']);
+    assert.match(error, message);
+    assert.equal(code, 2);
+  });
+
+for (const form of [
+  '//api/ib/user-status',
+  '/API/IB/User-Status',
+  '/api/ib/user-status/',
+  '/x/../api/ib/user-status',
+  '/api/ib%2Fuser-status',
+  '/api/ib/%75ser-status;x=1',
+  '/api/ib/user-status.json',
+  '/api/ib/user-status%20',
+])
+  test(`another form of a path: ${form}`, async () => {
+    const { code, output } = await runCli(['answers', `${form}?user_id=x`]);
+    assert.match(output, /The interface says nothing about this request, but no answer may show data/);
+    assert.equal(code, 0);
+  });
+
+test('data for another form without a key is wrong, and right with the own key', async () => {
+  const member = known.members[0]!;
+  const body = JSON.stringify({ is_under_ib: true, date_joined: member.date_joined });
+  const answer = `HTTP/1.1 200 OK\ncontent-type: application/json\n\n${body}`;
+  const target = `/api/ib/user-status/?user_id=${member.user_id}`;
+  const keyless = await answersTo(target, answer, '--key', 'none');
+  assert.match(keyless.output, /wrong[^]*no-way-around/);
+  assert.equal(keyless.code, 1);
+  assert.equal((await answersTo(target, answer)).code, 0);
+  const moved = `curl -H "X-Original-URL: ${target}" http://x/`;
+  assert.equal((await answersTo(moved, answer)).code, 1);
+});

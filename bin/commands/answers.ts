@@ -1,0 +1,151 @@
+import type { Request } from '../../suites/request.ts';
+import type { AllowedAnswer, BrokenRow, RowText } from '../../suites/right-answers.ts';
+import type { CliContext } from '../cli-context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { command, type Values } from './command.ts';
+import { file, onOff, target, text } from './flags.ts';
+
+const flags = {
+  key: { ...text, describe: 'send the key with this name, or none' },
+  fixture: target.fixture,
+  partner: target.partner,
+  answer: { ...file, describe: 'read an answer from this file (-: standard input) and judge it' },
+  strict: { ...onOff, describe: 'exit with 1 for a broken recommendation, too' },
+  json: { ...onOff, describe: 'print JSON' },
+} as const;
+
+export const answers = command({
+  usage: 'answers <request>',
+  what: 'print the right answers to a request, or judge one',
+  positionals: {
+    request: {
+      type: 'string',
+      demandOption: true,
+      describe: 'a path or a URL, with a method before it if it is not GET; or a curl line in quotes',
+    },
+  },
+  flags,
+  examples: [
+    ["$0 answers '/api/ib/user-status?user_id=x'", 'the right answers'],
+    ['$0 answers /api/ib/user-status --answer a.txt', 'whether this one is right'],
+  ],
+  run: async (values, context) => {
+    const { found, redact } = await findAnswers(values, context);
+    await context.print(redact(values.json ? `${JSON.stringify(found, null, 2)}\n` : render(found)));
+    return exitCodeOf(found, values.strict);
+  },
+});
+
+/** What the command found out; its JSON. */
+type Found = Awaited<ReturnType<typeof findAnswers>>['found'];
+
+async function findAnswers(values: Values<typeof flags> & { readonly request: string }, context: CliContext) {
+  const suites = await import('../../suites/index.ts');
+  const { loadFixture } = await import('../fixture-file.ts');
+  const { readRequest } = await import('../answers/request-text.ts');
+  const known = suites.knownFrom(await loadFixture(values.fixture, context.env), values.partner);
+  const key = await keyNamed(values.key, known.everyKey, known.callerKeys[0]);
+  const request = readRequest(values.request, { known, key, env: context.env });
+  const answer = values.answer === undefined ? undefined : await answerIn(values.answer, context);
+  const found = {
+    request: `${request.method} ${request.target}`,
+    key: describeKey(request),
+    partner: known.partner,
+    allowed: suites.rightAnswersTo(known, request),
+    ...(answer && {
+      judged: suites.isFromFrontEnd(answer)
+        ? ('a proxy or gateway answered, so nothing was judged' as const)
+        : suites.judgeAnswer(known, request, answer),
+    }),
+  };
+  return { found, redact: suites.redactor(known) };
+}
+
+function describeKey({ credential, misplaced }: Request): string {
+  if (credential.as === 'key') return `with ${credential.key.name}`;
+  if (credential.as === 'header') return `with Authorization: ${credential.shell}`;
+  return misplaced === undefined
+    ? 'without a key'
+    : `with ${misplaced.name}, not in the Authorization header`;
+}
+
+/** The key with this name, such as `northwind/active`. */
+async function keyNamed<Key extends { readonly name: string }>(
+  name: string | undefined,
+  keys: readonly Key[],
+  byDefault: Key | undefined,
+): Promise<Key | undefined> {
+  if (name === 'none') return undefined;
+  if (name === undefined) return byDefault;
+  const bare = (long: string) => long.replace(/^<key |>$/g, '');
+  const found = keys.find((key) => bare(key.name) === bare(name));
+  if (found !== undefined) return found;
+  const { didYouMean, wrongUsage } = await import('../../schemas/problem.ts');
+  const names = [...keys.map((key) => bare(key.name)), 'none'];
+  throw wrongUsage(
+    `--key ${name}: the fixture has no such key${didYouMean(name, names)} (keys: ${names.join(', ')})`,
+  );
+}
+
+async function answerIn(name: string, { readInput }: CliContext) {
+  const { readAnswer } = await import('../answers/answer-text.ts');
+  const { readBytes } = await import('../fixture-file.ts');
+  const what = name === '-' ? 'standard input' : `--answer ${name}`;
+  return readAnswer(name === '-' ? await readInput!() : await readBytes(name, what), what);
+}
+
+function exitCodeOf({ judged = [] }: Found, isStrict: boolean): number {
+  if (typeof judged === 'string') return exitCodes.incomplete[0];
+  const isWrong = judged.some(({ level }) => level === 'required' || isStrict);
+  return exitCodes[isWrong ? 'nonconformant' : 'conformant'][0];
+}
+
+const NOTHING_SAID =
+  'The interface says nothing about this request, but no answer may show data without a valid key.';
+
+const titles: Readonly<Record<AllowedAnswer['kind'], string>> = {
+  required: 'Right',
+  recommended: 'Recommended',
+  open: 'Right too, because the interface is silent',
+};
+
+function render({ request, key, partner, allowed, judged }: Found): string {
+  const lines = [request, `    ${key}; partner under test: ${partner ?? 'none'}`, ''];
+  if (judged !== undefined) lines.push(...renderJudgement(judged), '');
+  if (allowed === undefined) return [...lines, NOTHING_SAID, ''].join('\n');
+  for (const [kind, title] of Object.entries(titles)) {
+    const some = allowed.answers.filter((one) => one.kind === kind);
+    if (some.length > 0) lines.push(`${title}:`, ...some.flatMap(renderAnswer), '');
+  }
+  if (allowed.alsoChecked.length > 0)
+    lines.push(
+      'Checked in the answer, too:',
+      ...allowed.alsoChecked.flatMap((row) => renderRow(row, '  ')),
+      '',
+    );
+  return [...lines, 'Always right, if the key is rate-limited:', `  ${allowed.limited}`, ''].join('\n');
+}
+
+const renderAnswer = ({ text: answer, requirements }: AllowedAnswer) => [
+  `  ${answer}`,
+  ...requirements.flatMap((row) => renderRow(row, '      ')),
+];
+
+const renderRow = ({ id, level, clause, title, reading }: RowText, indent: string) => [
+  `${indent}${id}${level === 'required' ? '' : ` (${level})`}`,
+  `${indent}    ${title}. ${clause}.`,
+  ...(reading === undefined ? [] : [`${indent}    Our reading: ${reading}`]),
+];
+
+function renderJudgement(judged: readonly BrokenRow[] | string): readonly string[] {
+  if (typeof judged === 'string') return [`? ${judged}`];
+  const broken = judged.filter(({ level }) => level === 'required');
+  return [
+    broken.length > 0 ? '✗ This answer is wrong.' : '✓ This answer is right.',
+    ...judged.flatMap(({ expected, actual, ...row }) => [
+      ...renderRow(row, '  '),
+      `      expected: ${expected}`,
+      `      actual:   ${actual}`,
+    ]),
+  ];
+}

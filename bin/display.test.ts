@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLEAR_LINE, createDisplay } from './display.ts';
+
+const terminal = { color: false, width: 80 };
+
+/** A display, what it wrote, and a clock that calls its timer each second. */
+function displayed(isTerminal: boolean) {
+  let now = 0;
+  let tick: (() => void) | undefined;
+  const written: string[] = [];
+  const every = (work: () => void) => {
+    tick = work;
+    return { unref: () => undefined };
+  };
+  const context = { isTerminal, terminal, writeError: (text: string) => void written.push(text) };
+  const display = createDisplay(context, every, () => now);
+  const pass = (seconds: number) => {
+    for (let nth = 0; nth < seconds; nth++) {
+      now += 1000;
+      tick?.();
+    }
+  };
+  return { display, written, pass };
+}
+
+const wait = { endpoint: 'user-status', why: 'Retry-After 70 s' } as const;
+
+test('a log has a line at the start of a wait and every 30 s', () => {
+  const { display, written, pass } = displayed(false);
+  display.onWait({ ...wait, waitMs: 70_000 });
+  // Another request waits for the same limiter.
+  display.onWait({ ...wait, waitMs: 70_000 });
+  pass(100);
+  assert.deepEqual(
+    written,
+    ['1:10', '0:40', '0:10'].map((time) => `waiting ${time} for user-status (Retry-After 70 s)\n`),
+  );
+});
+
+test('a log does not mention short waits', () => {
+  const { display, written, pass } = displayed(false);
+  display.onWait({ ...wait, waitMs: 4900 });
+  pass(5);
+  assert.deepEqual(written, []);
+});
+
+test('a terminal shows each second what all endpoints wait for, and no progress meanwhile', () => {
+  const { display, written, pass } = displayed(true);
+  display.onWait({ ...wait, waitMs: 7000 });
+  display.onWait({ waitMs: 9000, why: 'a rest' });
+  written.length = 0;
+  pass(2);
+  const line = (first: number, second: number) =>
+    `${CLEAR_LINE}waiting 0:0${first} for user-status (Retry-After 70 s); waiting 0:0${second} (a rest)`;
+  assert.deepEqual(written, [line(6, 8), line(5, 7)]);
+  pass(8);
+  written.length = 0;
+  pass(1);
+  const progress = { done: 1, total: 2, doing: 'x', requests: 1, elapsedMs: 1 };
+  display.onProgress({ ...progress, maxRequests: Infinity, maxDurationMs: Infinity });
+  assert.equal(written.length, 1);
+  assert.match(written[0]!, /\[1\/2\]/);
+});

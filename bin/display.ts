@@ -1,0 +1,86 @@
+import { renderPlan, renderProgress, renderWaiting } from '../reports/index.ts';
+import type { Waiting } from '../schemas/plan.ts';
+import type { RunOptions } from '../suites/index.ts';
+import type { CliContext } from './cli-context.ts';
+
+/** Returns to the start of the line of a terminal, and clears it. */
+export const CLEAR_LINE = '\r\u001b[K';
+
+/** In ms: how often a terminal changes, and how often a log says that the run still waits. */
+const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 30_000];
+
+/** A log does not mention shorter waits, in ms. */
+const SHORT_MS = 5000;
+
+/** A wait, its end and the next line about it, in ms of `performance.now()`. */
+interface Shown {
+  readonly waiting: Waiting;
+  readonly endsAt: number;
+  logAt: number;
+}
+
+type Every = (work: () => void, ms: number) => { unref: () => void };
+
+/**
+ * Shows what a run does while it lasts: on a terminal one line that changes, in a log the plan and each long wait.
+ *
+ * @param every calls a function again and again, such as `setInterval`
+ */
+export function createDisplay(
+  { isTerminal, writeError, terminal }: Pick<CliContext, 'isTerminal' | 'writeError' | 'terminal'>,
+  every: Every,
+  now: () => number = () => performance.now(),
+) {
+  const waits = new Map<Waiting['endpoint'], Shown>();
+  let last = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<Every> | undefined;
+  const show = (text: string) => writeError(isTerminal ? `${CLEAR_LINE}${text}` : `${text}\n`);
+  const print = (text: string) => writeError(`${isTerminal ? CLEAR_LINE : ''}${text}`);
+  const rest = ({ waiting, endsAt }: Shown): Waiting => ({ ...waiting, waitMs: endsAt - now() });
+  /** Shows the waits that are not over. In a log, each has a line at its start and every half a minute. */
+  const tick = () => {
+    const at = now();
+    for (const [name, { endsAt }] of waits) if (endsAt <= at) waits.delete(name);
+    const left = [...waits.values()];
+    if (isTerminal && left.length > 0)
+      show(
+        left
+          .map((one) => renderWaiting(rest(one)))
+          .join('; ')
+          .slice(0, terminal.width),
+      );
+    if (isTerminal) return;
+    for (const one of left) {
+      if (at < one.logAt) continue;
+      one.logAt = at + LOG_MS;
+      show(renderWaiting(rest(one)));
+    }
+  };
+  return {
+    onPlan: (plan) => print(renderPlan(plan)),
+    onRemark: (words) => print(`${words}\n`),
+    onWait: (waiting) => {
+      const before = waits.get(waiting.endpoint);
+      if (waiting.waitMs < SHORT_MS) return;
+      const endsAt = now() + waiting.waitMs;
+      // Several requests may wait for the same limiter.
+      if (before !== undefined && Math.abs(endsAt - before.endsAt) < SECOND_MS) return;
+      waits.set(waiting.endpoint, { waiting, endsAt, logAt: before?.logAt ?? now() });
+      timer ??= every(tick, SECOND_MS);
+      timer.unref();
+      tick();
+    },
+    onProgress: (state) => {
+      if (!isTerminal || now() - last < FRAME_MS || waits.size > 0) return;
+      last = now();
+      show(renderProgress(state, terminal.width));
+    },
+    /** Ends the display. */
+    close: () => {
+      if (timer !== undefined) clearInterval(timer as NodeJS.Timeout);
+      if (isTerminal) writeError(CLEAR_LINE);
+    },
+  } satisfies Pick<RunOptions, 'onPlan' | 'onRemark' | 'onWait' | 'onProgress'> & {
+    readonly close: () => void;
+  };
+}

@@ -1,0 +1,76 @@
+import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { everyKind, table, type Facts, type LookupRow, type RightAnswer } from '../suites/index.ts';
+
+/**
+ * Returns the decision table of each endpoint as Markdown: every kind of lookup, its right answers and its
+ * requirements. Queries that nothing else tells apart share a row.
+ */
+export const requirementsTable = (): string =>
+  endpointNames
+    .map((endpoint) => [`## ${endpoint}`, '', head, ...rowsOf(endpoint), ''].join('\n'))
+    .join('\n');
+
+const head = `| key | what the partner sees | query | right answers | requirements |
+| --- | --- | --- | --- | --- |`;
+
+function rowsOf(endpoint: Endpoint): readonly string[] {
+  const rows = new Map<string, { readonly cells: readonly string[]; readonly queries: string[] }>();
+  for (const facts of everyKind(endpoint)) {
+    const cells = [keyOf(facts), entityOf(facts), answersTo(facts), requirementsOf(facts)];
+    const name = cells.join();
+    const row = rows.get(name) ?? { cells, queries: [] };
+    row.queries.push(queryOf(facts));
+    rows.set(name, row);
+  }
+  return [...rows.values()].map(
+    ({ cells: [key, entity, ...others], queries }) =>
+      `| ${[key, entity, queries.join('; '), ...others].join(' | ')} |`,
+  );
+}
+
+/** The plain reading first, then answers that are right too. */
+function answersTo(facts: Facts): string {
+  const { right } = table.coverOf(facts);
+  const names = (some: readonly RightAnswer[]) =>
+    new Set(
+      some.map(({ answer, row }) => `${answer.name}${row.level === 'required' ? '' : ' (recommended)'}`),
+    );
+  const plain = names(right.filter(({ isPlain, row }) => isPlain && row.refines !== true));
+  const also = names(right.filter(({ isPlain }) => !isPlain));
+  return [[...plain].join(', '), ...[...also].filter((name) => !plain.has(name))].join(', or ');
+}
+
+function requirementsOf(facts: Facts): string {
+  const { right, rows } = table.coverOf(facts);
+  const all = new Set<LookupRow>([...rows, ...right.map(({ row }) => row)]);
+  // The repetition is about every lookup, as the text above the table says.
+  return [...all].flatMap((row) => (row.kind === 'repetition' ? [] : [`\`${row.id}\``])).join(' ');
+}
+
+const keyOf = ({ key, isOtherKey }: Facts) => `${key}${isOtherKey ? " (another partner's)" : ''}`;
+
+function queryOf({
+  endpoint,
+  parameter,
+  isEncoded,
+  isAlone,
+  isCased,
+  isOtherVersion,
+  isOpen,
+}: Facts): string {
+  const { parameter: name } = endpoints[endpoint];
+  const flags = [
+    isCased && 'in upper or mixed case',
+    isOtherVersion && 'of another version than 4',
+    isEncoded && 'percent-encoded',
+    !isAlone && 'beside other parameters',
+    isOpen && isAlone && !isEncoded && (parameter === 'hostile' ? 'with a valid id' : 'in an unknown form'),
+  ].filter((flag) => flag !== false);
+  return [parameter === 'plain' ? name : parameter, ...flags].join(', ');
+}
+
+const entityOf = ({ entity, isOurs, isBecoming, key, parameter }: Facts) => {
+  const isSeen = (key === 'accepted' || key === 'open') && /plain|alternative/.test(parameter);
+  if (!isSeen) return '';
+  return `${entity}${isOurs ? ', of the partner under test' : ''}${isBecoming ? ', becomes EXECUTED' : ''}`;
+};

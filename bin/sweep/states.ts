@@ -1,0 +1,286 @@
+import type { Behaviour } from '../../mock/behaviour.ts';
+import type { Exchange } from '../../mock/exchange.ts';
+import { faults } from '../../mock/faults.ts';
+import { answerWith, editPayload, editResponse, type Change, type Edit } from '../../mock/faults/edits.ts';
+import { httpDate } from '../../mock/answer.ts';
+import type { World } from '../../mock/world.ts';
+import { LIMITED_SECONDS, LONGER_MS } from './rules.ts';
+import { variants } from '../../mock/variants.ts';
+import { endpoints } from '../../schemas/endpoints.ts';
+import type { SweptState } from '../../schemas/generated/types.ts';
+
+/** What a state aims at, from the unchanged run. */
+export interface Aim {
+  /** Targets of lookups that got 200; those that the tests send once, if there are any. */
+  readonly targets: readonly string[];
+  /** Two of them, one of each endpoint if possible. */
+  readonly two: readonly string[];
+  /** Number of requests. */
+  readonly requests: number;
+  /** URL of another origin. */
+  readonly elsewhere: string;
+}
+
+/** A state of the mock in which the tests of a client run. */
+export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
+  /** If undefined, the id is a kind of chaos, which hits the first request of each world. */
+  readonly change: ((aim: Aim) => Change) | undefined;
+  /** A green run counts only if this text is in its output. */
+  readonly shows: string | undefined;
+}
+
+const refuse = (status: 400 | 401 | 429, headers: Readonly<Record<string, string>> = {}) =>
+  editResponse((response, { call }) => ({
+    status,
+    headers: { ...response.headers, ...headers },
+    body: JSON.stringify({ error: endpoints[call!.endpoint].messages[status] }),
+  }));
+
+const retryAfter = { 'Retry-After': `${LIMITED_SECONDS}` };
+
+/** Limits each key on each endpoint for some time from its first request. */
+const limited: Change = (behaviour) => {
+  const ends = new Map<string, number>();
+  const where = ({ call, now }: Exchange) => {
+    const name = `${call?.endpoint} ${call?.caller?.name}`;
+    if (!ends.has(name)) ends.set(name, now + LIMITED_SECONDS * 1000);
+    return call?.caller !== undefined && now < ends.get(name)!;
+  };
+  return refuse(429, retryAfter)({ where })(behaviour);
+};
+
+const withoutRetryAfter = variants['retry-after-left-out']!.change;
+
+/** Edits the first answers to each of some targets, in all worlds together. */
+function editFirst(edit: Edit, targets: readonly string[], times: number): Change {
+  const left = new Map(targets.map((target) => [target, times]));
+  const where = ({ request, call }: Exchange) => {
+    const more = left.get(request.target) ?? 0;
+    if (call?.caller === undefined || more === 0) return false;
+    left.set(request.target, more - 1);
+    return true;
+  };
+  return edit({ where });
+}
+
+/** Sends a date that is a second or two ahead: it has no parts of a second. */
+const refuseUntilDate: Edit = (when) => (behaviour) =>
+  editResponse(({ headers }, { now }) => ({
+    headers: { ...headers, 'Retry-After': httpDate(now + (LIMITED_SECONDS + 1) * 1000) },
+  }))(when)(behaviour);
+
+/** Applies both edits to the same answers. */
+const both =
+  (one: Edit, other: Edit): Edit =>
+  (when = {}) =>
+  (behaviour) => {
+    // The criterion may count, so it is asked once per exchange.
+    const asked = new WeakMap<Exchange, boolean>();
+    const where = (exchange: Exchange) => {
+      if (!asked.has(exchange)) asked.set(exchange, when.where?.(exchange) ?? true);
+      return asked.get(exchange)!;
+    };
+    return other({ where })(one({ where })(behaviour));
+  };
+
+/** Refuses every key from the middle of the run on. */
+function expireKeys({ requests }: Aim): Change {
+  let answered = 0;
+  const where = ({ call }: Exchange) => call?.caller !== undefined && answered++ >= Math.floor(requests / 2);
+  return refuse(401)({ where });
+}
+
+const redirect = ({ targets, elsewhere }: Aim): Change =>
+  editFirst(
+    editResponse((response, { request }) => ({
+      status: 307,
+      headers: { ...response.headers, Location: elsewhere + request.target },
+      body: '',
+    })),
+    targets,
+    Infinity,
+  );
+
+/** The page of a gateway in front of the service. */
+const gateway = (status: number, words: string) => (): Change => {
+  const isFirst = new WeakSet<World>();
+  const where = ({ call, world }: Exchange) => {
+    if (call?.caller === undefined || isFirst.has(world)) return false;
+    isFirst.add(world);
+    return true;
+  };
+  return editResponse(({ headers }) => ({
+    status,
+    headers: { ...headers, 'Content-Type': 'text/html' },
+    body: `<html><head><title>${status} ${words}</title></head><body><h1>${words}</h1></body></html>`,
+  }))({ where });
+};
+
+/** Finds a deposit that polls execute pending for some time more. */
+const pendingLonger: Change = (behaviour) => {
+  const ends = new Map<string, number>();
+  const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
+    const execution = behaviour.executionOf(world, deposit, now);
+    const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
+    if (execution === undefined || !isPolled) return execution;
+    const id = deposit.reference_id;
+    if (!ends.has(id)) ends.set(id, now + LONGER_MS);
+    return now < ends.get(id)! ? undefined : execution;
+  };
+  return { ...behaviour, executionOf };
+};
+
+const MORE_POLLS = 2;
+
+/** Executes a deposit with `afterPolls` after more polls. */
+const morePolls: Change = (behaviour) => {
+  const extraPolls = new Map<string, number>();
+  const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
+    const execution = behaviour.executionOf(world, deposit, now);
+    const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
+    const polls = extraPolls.get(deposit.reference_id) ?? 0;
+    if (execution === undefined || !isPolled || polls === MORE_POLLS) return execution;
+    extraPolls.set(deposit.reference_id, polls + 1);
+    return undefined;
+  };
+  return { ...behaviour, executionOf };
+};
+
+const inverted = editPayload(({ is_under_ib }) =>
+  is_under_ib === true
+    ? { is_under_ib: false, date_joined: null }
+    : { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z' },
+)({ endpoint: 'user-status', status: 200 });
+
+const OTHER_TEXT = 'Another text, by ib-conformance sweep';
+const otherText = editPayload((payload) => ('error' in payload ? { error: OTHER_TEXT } : payload))();
+
+const wait = 'after a 429, wait as long as Retry-After says, or longer each time, and retry';
+const read = 'read fields by their names, and ignore unknown header fields';
+const retry = 'retry after a short wait: both endpoints only read';
+const members = 'assert who is under the IB and who is not';
+
+/** `what` and `change` come from the fault, variant or kind of chaos with the same id, unless they are set. */
+type Row = readonly [advice: string, what?: string, change?: (aim: Aim) => Change, shows?: string];
+
+const always = (change: Change) => () => change;
+const probed = 'see the rule that the state shows';
+
+const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
+  survive: {
+    'more-polls': [
+      'poll until 200, limited by time and not by a number of polls',
+      'Polls execute a deposit two polls later.',
+      always(morePolls),
+    ],
+    limited: [wait, 'Each key is limited for a second, with Retry-After.', always(limited)],
+    'limited-without-retry-after': [
+      wait,
+      'Each key is limited for a second, without Retry-After.',
+      always((behaviour) => withoutRetryAfter(limited(behaviour))),
+    ],
+    'security-headers': [read],
+    'fields-reversed': [read],
+  },
+  advice: {
+    '503': [retry],
+    '502-html': [retry, 'The first request gets a gateway’s 502 with HTML.', gateway(502, 'Bad Gateway')],
+    '504-html': [retry, 'The first request gets a gateway’s 504 with HTML.', gateway(504, 'Gateway Timeout')],
+    reset: [retry],
+    timeout: [`set a timeout, and ${retry}`],
+    'slow:2s': ['wait longer than two seconds for an answer'],
+    truncate: [retry],
+  },
+  notice: {
+    'amount-in-cents': ['assert the amount of an EXECUTED deposit'],
+    'time-in-seconds': ['assert the time of an EXECUTED deposit'],
+    'membership-inverted': [members, 'Members become non-members, and vice versa.', always(inverted)],
+    'foreign-user-is-member': [members],
+    'pending-as-executed': ['assert that a pending deposit does not count as EXECUTED'],
+    'executed-not-found': ['assert that an EXECUTED deposit is found'],
+  },
+  suggest: {
+    'other-error-text': [
+      'assert the text of an error that your client shows to a person',
+      'Errors have another text (counts if the client shows it).',
+      always(otherText),
+      OTHER_TEXT,
+    ],
+    'key-expires': [
+      'assert results, so that an expired key is noticed',
+      'Every key is refused from the middle of the run on.',
+      expireKeys,
+    ],
+  },
+  probe: {
+    'limited-twice': [
+      probed,
+      'Two requests are refused with 429 twice, with Retry-After.',
+      ({ two }) => editFirst(refuse(429, retryAfter), two, 2),
+    ],
+    'limited-until-date': [
+      probed,
+      'Two requests are refused with 429 twice, with a date in Retry-After.',
+      ({ two }) => editFirst(both(refuse(429), refuseUntilDate), two, 2),
+    ],
+    'limited-thrice': [
+      probed,
+      'Two requests are refused with 429 three times, without Retry-After.',
+      ({ two }) => editFirst(refuse(429), two, 3),
+    ],
+    '503-thrice': [
+      probed,
+      'Two requests get 503 three times.',
+      ({ two }) => editFirst(answerWith(503, { error: 'Service unavailable' }), two, 3),
+    ],
+    'refused-once': [
+      probed,
+      'Each request is refused with 401 once.',
+      ({ targets }) => editFirst(refuse(401), targets, 1),
+    ],
+    'invalid-once': [
+      probed,
+      'Each request is refused with 400 once.',
+      ({ targets }) => editFirst(refuse(400), targets, 1),
+    ],
+    'pending-longer': [
+      probed,
+      `Deposits that polls execute stay pending for ${LONGER_MS} ms more.`,
+      always(pendingLonger),
+    ],
+    redirected: [probed, 'Requests are redirected to another host name and port.', redirect],
+  },
+};
+
+/** Every state by its id, in the order of the report. */
+export const states: ReadonlyMap<string, State> = new Map(
+  (Object.keys(rows) as State['kind'][]).flatMap((kind) =>
+    Object.entries(rows[kind]).map(([id, [advice, what, change, shows]]) => {
+      const known = faults[id] ?? variants[id];
+      const does = what ?? known?.what ?? `The first request gets the failure ${id}.`;
+      return [
+        id,
+        { kind, advice, what: does, change: change ?? (known && always(known.change)), shows },
+      ] as const;
+    }),
+  ),
+);
+
+type Part = (...given: readonly unknown[]) => unknown;
+
+/** Wraps a change: calls `onChange` whenever the change makes a difference to an answer or a decision. */
+export const observeChange =
+  (change: Change, onChange: () => void): Change =>
+  (from) => {
+    const before = from as unknown as Readonly<Record<string, Part>>;
+    const parts = Object.entries(change(from) as unknown as typeof before).map(([name, part]) => {
+      if (part === before[name] || typeof part !== 'function') return [name, part];
+      const observedPart: Part = (...given) => {
+        const decided = part(...given);
+        if (JSON.stringify(decided) !== JSON.stringify(before[name]!(...given))) onChange();
+        return decided;
+      };
+      return [name, observedPart];
+    });
+    return Object.fromEntries(parts) as Behaviour;
+  };

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { createMock, Refusal, startMock } from './index.ts';
+import { createControls, type Controls } from './controls.ts';
+import { testAdmin } from './testing/admin.ts';
+import { ids, START, testSession } from './testing/session.ts';
+
+const anything = fc.oneof(
+  fc.constantFrom<unknown>(0, 1, 5, -1, 1.5, '5', '', null, true, [], {}, 503, '503', 'slow:2s', 404),
+  fc.constantFrom<unknown>('2026-01-01T00:00:00Z', 1e15, 'user-status', 'northwind/active', 'nope'),
+  fc.jsonValue({ maxDepth: 1 }),
+);
+const body = (...names: readonly string[]) =>
+  fc.dictionary(fc.constantFrom(...names), anything, { maxKeys: names.length });
+
+type Given = Readonly<Record<string, never>>;
+
+/** Operations with a body, and the JavaScript call with the same input. */
+const operations: readonly (readonly [string, readonly string[], (to: Controls, given: Given) => unknown])[] =
+  [
+    ['POST /clock/set', ['now'], ({ clock }, given) => clock.set(given['now']!)],
+    ['POST /clock/scale', ['rate'], ({ clock }, given) => clock.scale(given['rate']!)],
+    ['POST /clock/freeze', ['now'], ({ clock }, given) => clock.freeze(given['now'])],
+    ['POST /keys/revoke', ['key'], ({ keys }, given) => keys.revoke(given['key']!)],
+    ['POST /keys/expire', ['key'], ({ keys }, given) => keys.expire(given['key']!)],
+    ['PUT /limits', ['user-status', 'deposit-check'], ({ limits }, given) => limits.set(given)],
+    [
+      'POST /faults/next',
+      ['kind', 'count', 'endpoint'],
+      ({ faults }, given) => faults.next(given['kind']!, given['count'], given['endpoint']),
+    ],
+    [
+      'POST /deposits',
+      ['reference_id', 'user_id', 'state'],
+      ({ deposits }, given) => deposits.add(given as never),
+    ],
+    ['POST /users', ['user_id', 'partner', 'date_joined'], ({ users }, given) => users.add(given as never)],
+    [
+      `POST /deposits/${ids.pending}/execute`,
+      ['amountInUsd', 'executedAt'],
+      ({ deposits }, given) => deposits.execute(ids.pending, given),
+    ],
+  ];
+
+describe('HTTP and JavaScript take and refuse the same input, with the same words', () => {
+  for (const [line, names, call] of operations)
+    test(line, async () => {
+      const [method = '', path = ''] = line.split(' ');
+      await fc.assert(
+        fc.asyncProperty(body(...names), async (given) => {
+          const [web, local] = [testAdmin(), testSession()];
+          const answer = await web.call(method, path, given);
+          let expected: unknown;
+          try {
+            expected = call(local, given as Given);
+          } catch (error) {
+            assert.ok(error instanceof Refusal, String(error));
+            assert.deepEqual([answer.status, answer.json['error']], [error.status, error.message]);
+            return;
+          }
+          assert.ok(answer.status < 300, JSON.stringify(answer.json));
+          assert.deepEqual(answer.json, JSON.parse(JSON.stringify(expected)));
+        }),
+        { seed: 7, numRuns: 200 },
+      );
+    });
+});
+
+test('a value of the wrong type does not change the clock or a deposit', () => {
+  const { clock, deposits, deposit } = testSession();
+  assert.throws(() => clock.advance('5' as never), /^Refusal: ms must be a number of at least 0, not "5"$/);
+  assert.throws(() => deposits.execute(ids.pending, { amountInUsd: '10' as never }), /amountInUsd must be/);
+  assert.equal(clock.now(), START);
+  assert.equal(deposit(ids.pending).status, 404);
+});
+
+describe('options', () => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ clok: 1 }, /option clok: there is none; did you mean clock\?/],
+    [{ clock: 'x' }, /option clock: needs real, frozen, or an object/],
+    [{ limits: 'of' }, /option limits: needs on or off/],
+    [{ fault: 'nope' }, /option fault: there is no fault nope/],
+    [{ variant: 'nope' }, /option variant: there is no variant nope/],
+    [{ journal: -1 }, /option journal: needs a whole number from 0 to 1000000/],
+    [{ fixture: null }, /^Problem: fixture: the fixture must be object/],
+    [{ chaos: '500' }, /option chaos: needs a list of strings/],
+    [{ port: 'x' }, /option port: needs a whole number from 0 to 65535/],
+    [{ maxWorlds: 0 }, /option maxWorlds: needs a whole number from 1 to 100000/],
+  ];
+  for (const [options, pattern] of wrong)
+    test(`refused: ${JSON.stringify(options)}`, async () => {
+      await assert.rejects(startMock(options), pattern);
+      assert.throws(() => createMock(options), pattern);
+    });
+
+  const bodyOf = async (mock: ReturnType<typeof createMock>, target: string, key = 'northwind-key') => {
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await mock.handle(new Request(`http://ib${target}`, { headers }));
+    return `${answer.status} ${await answer.text()}`;
+  };
+  const executed = `/api/ib/deposit-check?reference_id=${ids.executed}`;
+  test('fault, variant and limits work as on the command line', async () => {
+    assert.match(await bodyOf(createMock({ fault: 'amount-in-cents' }), executed), /^200 .*25050/);
+    assert.match(await bodyOf(createMock({ variant: 'fields-reversed' }), executed), /^200 \{"executedAt"/);
+    const limited = 'fabrikam-always-limited-key';
+    assert.match(await bodyOf(createMock(), executed, limited), /^429/);
+    assert.match(await bodyOf(createMock({ limits: 'off' }), executed, limited), /^404/);
+  });
+});
+
+describe('a journal that dropped requests', () => {
+  const { requests, user, session } = testSession({ journal: 10 });
+  for (let count = 0; count < 30; count++) user(ids.member);
+  test('refuses to count what it no longer has', () => {
+    assert.equal(requests.dropped(), 20);
+    assert.throws(() => requests.count({ status: 401 }), /keeps 10 requests and dropped 20.*"since": 20/);
+    assert.equal(requests.count({ since: 20 }), 10);
+    assert.throws(() => requests.count({ since: 19 }), Refusal);
+  });
+  test('says so in the answers and in the scorecard', async () => {
+    assert.equal((await createControls(session).scorecard()).dropped, 20);
+    const mock = testAdmin({ journal: 10 });
+    for (let count = 0; count < 30; count++) mock.user(ids.member);
+    assert.equal((await mock.callJson('GET', '/requests'))['dropped'], 20);
+    assert.equal((await mock.callRefused('POST', '/requests/count', {}))[0], 409);
+  });
+});
+
+test('a world that was never used is named as such', async () => {
+  const mock = testAdmin();
+  const count = () => mock.callJson('POST', '/requests/count?world=typo', {});
+  assert.deepEqual(await count(), { count: 0, dropped: 0, unused: true });
+  mock.user(ids.member, 'northwind-key~typo');
+  assert.deepEqual(await count(), { count: 1, dropped: 0 });
+});
+
+test('waitForRequest resolves to the request, or rejects in time', async () => {
+  const { waitForRequest, user } = testSession();
+  const waiting = waitForRequest({ status: 401 });
+  user(ids.member);
+  user(ids.member, 'nope');
+  assert.equal((await waiting).id, 2);
+  await assert.rejects(waitForRequest({ status: 429 }, { timeoutMs: 1 }), /no such request came in 1 ms/);
+});
+
+test('assertKept names the broken rules of a world', async () => {
+  const { session, user, passTime } = testSession();
+  const world = createControls(session).world('mine');
+  user(ids.member, 'northwind-key~mine');
+  await world.assertKept();
+  world.keys.revoke('northwind-key');
+  for (let count = 0; count < 5; count++) {
+    user(ids.member, 'northwind-key~mine');
+    passTime(200);
+  }
+  await assert.rejects(world.assertKept(), /BROKEN {4}Did not repeat a request with a refused key/);
+});
+
+test('the clock has one reading, and a stopped clock is frozen', () => {
+  let now = START;
+  const { clock } = createMock({ clock: { now: () => now++ } });
+  const set = clock.set(START + 5000);
+  assert.equal(set.iso, new Date(set.now).toISOString());
+  assert.equal(clock.freeze().mode, 'frozen');
+});
+
+test('a browser that opens the root is led to the page; other callers get 404', async () => {
+  const mock = createMock();
+  const open = (headers: Record<string, string>) => mock.handle(new Request('http://ib/', { headers }));
+  const answer = await open({ 'sec-fetch-dest': 'document' });
+  assert.deepEqual([answer.status, answer.headers.get('location')], [302, '/__admin/']);
+  assert.equal((await open({})).status, 404);
+});

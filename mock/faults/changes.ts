@@ -1,0 +1,136 @@
+import type { HttpRequest } from '../exchange.ts';
+import { lookUp, type ApiKey, type Deposit, type Overlay, type World } from '../world.ts';
+import { answers, both, define, failing, idsIn, noServerErrors, type Faults } from './define.ts';
+import { answerWith, editPayload, editResponse, type Difference, type Filter } from './edits.ts';
+
+/** A change of the data during a run, as one request may see it. */
+interface DataChange {
+  readonly of: 'key' | 'deposit';
+  readonly request: HttpRequest;
+  readonly world: World;
+  /** Ms since a request could first see it. */
+  readonly ageMs: number;
+  /** Number of earlier requests that could see it. */
+  readonly nth: number;
+}
+
+type Sees = (change: DataChange) => boolean;
+
+/** Limits which changes of the data, by the admin API or a state hook, a request sees. */
+export const seesChanges =
+  (sees: Sees): Difference =>
+  () => {
+    const first = new Map<unknown, { readonly at: number; nth: number }>();
+    return {
+      seen: (world, request, now) => {
+        const visible = <Value>(of: DataChange['of'], { base, changed }: Overlay<Value>): Overlay<Value> => {
+          const entries = [...changed].filter(([id, value]) => {
+            if (base.get(id) === value) return true;
+            const known = first.get(value) ?? { at: now, nth: 0 };
+            first.set(value, known);
+            return sees({ of, request, world, ageMs: now - known.at, nth: known.nth++ });
+          });
+          return { base, changed: new Map(entries) };
+        };
+        if (world.keys.changed.size === 0 && world.deposits.changed.size === 0) return world;
+        return {
+          ...world,
+          keys: visible<ApiKey>('key', world.keys),
+          deposits: visible<Deposit>('deposit', world.deposits),
+        };
+      },
+    };
+  };
+
+const ofKeys = {
+  id: 'revoked-key',
+  what: 'A key that is revoked during the run',
+  change: (sees: Sees) => seesChanges((change) => change.of !== 'key' || sees(change)),
+};
+
+const ofDeposits = {
+  id: 'executed-deposit',
+  what: 'A deposit that becomes EXECUTED during the run',
+  change: (sees: Sees) => seesChanges((change) => change.of !== 'deposit' || sees(change)),
+};
+
+/** Whether the request names a user or deposit that exists. */
+const namesEntity: Sees = ({ request, world }) => {
+  const id = /_id=([^&]*)/.exec(request.target)?.[1]?.toLowerCase() ?? '';
+  return lookUp(world.users, id) !== undefined || lookUp(world.deposits, id) !== undefined;
+};
+
+/** Exchanges with a key that was revoked after the start. */
+const hasRevokedKey: Filter = {
+  where: ({ call, world }) =>
+    call?.key?.state === 'revoked' && world.keys.base.get(call.key.key)?.state === 'active',
+};
+
+/** Revoking one key revokes all keys of its partner. */
+const revokesAccount: Difference = {
+  findKey: (world, credential) => {
+    const key = credential === undefined ? undefined : lookUp(world.keys, credential);
+    const isHit = [...world.keys.changed.values()].some(
+      (one) =>
+        one.state === 'revoked' &&
+        one.partner === key?.partner &&
+        world.keys.base.get(one.key)?.state === 'active',
+    );
+    return key && (isHit && key.state === 'active' ? { ...key, state: 'revoked' } : key);
+  },
+};
+
+const isNewlyExecuted = ({ deposits }: World, { reference_id }: Deposit): boolean => {
+  const id = reference_id.toLowerCase();
+  return deposits.base.get(id)?.state === 'pending' && lookUp(deposits, id)?.state === 'EXECUTED';
+};
+
+const shownToAll = editResponse((response, { finding, world }) => {
+  if (finding.kind !== 'foreign' || !('deposit' in finding)) return response;
+  const { deposit } = finding;
+  if (deposit.state !== 'EXECUTED' || !isNewlyExecuted(world, deposit)) return response;
+  const { amountInUsd, executedAt } = deposit;
+  return { status: 200, body: JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt }) };
+});
+
+const secondWithoutAmount: Difference = (from) => {
+  let shown = 0;
+  return editPayload((payload, { finding, world }) =>
+    finding.kind === 'executed' && isNewlyExecuted(world, finding.deposit) && ++shown === 2
+      ? { ...payload, amountInUsd: 0 }
+      : payload,
+  )()(from);
+};
+
+const revoked = answers('revoked-key', 'A key that is revoked during the run', hasRevokedKey);
+const revocation = idsIn('auth', both, 'revocation');
+
+/** Wrong answers after a change of the data (Authentication; States). */
+export const changeFaults: Faults = {
+  ...define(ofKeys, revocation, {
+    'accepted-by-two-of-three-nodes: is refused by one of three nodes only': ({ nth }) => nth % 3 === 0,
+    'reads-known-ids: is refused for unknown ids only': (change) => !namesEntity(change),
+  }),
+  ...define(revoked, revocation, {
+    'with-403: gets 403': answerWith(403, { error: 'Forbidden' }),
+    'in-other-words: gets 401 with another message': answerWith(401, { error: 'Key revoked' }),
+  }),
+  ...define(revoked, [...revocation, noServerErrors], {
+    'with-500: gets 500': answerWith(500, { error: 'Internal server error' }),
+  }),
+  ...failing(idsIn('auth', both, 'revocation-spares'), {
+    'revoked-key-takes-others-along: Revoking a key revokes the other keys of its partner': revokesAccount,
+  }),
+  ...define(ofDeposits, ['pending/deposit-check/becomes-executed'], {
+    'unknown-to-one-of-three-nodes: is unknown to one of three nodes': ({ nth }) => nth % 3 !== 2,
+    'lost-after-two-seconds: is not found again after 2 s': ({ ageMs }) => ageMs < 2000,
+  }),
+  ...failing(['pending/deposit-check/becomes-executed'], {
+    'executed-deposit-second-without-amount: The second answer about a deposit that becomes EXECUTED during the run has the amount 0':
+      secondWithoutAmount,
+  }),
+  ...failing(['foreign-ib/deposit-check/follows-key'], {
+    'executed-deposit-shown-to-all: A deposit that becomes EXECUTED during the run is shown to every partner':
+      shownToAll(),
+  }),
+};

@@ -1,0 +1,111 @@
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Behaviour } from '../behaviour.ts';
+import type { HttpRequest } from '../exchange.ts';
+import { splitTarget } from '../handler.ts';
+import { normalizers } from '../paths.ts';
+import { acceptKeyIf } from './auth.ts';
+import { both, define, failing, idsIn, type Faults } from './define.ts';
+import { editResponse, type Difference } from './edits.ts';
+
+const noWayAround = idsIn('auth', both, 'no-way-around');
+
+type Test = (request: HttpRequest) => boolean;
+
+/** Requests that need no key. */
+const opened = (test: Test) => acceptKeyIf(both)((_, { request }) => test(request));
+
+/** Whether a path is not the one that it is read as. */
+const differs =
+  (normalize: (path: string) => string): Test =>
+  ({ target }) => {
+    const { path } = splitTarget(target);
+    return normalize(path) !== path;
+  };
+
+/** Reads a path as that of an endpoint, although the key was asked for by the path as it was sent. */
+const openPath =
+  (normalize: (path: string) => string) =>
+  (from: Behaviour): Partial<Behaviour> => ({
+    ...opened(differs(normalize))(from),
+    path: (path) => normalize(from.path(path)),
+  });
+
+const openMethod = {
+  change:
+    (test: Test): Difference =>
+    (from) => ({ ...opened(test)(from), methods: [...from.methods, 'POST', 'PUT', 'PATCH', 'OPTIONS'] }),
+};
+
+const isMethod =
+  (name: string): Test =>
+  ({ method }) =>
+    method === name;
+
+const hasField =
+  (name: string): Test =>
+  ({ headers }) =>
+    headers[name] !== undefined;
+
+const isAbsolute: Test = ({ target }) => !target.startsWith('/');
+
+const shown: Readonly<Record<Endpoint, string>> = {
+  'user-status': '{"data":{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}}',
+  'deposit-check': '<deposit>{"amountInUsd":250.5}</deposit>',
+};
+
+/** Answers another path with data, if a header field names an endpoint. */
+const pathInField = {
+  change: (name: string): Difference =>
+    editResponse((_, { request }) => {
+      const path = String(request.headers[name]);
+      const endpoint = endpointNames.find((one) => path.startsWith(endpoints[one].path));
+      return endpoint === undefined ? {} : { status: 200, body: shown[endpoint] };
+    })({ kinds: ['noSuchPath'], where: ({ request }) => hasField(name)(request) }),
+};
+
+/** Shows data of every partner to every partner. */
+const unscoped =
+  (test: Test): Difference =>
+  ({ owns }) => ({
+    owns: (call, partner) => owns(call, partner) || (partner !== null && test(call.request)),
+  });
+
+/** Forms of a request that show data without a valid key, or to another partner (Authentication). */
+export const wayAroundFaults: Faults = {
+  ...define<(path: string) => string>(
+    { id: 'no-key-for', what: 'No key is asked for if the path is', change: openPath },
+    noWayAround,
+    Object.fromEntries(
+      Object.entries(normalizers).map(([id, [words, normalize]]) => [`${id}: ${words}`, normalize]),
+    ),
+  ),
+  ...define(openMethod, noWayAround, {
+    'post-open: POST is answered like GET and needs no key': isMethod('POST'),
+    'put-open: PUT is answered like GET and needs no key': isMethod('PUT'),
+    'patch-open: PATCH is answered like GET and needs no key': isMethod('PATCH'),
+    'options-open: OPTIONS is answered like GET and needs no key': isMethod('OPTIONS'),
+    'method-override-open: X-HTTP-Method-Override: GET needs no key': hasField('x-http-method-override'),
+  }),
+  ...define({ change: opened }, noWayAround, {
+    'head-open: HEAD needs no key': isMethod('HEAD'),
+    'absolute-target-open: A URL as target needs no key': isAbsolute,
+    'forwarded-host-open: X-Forwarded-Host: localhost needs no key': ({ headers }) =>
+      headers['x-forwarded-host'] === 'localhost',
+    'forwarded-prefix-open: X-Forwarded-Prefix: /internal needs no key': hasField('x-forwarded-prefix'),
+  }),
+  ...define(pathInField, noWayAround, {
+    'original-url-open: X-Original-URL is answered without a key': 'x-original-url',
+    'rewrite-url-open: X-Rewrite-URL is answered without a key': 'x-rewrite-url',
+  }),
+  ...failing(noWayAround, {
+    'key-as-ascii: Bytes of a key that are not ASCII are left out': acceptKeyIf(both)(
+      (key, { request }) =>
+        /[^ -~]/.test(request.headers.authorization ?? '') &&
+        request.headers.authorization?.replace(/[^ -~]/g, '') === `Bearer ${key}`,
+    ),
+    'absolute-target-unscoped: A URL as target shows data of every partner': unscoped(isAbsolute),
+    'forwarded-host-unscoped: X-Forwarded-Host shows data of every partner': unscoped(
+      hasField('x-forwarded-host'),
+    ),
+  }),
+};

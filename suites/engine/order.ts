@@ -1,0 +1,191 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Known } from '../known.ts';
+import { coveringArray, repeatable, rotated, type CoveringArray } from '../model/covering.ts';
+import { entitiesSeen, exampleGates, examplesOf, findsEntities } from '../model/drawing.ts';
+import { factors, plainLevels, type Levels } from '../model/factors.ts';
+import { fixtureKey, isFeasible } from '../model/feasible.ts';
+import { completed, rowsOfLevels, rowsOfRequirements } from './first-rows.ts';
+
+/** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
+export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple' | 'random';
+
+/** Which draw of its levels a lookup is: an example or entity by its number, or a random one. */
+interface At {
+  readonly draw?: number;
+  readonly pick?: number;
+}
+
+/** The levels of a lookup, and its place in the order. */
+export interface OrderedRow {
+  readonly levels: Levels;
+  readonly at: At;
+  readonly rank: Rank;
+  /** Of a triple: 0 if no gate may mask it. */
+  readonly depth: number;
+}
+
+/** The rows of an endpoint. */
+interface Order {
+  /** In the order in which a run tries them. */
+  readonly rows: () => Generator<OrderedRow>;
+  /** The number of feasible combinations of `strength` levels. */
+  readonly total: (strength: number) => number;
+}
+
+const MAX_ORDERS = 16;
+const orders = new Map<string, Order>();
+
+/** Fixtures with as much of everything share these rows, such as those of a run and its self-check. */
+export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
+  const name = `${endpoint} ${seed} ${fixtureKey(endpoint, known)}`;
+  const before = orders.get(name);
+  if (before !== undefined) return before;
+  const firsts = rowsOfRequirements(endpoint, known);
+  const levels = rowsOfLevels(endpoint, known, seed, firsts);
+  const isPossible = (row: Partial<Levels>) => isFeasible(endpoint, row, known);
+  const array = coveringArray(factors[endpoint], isPossible, [...firsts, ...levels], seed);
+  const order = {
+    rows: repeatable(rowsInOrder(endpoint, known, seed, firsts, levels, array)),
+    total: array.total,
+  };
+  if (orders.size >= MAX_ORDERS) orders.clear();
+  orders.set(name, order);
+  return order;
+}
+
+function* rowsInOrder(
+  endpoint: Endpoint,
+  known: Known,
+  seed: number,
+  firsts: readonly Levels[],
+  others: readonly Levels[],
+  array: CoveringArray,
+): Generator<OrderedRow> {
+  const picks = createPicks(endpoint, known, seed);
+  let nth = 0;
+  const make = (levels: Levels, rank: Rank, depth = 0, pick = picks.next(levels)): OrderedRow => ({
+    levels,
+    at: pick === undefined ? { draw: nth++ } : { pick },
+    rank,
+    depth,
+  });
+  for (const row of firsts) yield make(row, 'requirement');
+  for (const row of others) yield make(row, 'level');
+  const [open, examples] = [array.openPairs(), picks.examples(array)];
+  for (let hasMore = true; hasMore;) {
+    const [pair, example] = [open.next(), examples.next()];
+    hasMore = pair.done !== true || example.done !== true;
+    if (pair.done !== true) yield make(pair.value, 'pair');
+    if (example.done !== true) yield make(example.value.levels, 'example', 0, example.value.pick);
+  }
+  for (const row of array.gatedPairs()) yield make(row, 'pair');
+  for (const { levels, depth } of array.triples()) yield make(levels, 'triple', depth);
+  for (const row of array.random()) yield make(row, 'random', 3);
+}
+
+/** Factors that write an id in another way. */
+const asWritten = ['id spelling', 'query'] as const;
+
+/** Hands out the examples of the gates and the entities, each once. */
+function createPicks(endpoint: Endpoint, known: Known, seed: number) {
+  const plain = plainLevels(endpoint);
+  const used = new Map<string, number>();
+  const counts = new Map<string, number>();
+  const countOf = (row: Levels, kind: string) => {
+    const count = counts.get(kind) ?? examplesOf(endpoint, row, known);
+    counts.set(kind, count);
+    return count;
+  };
+  /** What to enumerate: examples of the one gate that is not plain, or else matching entities. */
+  const kindOf = (row: Levels): string | undefined => {
+    if (findsEntities(endpoint, row)) return [row.key, row.situation, row.data, row['id version']].join();
+    const odd = exampleGates.filter((name) => row[name] !== plain[name]);
+    if (odd.length > 1) return undefined;
+    const [gate] = odd;
+    // An entity counts as tried only as it is written in the fixture.
+    if (gate === undefined && asWritten.some((name) => row[name] !== plain[name])) return undefined;
+    return gate === undefined ? [row.situation, row.data, row['id version']].join() : row[gate];
+  };
+  /** The number of the next example; undefined if each was used. */
+  const next = (row: Levels): number | undefined => {
+    const kind = kindOf(row);
+    if (kind === undefined) return undefined;
+    const nth = used.get(kind) ?? 0;
+    const count = countOf(row, kind);
+    used.set(kind, nth + 1);
+    const first = endpoint === 'user-status' ? 0 : Math.floor(count / 2);
+    return nth < count ? spread(nth, count, first) : undefined;
+  };
+  /** The part of the examples that was used: long lists are not left for last. */
+  const progressOf = (row: Levels, most: number): number => {
+    const kind = kindOf(row) ?? '';
+    return (used.get(kind) ?? 0) / Math.min(most, countOf(row, kind));
+  };
+  return {
+    next,
+    /**
+     * Rows with one gate, the next one for the gate of which the least was tried: of its examples, or of its pairs. And
+     * the entities that no row used.
+     */
+    *examples({
+      enriched,
+      progress,
+    }: CoveringArray): Generator<{ readonly levels: Levels; readonly pick: number | undefined }> {
+      const gates = factors[endpoint].filter(({ name }) => exampleGates.some((gate) => gate === name));
+      const rows: readonly (readonly [Levels, number])[] = [
+        ...entitiesSeen(endpoint, known, 'active'),
+        ...entitiesSeen(endpoint, known, "another partner's"),
+        ...gates.flatMap(({ name, names }) =>
+          names
+            .slice(1)
+            .flatMap((level) => completed(endpoint, { [name]: level }, known) ?? [])
+            .map((row) => [row, Number.POSITIVE_INFINITY] as const),
+        ),
+      ];
+      // A level that takes turns may change one answer only.
+      for (const levels of rotated(rowsOfGroups(endpoint, known), seed)) yield { levels, pick: next(levels) };
+      const need = ([row, most]: (typeof rows)[number]) =>
+        findsEntities(endpoint, row) ? progressOf(row, most) : Math.min(progressOf(row, most), progress(row));
+      let left = rotated(rows, seed);
+      for (;;) {
+        left = left.filter((row) => need(row) < 1);
+        if (left.length === 0) return;
+        const [row] = left.reduce((best, one) => (need(one) < need(best) ? one : best));
+        const pick = next(row);
+        yield { levels: findsEntities(endpoint, row) ? row : enriched(row), pick };
+      }
+    },
+  };
+}
+
+/** A plain lookup of each answer: what is found, nothing found, 401, 400. */
+const plainAnswers: readonly Partial<Levels>[] = [
+  {},
+  { situation: 'unknown' },
+  { key: 'unknown' },
+  { malformation: 'a character less' },
+];
+
+/** Each of them with each level that takes turns in pairs. */
+const rowsOfGroups = (endpoint: Endpoint, known: Known): readonly Levels[] =>
+  plainAnswers.flatMap((plain) =>
+    factors[endpoint].flatMap(({ name, names, levels, isGate }) =>
+      names.flatMap((level) =>
+        isGate || levels[level]!.group === undefined
+          ? []
+          : (completed(endpoint, { ...plain, [name]: level }, known) ?? []),
+      ),
+    ),
+  );
+
+/** The part of a list that the steps between examples take: they spread over the whole list. */
+const STEP = 0.618;
+
+/** The `nth` place of `count`, from `first` on, so that each comes once and the first ones are far apart. */
+function spread(nth: number, count: number, first: number): number {
+  let step = Math.max(1, Math.round(count * STEP));
+  while (greatestDivisor(step, count) > 1) step++;
+  return (first + nth * step) % count;
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));

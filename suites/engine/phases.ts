@@ -1,0 +1,251 @@
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { drawAt } from '../model/path.ts';
+import { SHORT_WAIT_MS } from '../limits/limit.ts';
+import { plan } from '../limits/plan.ts';
+import type { Request } from '../request.ts';
+import { explain } from '../explain/explain.ts';
+import { preflight } from './preflight.ts';
+import { finish, finishStopped, report, runScenarios, stopOf, timed, type RunState } from './run-state.ts';
+import { recordUnanswered, sendLookups, type LookupsToSend } from './send-lookups.ts';
+
+/** A part of a run. */
+interface Phase {
+  readonly name: string;
+  readonly run: (state: RunState) => Promise<void>;
+}
+
+/** The parts of a run, in order. */
+export const phases: readonly Phase[] = [
+  { name: 'preflight', run: reach },
+  { name: 'one lookup', run: replay },
+  { name: 'lookups', run: walkBoth },
+  { name: 'failures in company', run: excuseCompany },
+  { name: 'explain failures', run: explainFailures },
+  { name: 'scenarios', run: (state) => runAll(state, state.scenarios.lanes) },
+  { name: 'triples', run: sendTriples },
+  { name: 'failures in company, of triples', run: excuseCompany },
+  { name: 'explain failures of triples', run: explainFailures },
+  { name: 'state changes', run: changeState },
+  { name: 'rate limits', run: (state) => runAll(state, [state.scenarios.limiters]) },
+  { name: 'revocation of the only key', run: (state) => runAll(state, [state.scenarios.alone]) },
+  { name: 'failures in company, of scenarios', run: excuseCompany },
+  { name: 'verdicts', run: judge },
+];
+
+const isWhole = ({ options, rows, stopped }: RunState) =>
+  stopped === undefined && options.path === undefined && rows.length > 0;
+
+/** Checks that the target answers, and judges what cannot be checked. */
+async function reach(state: RunState): Promise<void> {
+  const { options, sender, known, evaluation } = state;
+  state.stopped = await preflight(sender, known, options.target.href, options.ifRefused);
+  if (stopOf(state) === undefined) {
+    if (options.path === undefined) options.onPlan?.(plan(options));
+    state.canary = await options.onReached?.();
+  }
+  for (const requirement of options.requirements) {
+    const early = evaluation.earlyResult(requirement);
+    if (early !== undefined) finish(state, requirement, early);
+  }
+}
+
+/** Sends the lookup of --replay. */
+async function replay(state: RunState): Promise<void> {
+  const { options, sender, known, stopped } = state;
+  const { path, seed } = options;
+  if (path === undefined || stopped !== undefined) return;
+  const request = drawAt(path, known, seed);
+  for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
+    const { reply } = await sender.send(request, { of: 'lookups', path });
+    if (reply.kind === 'trouble') await recordUnanswered(state, request, reply, path);
+  }
+}
+
+/** Pairs of each endpoint after which the scenario about concurrency joins. */
+const PAIRS_BEFORE_CROWD = 40;
+
+/** Each endpoint sends its lookups by itself: one may wait for its limiter while the other goes on. */
+async function walkBoth(state: RunState): Promise<void> {
+  const { scenarios, options, known } = state;
+  if (!isWhole(state)) return;
+  // Without any other pending deposit, lookups ask for those that become EXECUTED.
+  const { becoming } = scenarios;
+  if (known.pending.length === 0) await runScenarios(state, becoming);
+  // Lookups ask for the deposit that the state hook changes, unless one can be spared.
+  const isBeside = options.stateHook === undefined || known.spare !== undefined;
+  const levels = atOnceAll(() => (isBeside ? runScenarios(state, becoming) : Promise.resolve()));
+  const pairs = atOnceAll(() => runScenarios(state, requiredOf(state, 'service')));
+  await Promise.all(
+    endpointNames.map((endpoint) =>
+      walk(state, endpoint, {
+        onLevels: () => {
+          levels.reach(endpoint);
+          if (!isScarce(state)) return undefined;
+          pairs.begin();
+          // They take few failed lookups, but many checks: only the other endpoint may use them up before.
+          return endpoint === 'user-status' ? undefined : pairs.work();
+        },
+        onPairs: () => pairs.reach(endpoint),
+        onLongWait: levels.begin,
+      }),
+    ),
+  );
+  await Promise.all([levels.work(), pairs.work()]);
+}
+
+/** Whether a limit makes the run wait long: what needs little of it does not come after what uses it up. */
+const isScarce = ({ waiter }: RunState) =>
+  endpointNames.some((endpoint) => waiter.longestWindowMs(endpoint) > SHORT_WAIT_MS);
+
+const requiredOf = ({ scenarios }: RunState, endpoint: Endpoint | 'service') =>
+  scenarios.lanes.flat().filter((one) => one.endpoint === endpoint && one.level === 'required');
+
+/** Work that starts once both endpoints have come so far, or before. */
+function atOnceAll(start: () => Promise<void>) {
+  const reached = new Set<Endpoint>();
+  let work: Promise<void> | undefined;
+  const begin = () => void (work ??= start());
+  return {
+    begin,
+    reach: (endpoint: Endpoint): void => {
+      reached.add(endpoint);
+      if (reached.size === endpointNames.length) begin();
+    },
+    work: () => work,
+  };
+}
+
+/** What starts while lookups are sent. */
+interface Milestones {
+  /** Each level was tried. Further lookups wait for the result. */
+  readonly onLevels: () => Promise<void> | undefined;
+  /** Enough pairs were tried. */
+  readonly onPairs: () => void;
+  readonly onLongWait: () => void;
+}
+
+/** Sends the lookups of an endpoint. */
+async function walk(
+  state: RunState,
+  endpoint: Endpoint,
+  { onLevels, onPairs, onLongWait }: Milestones,
+): Promise<void> {
+  const onSent = (sent: number) => {
+    if (sent === PAIRS_BEFORE_CROWD) onPairs();
+  };
+  const what = { endpoint, until: state.lookupsEndAt, onLongWait };
+  const send = (name: string, ...ranks: LookupsToSend['ranks']) =>
+    timed(state, name, () => sendLookups(state, { ...what, ranks }), endpoint);
+  const sendRequired = () =>
+    timed(state, 'required scenarios', () => runScenarios(state, requiredOf(state, endpoint)), endpoint);
+  await send('one lookup for each requirement', 'requirement');
+  if (isScarce(state)) await sendRequired();
+  await send('every level', 'level');
+  await onLevels();
+  await sendRequired();
+  const ranks = ['pair', 'example'] as const;
+  await timed(state, 'pairs and examples', () => sendLookups(state, { ...what, ranks, onSent }), endpoint);
+  onPairs();
+}
+
+async function sendTriples(state: RunState): Promise<void> {
+  if (!isWhole(state)) return;
+  const what = {
+    ranks: ['triple', 'random'],
+    until: state.lookupsEndAt,
+    longestWaitMs: SHORT_WAIT_MS,
+  } as const;
+  await Promise.all(endpointNames.map((endpoint) => sendLookups(state, { endpoint, ...what })));
+}
+
+/** Runs scenarios in lanes that run concurrently. */
+async function runAll(state: RunState, lanes: RunState['scenarios']['lanes']): Promise<void> {
+  await Promise.all(lanes.map((lane) => runScenarios(state, lane)));
+}
+
+/** Lookups alone that show that only company makes an answer wrong. */
+const LOOKUPS_ALONE = 10;
+
+/** If lookups in flight at once get wrong answers, that is no failure of rows whose lookups are right alone. */
+async function excuseCompany(state: RunState): Promise<void> {
+  const { options, results, rows, tally, sender, evaluation, budget } = state;
+  const isCrowded = [...results].some(
+    ([row, { outcome }]) => row.kind === 'scenario' && row.judgesConcurrency === true && outcome === 'failed',
+  );
+  if (!isCrowded || !isWhole(state)) return;
+  for (const row of rows)
+    for (const { request, reply } of tally.wrongAnswers(row)) {
+      let isRight = true;
+      // What a teardown undid is not asked again.
+      const most = evaluation.changes.concerns(request) ? 0 : LOOKUPS_ALONE;
+      for (let nth = 0; nth < most && isRight; nth++) {
+        if (budget.ended() !== undefined) return;
+        const again = (await sender.send(request, { of: row.id, isAgain: true })).reply;
+        isRight =
+          again.kind === 'answer' && tally.verdictsOn(request, again).every(({ kind }) => kind !== 'failed');
+      }
+      if (!isRight) continue;
+      tally.excuse(row.id, reply);
+      options.onEvent?.({ kind: 'company', of: row.id, reply });
+    }
+}
+
+/** Changes what lookups asked for until now. The only key is revoked last. */
+async function changeState(state: RunState): Promise<void> {
+  const { becoming, alone } = state.scenarios;
+  const { callerKeys, otherKeys } = state.known;
+  const hasOneKey = callerKeys.length + otherKeys.length < 2;
+  await runAll(state, hasOneKey ? [becoming] : [becoming, alone]);
+}
+
+const MAX_EXPLAINING = 2000;
+
+/** Confirms each failure and finds out under which conditions it happens. */
+async function explainFailures(state: RunState): Promise<void> {
+  const { options, rows, tally, explained, startedAt, known, sender, budget, lookupsEndAt, evaluation } =
+    state;
+  const { clock, maxDurationMs, seed } = options;
+  if (options.isBrief === true || !isWhole(state)) return;
+  const now = clock.now();
+  const endsAt = Math.min(Math.max(lookupsEndAt, startedAt + maxDurationMs / 2), now + maxDurationMs / 4);
+  const send = (of: string) => (request: Request) => {
+    state.explaining++;
+    // Always use the same key: it may be the condition.
+    const [key] = known.callerKeys;
+    const isCaller = request.credential.as === 'caller' && key !== undefined;
+    const sent: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
+    const until = Math.min(endsAt, clock.now() + SHORT_WAIT_MS);
+    return sender.send(sent, { of, isAgain: true, until });
+  };
+  for (const row of rows) {
+    const { id } = row;
+    const [failure] = tally.failures(row);
+    if (failure === undefined || explained.has(id)) continue;
+    // What a teardown undid is not asked again.
+    if (evaluation.changes.concerns(failure.exchange.request)) continue;
+    report(state, id);
+    const isOver = () => state.explaining > MAX_EXPLAINING || budget.ended(endsAt) !== undefined;
+    const found = await explain(row, failure, { known, seed, tally, send: send(id), isOver });
+    options.onEvent?.({ kind: 'explained', of: id, ...found });
+    explained.set(id, found);
+  }
+}
+
+/** Judges what the lookups of the run have shown. */
+async function judge(state: RunState): Promise<void> {
+  const { options, rows, results, tally, budget, sender, explained, evaluation, stopped } = state;
+  const isCut = budget.ended() !== undefined || options.cases < 100;
+  for (const row of rows) {
+    if (results.has(row)) continue;
+    const why = stopOf(state);
+    const judgement = tally.judgement(row, sender.keyWorks(), isCut, explained.get(row.id));
+    if (why !== undefined && judgement.cases === 0) finishStopped(state, row, why);
+    else finish(state, row, judgement);
+  }
+  for (const requirement of options.requirements) {
+    if (requirement.kind !== 'monitor' || results.has(requirement)) continue;
+    const seen = evaluation.monitorResult(requirement);
+    if (stopped === undefined || seen.verdict.kind === 'failed') finish(state, requirement, seen);
+    else finishStopped(state, requirement, stopped);
+  }
+}

@@ -1,0 +1,205 @@
+import { setMaxListeners } from 'node:events';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/defined.ts';
+import { table } from '../catalogue.ts';
+import { statedLimits } from '../limits/limit.ts';
+import { plan } from '../limits/plan.ts';
+import { createWaiter } from '../limits/waiter.ts';
+import { isLookupRow, type Requirement, type Scenario } from '../requirement.ts';
+import { inconclusive, type Reason } from '../verdict.ts';
+import { createBudget, reserveOf } from './budget.ts';
+import { createClient } from './client.ts';
+import { createContexts, MAX_IN_FLIGHT } from './context.ts';
+import { createCoverage } from './coverage.ts';
+import { createEvaluation } from './evaluation.ts';
+import { createGate } from './gate.ts';
+import { createLookups } from './lookups.ts';
+import { createDescriber, type Result } from './record.ts';
+import type { RunOptions } from './run-options.ts';
+import { schedule } from './schedule.ts';
+import { createSender } from './sender.ts';
+import type { Judgement } from './tally.ts';
+import { createTraffic } from './traffic.ts';
+
+/** Why a run stops before its end. */
+export interface Stop {
+  readonly reason: Reason;
+  readonly words: string;
+}
+
+const isChangedByHook = (one: Requirement) => one.kind === 'scenario' && one.needsChange !== undefined;
+
+/** Everything that the phases of a run share. */
+export type RunState = ReturnType<typeof createRunState>;
+
+/** Creates what a run needs. Nothing is sent yet. */
+export function createRunState(options: RunOptions) {
+  const { clock, known, requirements, signal, concurrency, onEvent, graceMs } = options;
+  const startedAt = clock.now();
+  const deadline = startedAt + options.maxDurationMs;
+  // Every request and every wait adds a listener.
+  setMaxListeners(Number.POSITIVE_INFINITY, signal);
+  const client = (options.connect ?? createClient)({
+    ...options.tls,
+    ...options,
+    connections: MAX_IN_FLIGHT,
+    signal,
+    now: clock.now,
+    deadline,
+  });
+  const asked = requirements.filter(({ id }) => !options.skip.has(id));
+  const rows = asked.filter(isLookupRow);
+  const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
+  const traffic = createTraffic(startedAt);
+  const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
+  const reserve = reserveOf(isLimited, options.maxRequests, options.maxDurationMs);
+  const budget = createBudget({ ...options, deadline, reserved: reserve.requests });
+  const waiter = createWaiter({
+    ...options,
+    budget,
+    stated: statedLimits(known),
+    deadline,
+    onWait: ({ until, ...wait }) => options.onWait?.({ ...wait, waitMs: until - clock.now() }),
+    onRemark: ({ words }) => options.onRemark?.(words),
+    onLimits: (limits) => options.path ?? options.onPlan?.(plan({ ...options, limits })),
+  });
+  // A target that stalls once loses all requests in flight, of both endpoints.
+  const maxLost = Math.max(10, 4 * concurrency);
+  const sent = new Map<Endpoint, number>();
+  const sender = createSender({
+    ...options,
+    client,
+    budget,
+    waiter,
+    deadline,
+    maxLostInARow: maxLost,
+    wasRevoked: evaluation.changes.wasRevoked,
+    onExchange: (exchange) => {
+      const { endpoint } = exchange.request;
+      sent.set(endpoint, (sent.get(endpoint) ?? 0) + 1);
+      onEvent?.({ kind: 'exchange', ...exchange });
+      traffic.add(exchange.request, exchange.reply);
+      evaluation.addExchange(exchange);
+    },
+  });
+  const gate = createGate();
+  const lookups = createLookups(options, rows);
+  const isChanging = options.stateHook !== undefined && asked.some(isChangedByHook);
+  const changesMs = isChanging ? Math.min(2 * graceMs, options.maxDurationMs / 4) : 0;
+  return {
+    options,
+    known,
+    startedAt,
+    /** Real time, even with a virtual clock. */
+    begun: performance.now(),
+    deadline,
+    client,
+    asked,
+    rows,
+    evaluation,
+    tally: evaluation.tally,
+    traffic,
+    budget,
+    waiter,
+    sender,
+    coverage: createCoverage(known, options.seed),
+    gate,
+    maxLost,
+    /** Requests sent to each endpoint. */
+    sent,
+    /** Lookups stop here (ms of the clock), so that each limit can still be crossed once. */
+    lookupsEndAt: deadline - reserve.ms - changesMs,
+    phases: [] as PhaseFigures[],
+    lookups,
+    scenarios: schedule(asked),
+    contextOf: createContexts({
+      ...options,
+      sender,
+      deadline,
+      wholeRunMs: () => plan({ ...options, maxRequests: Infinity }).wholeMs,
+      verdictsOn: evaluation.tally.verdictsOn,
+      failsAnyway: evaluation.tally.failsAnyway,
+      changes: evaluation.changes,
+      alone: (work) => gate.pass(true, work),
+    }),
+    results: new Map<Requirement, RequirementResult>(),
+    explained: new Map<string, Partial<Judgement>>(),
+    /** Requests that explained failures. */
+    explaining: 0,
+    /** Whether a lookup timed out twice: later ones are not retried, because each would take as long. */
+    isHanging: false,
+    /** Why the target cannot be judged. */
+    stopped: undefined as Stop | undefined,
+    canary: undefined as readonly string[] | undefined,
+    describe: createDescriber({ ...options, target: options.target.href }),
+  };
+}
+
+/** Why the run has to stop; undefined if it goes on. */
+export const stopOf = ({ stopped, options: { signal } }: RunState): Stop | undefined =>
+  stopped ?? (signal.aborted ? { reason: 'interrupted', words: 'the run was interrupted' } : undefined);
+
+/** Records the result of a requirement. */
+export function finish(
+  { describe, results, options }: RunState,
+  requirement: Requirement,
+  outcome: Result,
+): void {
+  const result = describe(requirement, outcome);
+  results.set(requirement, result);
+  options.onEvent?.({ kind: 'outcome', result });
+}
+
+/** Records that a requirement was not checked. */
+export function finishStopped(state: RunState, requirement: Requirement, why: Stop): void {
+  state.options.onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
+  finish(state, requirement, { verdict: inconclusive(why.reason, why.words), cases: 0 });
+}
+
+/** A part of a run, in the record. */
+export type PhaseFigures = RunRecord['phases'][number];
+
+/** Runs a part of a run, and notes its requests and its time. */
+export async function timed(
+  state: RunState,
+  name: string,
+  work: () => Promise<void>,
+  endpoint?: Endpoint,
+): Promise<void> {
+  const { options, budget, sent, phases } = state;
+  const requests = () => (endpoint === undefined ? budget.spent() : (sent.get(endpoint) ?? 0));
+  const [before, at] = [requests(), options.clock.now()];
+  report(state, endpoint === undefined ? name : `${endpoint}: ${name}`);
+  await work();
+  const durationMs = Math.round(options.clock.now() - at);
+  if (requests() > before)
+    phases.push({ name, ...defined({ endpoint }), requests: requests() - before, durationMs });
+}
+
+/** Reports progress: what the run does now. */
+export function report({ options, results, budget, begun }: RunState, doing: string): void {
+  const { requirements, maxDurationMs, maxRequests } = options;
+  options.onProgress?.({
+    done: results.size,
+    total: requirements.length,
+    doing,
+    requests: budget.spent(),
+    elapsedMs: performance.now() - begun,
+    maxDurationMs,
+    maxRequests,
+  });
+}
+
+/** Runs scenarios one after another. */
+export async function runScenarios(state: RunState, scenarios: readonly Scenario[]): Promise<void> {
+  const { results, evaluation, contextOf } = state;
+  for (const scenario of scenarios) {
+    if (results.has(scenario)) continue;
+    report(state, scenario.id);
+    const why = stopOf(state);
+    if (why === undefined)
+      finish(state, scenario, await evaluation.runScenario(scenario, contextOf(scenario.id)));
+    else finishStopped(state, scenario, why);
+  }
+}

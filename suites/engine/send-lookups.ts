@@ -1,0 +1,137 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { trouble, type Trouble } from '../answer.ts';
+import { findableId } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { askedBy } from '../limits/costs.ts';
+import { SHORT_WAIT_MS } from '../limits/limit.ts';
+import { lookupOf, type Request } from '../request.ts';
+import type { Lookup } from './lookups.ts';
+import type { Rank } from './order.ts';
+import { createPool } from './pool.ts';
+import type { RunState } from './run-state.ts';
+
+/** Which lookups to send, and how long to wait for a limiter. */
+export interface LookupsToSend {
+  readonly endpoint: Endpoint;
+  readonly ranks: readonly Rank[];
+  /** When to end, in ms of the clock. */
+  readonly until: number;
+  /** The longest single wait, in ms. */
+  readonly longestWaitMs?: number;
+  /** Called after each lookup, with their number. */
+  readonly onSent?: (sent: number) => void;
+  /** Called before a long wait. */
+  readonly onLongWait?: () => void;
+}
+
+/** A lookup, and how often it is still to be sent. */
+interface Item {
+  readonly lookup: Lookup;
+  readonly left: number;
+  /** Whether it was lost before: a bad network loses some lookups even with retries. */
+  readonly isAgain: boolean;
+}
+
+/** Sends lookups concurrently. Those that need not wait for a limiter pass those that do. */
+export async function sendLookups(state: RunState, what: LookupsToSend): Promise<void> {
+  const { lookups, waiter, sender, budget, gate, options, known } = state;
+  const { endpoint, ranks, until, longestWaitMs = Number.POSITIVE_INFINITY, onSent, onLongWait } = what;
+  const pool = createPool(itemsOf(lookups.next(endpoint, ...ranks)), ({ lookup }) =>
+    accountOf(lookup, known),
+  );
+  const lost: Item[] = [];
+  let sent = 0;
+  const sendOne = async (item: Item) => {
+    const left = await gate.pass(item.lookup.isAlone, () => sendItem(state, item, until, lost));
+    if (left > 0) pool.putBack({ ...item, left });
+    else onSent?.(++sent);
+  };
+  /** @returns whether to go on */
+  const step = async (): Promise<boolean> => {
+    if (budget.ended(until) !== undefined) return false;
+    const next = pool.next(({ lookup }) => sender.turnOf(lookup.request()));
+    if (next === undefined) {
+      const again = lost.shift();
+      if (again !== undefined) await sendOne({ ...again, isAgain: true });
+      return again !== undefined;
+    }
+    if (next.kind === 'never') return false;
+    if (next.kind === 'send') await sendOne(next.item);
+    else if (next.kind === 'reply') await waiter.untilReply();
+    else {
+      const { at, why } = next;
+      const waitMs = at - options.clock.now();
+      if (at > until || waitMs > longestWaitMs) return false;
+      if (waitMs > SHORT_WAIT_MS) onLongWait?.();
+      await waiter.sleep({ endpoint, until: at, why });
+    }
+    return true;
+  };
+  const worker = async () => {
+    while (await step());
+  };
+  await Promise.all(Array.from({ length: options.concurrency }, worker));
+  await leaveOut(state, [...pool.held(), ...lost], until);
+}
+
+/** Names what limits a lookup. One with another active key of the partner has that key's limit. */
+const accountOf = ({ levels, account, request }: Lookup, known: Known): string =>
+  levels['active key'] === 'second' ? `${account}, ${askedBy(known, request()).key}` : account;
+
+function* itemsOf(lookups: Iterable<Lookup>): Generator<Item> {
+  for (const lookup of lookups) yield { lookup, left: lookup.times, isAgain: false };
+}
+
+/**
+ * Sends a lookup as often as its row says.
+ *
+ * @returns how often it is still to be sent, because of a limiter
+ */
+async function sendItem(state: RunState, item: Item, until: number, lost: Item[]): Promise<number> {
+  const { sender, coverage, maxLost } = state;
+  const { lookup, isAgain } = item;
+  for (let { left } = item; left > 0; left--) {
+    const exchange = await sender.send(lookup.request(), {
+      of: 'lookups',
+      path: lookup.path,
+      until,
+      isNow: true,
+    });
+    const { reply } = exchange;
+    if (reply.kind === 'answer' && reply.status !== 429) continue;
+    if (reply.kind === 'answer' || reply.code === 'rate-limited') return left;
+    const isSilent = reply.code === 'network' || (reply.code === 'timeout' && !state.isHanging);
+    if (isSilent && !isAgain && lost.length < maxLost) {
+      lost.push({ ...item, left });
+      return 0;
+    }
+    state.isHanging ||= reply.code === 'timeout';
+    await recordUnanswered(state, exchange.request, reply, lookup.path);
+    return 0;
+  }
+  coverage.take(lookup.endpoint, lookup.levels);
+  return 0;
+}
+
+/** Records lookups for which the run had no time or requests left. */
+async function leaveOut(state: RunState, items: readonly Item[], until: number): Promise<void> {
+  const why = state.budget.ended(until) ?? trouble('rate-limited', 'the key is rate-limited');
+  for (const { lookup } of items)
+    if (lookup.rank === 'requirement' || lookup.rank === 'level')
+      await recordUnanswered(state, lookup.request(), why, lookup.path);
+}
+
+/** Records a lookup that got no answer. */
+export async function recordUnanswered(
+  { options, tally, sender, known }: RunState,
+  request: Request,
+  reply: Trouble,
+  path: string,
+): Promise<void> {
+  options.onEvent?.({ kind: 'missed', path, trouble: reply });
+  tally.addMissing(request, reply);
+  const isSilent = reply.code === 'network' || reply.code === 'timeout';
+  // If the target answers this lookup, the hostile one caused the silence.
+  if (isSilent && tally.isSilenceJudged(request))
+    await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { NOT_SENT } from '../answer.ts';
+import { catalogue, table } from '../catalogue.ts';
+import { plainLevels, type Levels } from '../model/factors.ts';
+import { depositCheck, lookup, userStatus } from '../request.ts';
+import { isLookupRow } from '../requirement.ts';
+import { answerOf, sampleKnown as known } from '../testing/samples.ts';
+import { pathOf } from '../model/path.ts';
+import { createTally, type Tally } from './tally.ts';
+
+const rows = catalogue.filter(isLookupRow);
+const rowOf = (id: string) => rows.find((row) => row.id === id)!;
+const tally = () => createTally(rows, known, table);
+
+const id = [...known.userById.keys()][0]!;
+const plain = userStatus(id);
+const upper = userStatus(id.toUpperCase());
+const isMember = answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
+const isNoMember = answerOf(200, '{"is_under_ib":false,"date_joined":null}');
+const refused = answerOf(401, { error: 'Unauthorized' });
+const pathTo = (levels: Partial<Levels>) =>
+  pathOf('user-status', { ...plainLevels('user-status'), ...levels }, { draw: 0 });
+
+/** The outcome of a requirement: failed, passed, or the reason why it is inconclusive. */
+function outcome(one: Tally, name: string, keyWorks: boolean | undefined = true, isCut = false): string {
+  const { verdict } = one.judgement(rowOf(name), keyWorks, isCut);
+  return verdict.kind === 'inconclusive' ? verdict.reason : verdict.kind;
+}
+
+test('a deposit that is already EXECUTED shows nothing about pending ones, until one is hidden', () => {
+  const one = tally();
+  const row = 'pending/deposit-check/pending';
+  const becoming = depositCheck(known.becoming[0]!.reference_id);
+  one.add(becoming, answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: 1.7e12 }));
+  assert.deepEqual(
+    [outcome(one, row), outcome(one, 'valid/deposit-check/executed')],
+    ['fixture-outdated', 'passed'],
+  );
+  one.add(depositCheck(known.pending[0]!.reference_id), answerOf(404, { error: 'Deposit not found' }));
+  assert.equal(outcome(one, row), 'passed');
+});
+
+test('every answer is judged by every rule that covers it', () => {
+  const one = tally();
+  one.add(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
+  for (const [name, expected] of Object.entries({
+    'valid/user-status/member': 'passed',
+    'valid/user-status/date-joined': 'failed',
+    'valid/user-status/date-joined-format': 'passed',
+    'valid/user-status/shape': 'failed',
+    'valid/user-status/uuid-case': 'depends',
+    'valid/deposit-check/executed': 'depends',
+  }))
+    assert.equal(outcome(one, name), expected, name);
+  assert.equal(outcome(one, 'valid/deposit-check/executed', true, true), 'budget');
+});
+
+test('429, a changed state and requests outside the interface are not judged', () => {
+  const one = tally();
+  for (const [request, answer] of [
+    [plain, answerOf(429, {})],
+    [userStatus(id, { isStateChanged: true }), isNoMember],
+    [lookup('user-status', `user_id=${id}&user_id=${id}`), isNoMember],
+  ] as const)
+    assert.deepEqual(one.add(request, answer), []);
+  assert.equal(outcome(one, 'valid/user-status/member'), 'depends');
+});
+
+test('a failure names the key that was sent', () => {
+  for (const [nth, level] of [
+    [0, 'first'],
+    [1, 'second'],
+  ] as const) {
+    const one = tally();
+    const request = userStatus(id, { credential: { as: 'key', key: known.callerKeys[nth]! } });
+    one.add(request, isNoMember, pathTo({}));
+    const [failure] = one.failures(rowOf('valid/user-status/member'));
+    assert.equal(failure?.origin?.levels['active key'], level);
+  }
+});
+
+describe('a repeated lookup', () => {
+  const repeatable = 'valid/user-status/repeatable';
+  for (const [name, answers, ofMember, ofRepeated] of [
+    ['right each time', [isMember, isMember], 'passed', 'passed'],
+    ['wrong from the second time on', [isMember, isNoMember], 'passed', 'failed'],
+    ['wrong each time', [isNoMember, isNoMember], 'failed', 'depends'],
+    ['right the second time', [isNoMember, isMember], 'failed', 'depends'],
+  ] as const)
+    test(name, () => {
+      const one = tally();
+      for (const answer of answers) one.add(plain, answer);
+      assert.deepEqual(
+        [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
+        [ofMember, ofRepeated],
+      );
+    });
+  test('that confirms a failure does not change the outcome', () => {
+    const one = tally();
+    one.add(plain, isMember);
+    one.add(plain, isNoMember, undefined, true);
+    assert.deepEqual(
+      [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
+      ['passed', 'depends'],
+    );
+  });
+});
+
+test('a rule about a spelling fails only if the plain spelling does not fail alike', () => {
+  const one = tally();
+  one.add(upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
+  assert.equal(outcome(one, 'valid/user-status/uuid-case'), 'failed');
+  one.add(plain, isNoMember, pathTo({}));
+  assert.equal(outcome(one, 'valid/user-status/member'), 'failed');
+  assert.notEqual(outcome(one, 'valid/user-status/uuid-case'), 'failed');
+});
+
+test('the plainest failing lookup is shown, whatever was first', () => {
+  const one = tally();
+  for (const levels of [
+    { query: 'extra parameter before', data: 'whole seconds' },
+    { query: 'extra parameter before' },
+    {},
+  ] as const)
+    one.add(plain, isNoMember, pathTo(levels));
+  assert.deepEqual(
+    one.failures(rowOf('valid/user-status/member')).map(({ origin }) => origin?.path),
+    [
+      'user-status;@0',
+      'user-status;query=extra parameter before@0',
+      'user-status;data=whole seconds,query=extra parameter before@0',
+    ],
+  );
+});
+
+test('401 for the key under test fails the rules that prove the key; if it never works, no others', () => {
+  const one = tally();
+  one.add(plain, refused);
+  one.add(userStatus('0badc0de-0000-4000-8000-000000000000'), refused);
+  assert.equal(outcome(one, 'valid/user-status/member', false), 'failed');
+  assert.equal(outcome(one, 'foreign-ib/user-status/unknown', false), 'key-refused');
+  assert.equal(outcome(one, 'foreign-ib/user-status/unknown', true), 'failed');
+});
+
+describe('a lookup without an answer', () => {
+  const trouble = { kind: 'trouble', code: 'timeout', words: 'no answer' } as const;
+  const hostile = lookup('deposit-check', 'reference_id=%zz');
+  const name = 'invalid-uuid/deposit-check/hostile';
+  test('makes a requirement inconclusive, even if another lookup is answered', () => {
+    const one = tally();
+    one.addMissing(plain, trouble);
+    one.add(userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));
+    assert.equal(outcome(one, 'valid/user-status/member'), 'timeout');
+  });
+  test('that is hostile fails if the target still answers others', () => {
+    const one = tally();
+    one.addMissing(hostile, trouble);
+    assert.equal(outcome(one, name), 'timeout');
+    one.add(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
+    assert.equal(outcome(one, name), 'failed');
+  });
+  test('that is hostile does not fail if it was not sent', () => {
+    const one = tally();
+    one.addMissing(hostile, { ...trouble, code: 'network', words: NOT_SENT });
+    one.add(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
+    assert.equal(outcome(one, name), 'network');
+  });
+});

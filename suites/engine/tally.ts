@@ -1,0 +1,343 @@
+import { defined } from '../../schemas/defined.ts';
+import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
+import { createChanges, isOfOtherRun, type Changes } from '../model/changes.ts';
+import { isLimiterAnswer } from '../expectations.ts';
+import { createHistory, type Nth } from '../explain/history.ts';
+import type { Facts } from '../facts.ts';
+import { authorizationOf, factsOf } from '../facts-of-request.ts';
+import type { Cover, Finding, Table } from '../judge.ts';
+import type { Known } from '../known.ts';
+import type { Origin } from '../model/factors.ts';
+import { showsEntity } from '../named-answers.ts';
+import { originOf } from '../model/path.ts';
+import { fingerprint, type Request } from '../request.ts';
+import type { AnswerRow, LookupRow, Refinement } from '../requirement.ts';
+import type { Exchange } from '../scenario-context.ts';
+import { earlierRun, failed, inconclusive, otherRun, pass, type Verdict } from '../verdict.ts';
+import type { Result } from './record.ts';
+
+/** The result of a row about lookups, or of a monitor. */
+export interface Judgement extends Result {
+  readonly verdict: Verdict;
+}
+
+/** A wrong answer. */
+export interface Failure {
+  readonly verdict: Verdict & { readonly kind: 'failed' };
+  readonly exchange: Exchange;
+  readonly facts: Facts;
+  readonly origin?: Origin;
+}
+
+export type Tally = ReturnType<typeof createTally>;
+
+interface State {
+  cases: number;
+  failures: Failure[];
+  /** 401 for a key that must be accepted. Counts only if the key works elsewhere. */
+  refusals: Failure[];
+  unanswered?: Unanswered;
+  /** The first lookup that was not sent, because of a limiter or a bound. Counts only if no answer came. */
+  unsent?: Unanswered;
+  /** The first answer that decides nothing. Counts only if no answer decides. */
+  unclear?: Judgement;
+  /** Whether it passed on an answer that shows a member or an EXECUTED deposit. */
+  showedEntity: boolean;
+}
+
+/** A lookup that was answered. */
+export interface Logged extends Exchange {
+  readonly reply: Answer;
+  readonly path: string;
+  readonly nth: Nth;
+}
+
+interface Unanswered extends Exchange {
+  readonly reply: Trouble;
+}
+
+/** The facts of a lookup at the time of its answer, and what the answer shows. */
+interface Judged {
+  readonly facts: Facts;
+  readonly all: readonly Finding[];
+}
+
+type States = ReadonlyMap<string, State>;
+
+const MAX_FAILURES = 5;
+
+/** A name for the lookup. Other header fields make it another one: what is wrong then is not that it is repeated. */
+function nameOf(request: Request, { callerKeys }: Known): string {
+  const { credential, misplaced, body, target, headers, fieldNames } = request;
+  if (misplaced !== undefined || body !== undefined) return fingerprint(request);
+  const fields = JSON.stringify([headers, fieldNames]);
+  // A transcript has the shell form of a field only.
+  const field =
+    credential.as === 'header'
+      ? `${credential.shell} ${credential.key?.name ?? ''}`
+      : authorizationOf(credential, callerKeys[0]);
+  return `${field} ${target} ${fields}`;
+}
+
+/**
+ * Collects what the answers of a run show about each row.
+ *
+ * @param rows of this run; wrong answers may belong to other rows of the table
+ */
+export function createTally(
+  rows: readonly LookupRow[],
+  known: Known,
+  table: Table,
+  changes: Changes = createChanges(known),
+) {
+  const states: States = new Map(
+    rows.map(({ id }) => [id, { cases: 0, failures: [], refusals: [], showedEntity: false }]),
+  );
+  const findings = new WeakMap<Answer, readonly Finding[]>();
+  const answeredCorrectly = new Set<string>();
+  const history = createHistory(known);
+  const log: Logged[] = [];
+  /** Lookups without an answer, of rows that fail as soon as the target answers another lookup. */
+  const silent: (Unanswered & { readonly facts: Facts; readonly row: AnswerRow })[] = [];
+
+  const note = ({ row, verdict }: Finding, facts: Facts, exchange: Exchange, path?: string) => {
+    const state = states.get(row.id);
+    if (state === undefined) return;
+    const { reply } = exchange;
+    if (verdict.kind === 'inconclusive')
+      return void (state.unclear ??= { verdict, cases: 0, evidence: exchange });
+    state.cases++;
+    if (verdict.kind === 'passed') state.showedEntity ||= showsEntityOf(reply);
+    if (verdict.kind !== 'failed') return;
+    const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';
+    const list = isRefusal ? state.refusals : state.failures;
+    const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request, known);
+    list.push(defined({ verdict, exchange, facts, origin }));
+    // The sort is stable, so that the first of equal failures stays.
+    list.sort((one, other) => rank(one) - rank(other));
+    list.splice(MAX_FAILURES);
+  };
+
+  /** Judges an answer by what was known at its time. While a change is under way, two states are right. */
+  const judgeAtItsTime = (request: Request, answer: Answer): Judged | undefined => {
+    const views = changes.viewsAt(request, answer) ?? [];
+    const judged = views.flatMap((view): Judged[] => {
+      const facts = factsOf(view, request);
+      return facts === undefined ? [] : [{ facts, all: table.judge(facts, answer, view) }];
+    });
+    const right = judged.find(({ all }) => all.every(({ verdict }) => verdict.kind !== 'failed'));
+    if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !isOfOtherRun(answer))
+      return right ?? judged[0];
+    const { facts, all } = judged[0];
+    const verdict = answeredCorrectly.has(nameOf(request, known)) ? otherRun : earlierRun;
+    return { facts, all: all.map((one) => (one.verdict.kind === 'failed' ? { ...one, verdict } : one)) };
+  };
+
+  return {
+    /**
+     * Judges an answer.
+     *
+     * @param path of the lookup in the covering array
+     * @param isAgain whether the lookup only confirms a failure
+     */
+    add: (request: Request, answer: Answer, path?: string, isAgain = false): readonly Finding[] => {
+      history.add(request, !isLimiterAnswer(request.endpoint, answer));
+      if (path !== undefined && !isAgain)
+        log.push({ request, reply: answer, path, nth: history.nth(request) });
+      for (const { row, facts, reply, ...one } of silent.splice(0)) {
+        const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
+        note({ row, verdict }, facts, { ...one, reply });
+      }
+      const isUnjudged = isLimiterAnswer(request.endpoint, answer) || request.isStateChanged === true;
+      const judged = isUnjudged ? undefined : judgeAtItsTime(request, answer);
+      if (judged === undefined) return [];
+      const { facts } = judged;
+      let { all } = judged;
+      const name = `${nameOf(request, known)}${changes.concerns(request) ? ` ${facts.kind}` : ''}`;
+      const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
+      if (answeredCorrectly.has(name) && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
+      if (isCorrect) answeredCorrectly.add(name);
+      if (!isAgain) for (const finding of all) note(finding, facts, { request, reply: answer }, path);
+      findings.set(answer, all);
+      return all;
+    },
+    /** Notes a request that got no answer. The target may have counted it. */
+    addLost: (request: Request): void => history.add(request, false),
+    /** How often each id was asked for. */
+    history,
+    /** The lookups of the run that were answered, without those that explain failures. */
+    log: (): readonly Logged[] => log,
+    /** Whether no answer to a request is a failure. */
+    isSilenceJudged: (request: Request): boolean => {
+      const facts = factsOf(known, request);
+      return facts !== undefined && table.coverOf(facts).right[0]!.row.silenceFails === true;
+    },
+    verdictsOn: (request: Request, answer: Answer): readonly Verdict[] =>
+      judgeAtItsTime(request, answer)?.all.map(({ verdict }) => verdict) ?? [],
+    /** Whether the rows that a wrong answer would fail have failed by other lookups. */
+    failsAnyway: (request: Request, answer: Answer): boolean => {
+      const judged = judgeAtItsTime(request, answer);
+      if (judged === undefined) return false;
+      const { repetition } = table.coverOf(judged.facts);
+      const failing = judged.all.flatMap(({ row, verdict }) => (verdict.kind === 'failed' ? [row] : []));
+      return [...failing, ...(repetition === undefined ? [] : [repetition])].some(
+        ({ id }) => (states.get(id)?.failures.length ?? 0) > 0,
+      );
+    },
+    addMissing: (request: Request, trouble: Trouble): void => {
+      const facts = factsOf(known, request);
+      if (facts === undefined) return;
+      const missing = { request, reply: trouble };
+      const { right, rows: all } = table.coverOf(facts);
+      if (trouble.code === 'rate-limited' || trouble.code === 'budget') {
+        for (const { id } of all) {
+          const state = states.get(id);
+          if (state !== undefined) state.unsent ??= missing;
+        }
+        return;
+      }
+      const { row } = right[0]!;
+      const state = states.get(row.id);
+      if (state === undefined) return;
+      const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
+      if (row.silenceFails === true && isSilent && trouble.words !== NOT_SENT)
+        silent.push({ row, facts, ...missing });
+      // A front end may reject a GET with a body.
+      if (request.body === undefined) state.unanswered ??= missing;
+    },
+    /** The findings of an answer that was judged. */
+    findings: (answer: Answer) => findings.get(answer) ?? [],
+    /** Wrong answers of a row, and refusals of the key under test. */
+    wrongAnswers: ({ id }: LookupRow): readonly Exchange[] => {
+      const { failures, refusals } = states.get(id)!;
+      return [...failures, ...refusals].map(({ exchange }) => exchange);
+    },
+    /** Forgets a failure of a row: another row reports it. */
+    excuse: (id: string, reply: Reply): void => {
+      const state = states.get(id);
+      const isOther = ({ exchange }: Failure) => exchange.reply !== reply;
+      if (state === undefined) return;
+      state.failures = state.failures.filter(isOther);
+      state.refusals = state.refusals.filter(isOther);
+    },
+    /** Failures of a row, those of the plainest lookups first. */
+    failures: (row: LookupRow) => ownFailures(row, states, table),
+    /** Whether a row passed on an answer that shows a member or an EXECUTED deposit. */
+    showedEntity: (id: string): boolean => states.get(id)?.showedEntity === true,
+    /**
+     * @param keyWorks whether the key under test was ever accepted
+     * @param isCut whether some lookups were not tried because the budget was used up
+     * @param explained explanation of the first failure of this row
+     */
+    judgement: (
+      row: LookupRow,
+      keyWorks: boolean | undefined,
+      isCut: boolean,
+      explained: Partial<Judgement> = {},
+    ): Judgement => judgementOf(row, ownFailures(row, states, table), states, keyWorks, isCut, explained),
+  };
+}
+
+const showsEntityOf = (reply: Reply) => reply.kind === 'answer' && showsEntity(reply);
+
+/** The sender may have chosen the caller's second key. */
+export function sentAs(origin: Origin, { credential }: Request, { callerKeys }: Known): Origin {
+  const isSecond =
+    origin.levels.key === 'active' && credential.as === 'key' && credential.key.key !== callerKeys[0]?.key;
+  return isSecond ? { ...origin, levels: { ...origin.levels, 'active key': 'second' } } : origin;
+}
+
+/** A lookup that was answered correctly before is judged as repeated: what is wrong now is not the lookup. */
+function asRepetition(
+  all: readonly Finding[],
+  { repetition }: Cover,
+  isCorrect: boolean,
+): readonly Finding[] {
+  const row = repetition!;
+  return isCorrect
+    ? [...all, { row, verdict: pass }]
+    : all.map((one) => (one.verdict.kind === 'failed' ? { row, verdict: one.verdict } : one));
+}
+
+/**
+ * Failures of a row. Those of a special case belong to a more general row if that fails too, in the same aspect,
+ * without the special case.
+ */
+function ownFailures(row: LookupRow, states: States, table: Table): readonly Failure[] {
+  const { failures } = states.get(row.id)!;
+  if (row.kind !== 'refinement' && (row.kind !== 'answer' || row.refines === undefined)) return failures;
+  const covers = (facts: Facts) => row.when(facts) || row.also?.(facts) === true;
+  return failures.filter(({ facts, verdict: { aspect } }) =>
+    generalRows(row, table.coverOf(facts)).every((id) =>
+      (states.get(id)?.failures ?? []).every(
+        (other) => other.verdict.aspect !== aspect || covers(other.facts),
+      ),
+    ),
+  );
+}
+
+/** Ids of the rows of which a row is a special case, for these lookups. */
+function generalRows(row: AnswerRow | Refinement, { right, refinements }: Cover): readonly string[] {
+  const named = row.refines === true ? [] : (row.refines ?? []);
+  if (row.kind === 'answer' && row.refines !== true) return named;
+  const plain = right.filter((one) => one.isPlain && one.row !== row).map((one) => one.row.id);
+  return [...named, ...plain, ...(row.refines === true ? refinements.map((one) => one.row.id) : [])];
+}
+
+function judgementOf(
+  row: LookupRow,
+  own: readonly Failure[],
+  states: States,
+  keyWorks: boolean | undefined,
+  isCut: boolean,
+  explained: Partial<Judgement>,
+): Judgement {
+  const {
+    cases,
+    refusals,
+    unclear,
+    unsent,
+    unanswered = cases === 0 ? unsent : undefined,
+  } = states.get(row.id)!;
+  // A slow target may time out now and then, whatever the lookup.
+  const isRandomTimeout = ({ exchange: { reply } }: Failure) =>
+    explained.intermittent !== undefined && isLate(reply);
+  const failures = own.filter((one) => !isRandomTimeout(one));
+  const provesKey = row.kind === 'answer' && row.provesKey === true;
+  const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
+  if (failure !== undefined) {
+    const { verdict, exchange, origin } = failure;
+    return defined({ verdict, cases, evidence: exchange, path: origin?.path, ...explained });
+  }
+  const [refusal] = refusals;
+  if (refusal !== undefined) {
+    const words = 'the target answers every request of the key under test with 401';
+    return { verdict: inconclusive('key-refused', words), cases, evidence: refusal.exchange };
+  }
+  if (unanswered !== undefined)
+    return {
+      verdict: inconclusive(unanswered.reply.code, unanswered.reply.words),
+      cases,
+      evidence: unanswered,
+    };
+  if (cases > 0) return { verdict: pass, cases };
+  if (unclear !== undefined) return unclear;
+  const verdict = isCut
+    ? inconclusive('budget', '--cases, --max-duration or --max-requests left no lookup for it')
+    : inconclusive(
+        'depends',
+        'not checked because no answer applied to it, except those that failed another requirement',
+      );
+  return { verdict, cases };
+}
+
+const isLate = (reply: Reply) => reply.kind === 'trouble' && reply.code === 'timeout';
+
+const rank = ({ exchange: { reply }, origin }: Failure) => oddness(origin) + (isLate(reply) ? 1000 : 0);
+
+/** How many levels are not plain; gates count more. Lookups outside the array come last. */
+const oddness = (origin: Origin | undefined) =>
+  origin === undefined
+    ? 100
+    : (origin.path.match(/[;,][a-z ]+=/g) ?? []).length +
+      (/key=|header=|malformation=/.test(origin.path) ? 0.5 : 0);

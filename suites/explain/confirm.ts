@@ -1,0 +1,107 @@
+import { plainLevels, type Levels } from '../model/factors.ts';
+import { idOf } from './history.ts';
+import type { Prober, Wanted } from './probe.ts';
+import { shareOf, type Regime, type Trial } from './regime.ts';
+import { MIN_SHARE, type Share } from './statistics.ts';
+import { LATER, timesOf, type Times } from './times.ts';
+
+export interface Confirmed {
+  /** New lookups with the levels of the failure. */
+  readonly trials: readonly Trial[];
+  readonly regime: Regime;
+  /** The times of asking at which it fails; undefined if at all, or if nobody knows. */
+  readonly times: Times | undefined;
+}
+
+const REPEATS = 10;
+
+/** New lookups that are sent at least, and at most if some pass. */
+const [MIN_TRIALS, MAX_TRIALS] = [10, 40];
+
+/** New lookups that are sent if the same request failed only once. */
+const ONCE_TRIALS = 3;
+
+/** Values of each kind that are enough to look for a feature. */
+export const ENOUGH = 6;
+
+/** Sends the same request again. Says how often it failed, the first time included. */
+export async function repeat({ failure, endpoint, ask }: Prober): Promise<Share> {
+  const { exchange, origin } = failure;
+  let [failed, of] = [1, 1];
+  for (let left = REPEATS; left > 0; left--) {
+    const { outcome } = await ask(exchange.request, origin?.levels ?? plainLevels(endpoint));
+    if (outcome !== 'unknown') of++;
+    if (outcome === 'fails') failed++;
+  }
+  return { failed, of };
+}
+
+/** Sends new lookups with the same levels. Says how many fail, and at which times of asking. */
+export async function confirm(prober: Prober, levels: Levels, repeats: Share): Promise<Confirmed> {
+  const isOnce = repeats.failed === 1;
+  const isRandom = !isOnce && repeats.failed < repeats.of;
+  const sendings = isRandom ? 1 : Math.min(LATER, prober.nthOfFailure.id ?? LATER);
+  const first = isOnce
+    ? { isFresh: true, sendings: sendings + 1, most: ONCE_TRIALS, isRandom }
+    : { sendings, most: MAX_TRIALS, isRandom };
+  let found = await tryNew(prober, levels, first);
+  let wanted: Wanted = {};
+  const { failed, of } = shareOf(found.trials);
+  if (prober.hasExample && failed < MIN_SHARE * of) {
+    const kept = await tryNew(prober, levels, { ...first, keepsExample: true, most: ENOUGH });
+    if (kept.trials.length > 0 && kept.trials.every(({ hasFailed }) => hasFailed))
+      [found, wanted] = [kept, { keepsExample: true }];
+  }
+  const { trials } = found;
+  const times = isRandom ? undefined : timesOf(prober.observations().filter(isLike(levels)))?.times;
+  return {
+    trials,
+    times,
+    regime: {
+      ...wanted,
+      isRandom: isRandom || (isOnce && times === undefined),
+      share: shareOf(trials),
+      ofSame: isRandom ? repeats : { failed: REPEATS, of: REPEATS },
+      sendings: times?.nth ?? found.sendings,
+      isFresh: times?.isOnly === true,
+    },
+  };
+}
+
+/** How often a lookup is asked for and what else is sent meanwhile are no levels of a single request. */
+export const isLike =
+  (levels: Levels) =>
+  ({ levels: others }: { readonly levels: Levels }): boolean =>
+    Object.entries(levels).every(
+      ([name, level]) => name === 'repetition' || name === 'load' || others[name as keyof Levels] === level,
+    );
+
+interface Try extends Wanted {
+  readonly sendings: number;
+  /** Maximum number of lookups. */
+  readonly most: number;
+  /** Whether to send the same id again. Otherwise, it would show nothing new. */
+  readonly isRandom: boolean;
+}
+
+/** Sends new lookups, more if only some fail. */
+async function tryNew(prober: Prober, levels: Levels, { most, ...how }: Try) {
+  const trials: Trial[] = [];
+  let { sendings } = how;
+  const tried = new Set<string>();
+  for (const request of prober.draw(levels, how)) {
+    const { failed, of } = shareOf(trials);
+    const isClear = failed === of || (failed >= ENOUGH && of - failed >= ENOUGH);
+    if (of >= most || (of >= MIN_TRIALS && isClear)) break;
+    if (!how.isRandom && tried.has(idOf(request))) break;
+    tried.add(idOf(request));
+    const { outcome, nth } = await prober.ask(request, levels, sendings);
+    if (outcome === 'unknown') continue;
+    trials.push({ request, hasFailed: outcome === 'fails' });
+    if (outcome !== 'fails') continue;
+    // It may fail only this time.
+    if (how.isFresh === true) await prober.ask(request, levels);
+    else sendings = Math.min(sendings, nth.id ?? sendings);
+  }
+  return { trials, sendings };
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Answer } from '../answer.ts';
+import { table } from '../catalogue.ts';
+import { createTally } from '../engine/tally.ts';
+import { neighbours } from '../inputs/uuids.ts';
+import { plainLevels, type Levels } from '../model/factors.ts';
+import { drawAt, pathOf } from '../model/path.ts';
+import type { Request } from '../request.ts';
+import { answerOf } from '../testing/samples.ts';
+import { explain } from './explain.ts';
+import { failingRun, known, readingOf, rowOf, rows, seed } from './testing/fake-target.ts';
+
+/** Explains the first failure of a target with some wrong answers, and counts the requests. */
+async function explained(
+  id: string,
+  levels: Partial<Levels>,
+  wrong: (request: Request, nth: number) => Answer | undefined,
+  at: Parameters<typeof pathOf>[2] = { draw: 0 },
+) {
+  const { failure, context, sent } = failingRun(id, levels, wrong, at);
+  const found = await explain(rowOf(id), failure, context);
+  return { ...found, sent: sent() };
+}
+
+const idIn = ({ target }: Request) =>
+  /(?:user|reference)_id=([^&]*)/.exec(decodeURIComponent(target))?.[1]?.toLowerCase();
+const depositIn = (request: Request) => known.depositById.get(idIn(request) ?? '');
+const isForeign = (request: Request) => readingOf(request).row.id === 'foreign-ib/deposit-check/other-ib';
+const executed = answerOf(200, { status: 'EXECUTED', amountInUsd: 1, executedAt: 1 });
+const otherText = answerOf(404, { error: 'not found' });
+const otherRefusal = answerOf(401, { error: 'Unauthorized' });
+const isPlainBearer = ({ credential }: Request) =>
+  credential.as === 'caller' || (credential.as === 'key' && (credential.scheme ?? 'Bearer') === 'Bearer');
+const isUpper = ({ target }: Request) => /=[0-9A-F-]*[A-F][0-9A-F-]*(?:&|$)/.test(target);
+
+describe('`where` lists exactly the conditions of a failure', () => {
+  for (const [name, id, levels, wrong, where] of [
+    [
+      'an own pending deposit, in upper case, is shown',
+      'pending/deposit-check/pending',
+      { situation: 'own, pending', 'id spelling': 'upper case', query: 'extra parameter after' },
+      (request) =>
+        isUpper(request) && depositIn(request)?.state === 'pending' && !isForeign(request)
+          ? executed
+          : undefined,
+      ['situation: own, pending', 'id spelling: upper case'],
+    ],
+    [
+      'the date of one user is wrong, not in lower case',
+      'valid/user-status/date-joined',
+      { 'id spelling': 'upper case', query: 'extra parameter after' },
+      (request) =>
+        isUpper(request) && idIn(request)?.startsWith('aaaaaaaa') === true
+          ? answerOf(200, { is_under_ib: true, date_joined: '2001-01-01T00:00:00Z' })
+          : undefined,
+      ['id spelling: upper case', 'some ids, not all (1 of 3)'],
+    ],
+    [
+      'own EXECUTED deposits with a whole amount are not found, which is correct in percent-encoding',
+      'valid/deposit-check/executed',
+      { data: 'whole amount' },
+      (request) => {
+        const deposit = depositIn(request);
+        const isHit = deposit?.state === 'EXECUTED' && Number.isInteger(deposit.amountInUsd);
+        return isHit && readingOf(request).answer.shows === 'entity'
+          ? answerOf(404, { error: 'Deposit not found' })
+          : undefined;
+      },
+      ['data: whole amount'],
+    ],
+    [
+      'another text for an unknown id of version 6',
+      'foreign-ib/deposit-check/unknown',
+      { situation: 'unknown', 'id version': '6', load: 'alone' },
+      (request) => (depositIn(request) === undefined && idIn(request)?.[14] === '6' ? otherText : undefined),
+      ['id version: 6', 'situation: unknown'],
+    ],
+    [
+      'a revoked key is accepted with bearer',
+      'auth/user-status/revoked',
+      { key: 'revoked', header: 'bearer', situation: 'unknown' },
+      ({ credential }) =>
+        credential.as === 'key' && credential.key.state === 'revoked' && credential.scheme === 'bearer'
+          ? answerOf(200, { is_under_ib: false, date_joined: null })
+          : undefined,
+      ['key: revoked', 'header: bearer'],
+    ],
+    [
+      'another text for each malformed header, which bearer is too',
+      'auth/deposit-check/malformed',
+      { header: 'bearer' },
+      (request) => (isPlainBearer(request) ? undefined : otherRefusal),
+      [],
+    ],
+    [
+      'another text for each malformed header, and bearer is accepted',
+      'auth/deposit-check/malformed',
+      { header: 'no scheme' },
+      (request) =>
+        isPlainBearer(request) || readingOf(request).answer.shows === 'entity' ? undefined : otherRefusal,
+      [],
+    ],
+  ] as readonly (readonly [
+    string,
+    string,
+    Partial<Levels>,
+    (request: Request) => Answer | undefined,
+    readonly string[],
+  ])[])
+    test(name, async () => {
+      const found = await explained(id, levels, wrong);
+      assert.deepEqual(found.where, where);
+      assert.equal(found.intermittent, undefined);
+    });
+});
+
+test('a fault of one example has no other conditions', async () => {
+  const isAccepted = ({ credential }: Request) =>
+    credential.as === 'header' && credential.value.startsWith('Bearer-');
+  const member = answerOf(200, { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' });
+  const found = await explained(
+    'auth/user-status/malformed',
+    { header: 'another scheme' },
+    (request) => (isAccepted(request) ? member : undefined),
+    { pick: 17 },
+  );
+  assert.deepEqual(found.where, ['header: another scheme']);
+});
+
+test('an id close to a known one is kept while other factors move', async () => {
+  const close = neighbours('deposit-check', known, '4')[0]!;
+  const levels = { situation: 'unknown', 'id spelling': 'upper case', query: 'extra parameter after' };
+  const found = await explained(
+    'foreign-ib/deposit-check/unknown',
+    levels,
+    (request) =>
+      idIn(request)?.slice(0, -1) === close.slice(0, -1) && depositIn(request) === undefined
+        ? executed
+        : undefined,
+    { pick: 0 },
+  );
+  assert.deepEqual(found.where, ['id version: 4', 'situation: unknown']);
+  assert.equal(found.path, 'deposit-check;situation=unknown#0');
+  assert.equal(found.evidence?.request?.target, drawAt(found.path, known, seed).target);
+});
+
+test('what is only advised against is no condition of a required row', async () => {
+  const isRead = ({ target }: Request) =>
+    /^[\da-f]{32}$/i.test(
+      new URLSearchParams(target.split('?')[1]).get('user_id')?.replaceAll('-', '') ?? '',
+    );
+  const found = await explained(
+    'invalid-uuid/user-status/malformed',
+    { malformation: 'a hyphen moved' },
+    (request) =>
+      isRead(request) && readingOf(request).row.id === 'invalid-uuid/user-status/malformed'
+        ? answerOf(200, { is_under_ib: false, date_joined: null })
+        : undefined,
+  );
+  assert.deepEqual(found.where, ['malformation: a hyphen moved']);
+});
+
+test('a failure in another aspect is no right answer', async () => {
+  const found = await explained('auth/user-status/malformed', { header: 'no scheme' }, (request) => {
+    if (isPlainBearer(request)) return undefined;
+    return isUpper(request) ? answerOf(401, { error: 'no' }) : answerOf(500, '');
+  });
+  assert.deepEqual(found.where, []);
+});
+
+test('an intermittent failure says how often it failed', async () => {
+  const found = await explained('valid/user-status/member', {}, (_, nth) =>
+    nth % 3 === 0 ? answerOf(200, { is_under_ib: false, date_joined: null }) : undefined,
+  );
+  assert.deepEqual(found.intermittent, { failed: 4, of: 11 });
+  const once = await explained('valid/user-status/member', {}, (_, nth) =>
+    nth === 0 ? answerOf(500, '') : undefined,
+  );
+  assert.deepEqual([once.intermittent, once.where], [{ failed: 1, of: 11 }, undefined]);
+  // It may fail only the first time, which new lookups would show.
+  assert.equal(once.sent, 17);
+});
+
+test('the counterexample has the fewest odd levels and the smallest value, and its path replays it', async () => {
+  const found = await explained(
+    'invalid-uuid/deposit-check/malformed',
+    { malformation: 'a long value', query: 'extra parameter after' },
+    ({ target }) =>
+      /=0{100,}(?:&|$)/.test(target) || /=.{200,}/.test(target) ? answerOf(500, '') : undefined,
+  );
+  assert.match(found.path!, /^deposit-check;malformation=a long value@/);
+  assert.deepEqual(drawAt(found.path!, known, seed).target, found.evidence!.request.target);
+  assert.doesNotMatch(found.evidence!.request.target, /&/);
+  assert.deepEqual(found.where, ['malformation: a long value']);
+});
+
+test('nothing is sent after the end of the run', async () => {
+  const tally = createTally(rows, known, table);
+  const path = pathOf('user-status', plainLevels('user-status'), { draw: 0 });
+  const request = drawAt(path, known, seed);
+  tally.add(request, answerOf(500, ''), path);
+  const [failure] = tally.failures(rowOf('valid/user-status/member'));
+  const context = { known, seed, tally, send: () => assert.fail('over'), isOver: () => true };
+  assert.deepEqual(await explain(rowOf('valid/user-status/member'), failure!, context), {});
+});

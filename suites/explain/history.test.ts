@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { depositCheck, lookup } from '../request.ts';
+import { createHistory, idOf } from './history.ts';
+import { known } from './testing/fake-target.ts';
+import { timesOf, timesWords } from './times.ts';
+import { plainLevels } from '../model/factors.ts';
+
+const id = '0badc0de-0000-4000-8000-000000000000';
+
+test('an id is counted with its key, whatever its spelling', () => {
+  const history = createHistory(known);
+  history.add(depositCheck(id), true);
+  history.add(depositCheck(id.toUpperCase()), true);
+  assert.deepEqual(history.nth(depositCheck(id)), { id: 2, request: 1 });
+  const [, second] = known.callerKeys;
+  const other = depositCheck(id, { credential: { as: 'key', key: second! } });
+  assert.deepEqual(history.nth(other), { id: 0, request: 0 });
+});
+
+test('nobody knows whether the target has counted a lost request', () => {
+  const history = createHistory(known);
+  history.add(depositCheck(id), false);
+  assert.deepEqual(history.nth(depositCheck(id)), { id: undefined, request: undefined });
+  assert.equal(history.asked(depositCheck(id)), 1);
+});
+
+test('what is no id counts as it was sent', () => {
+  assert.equal(idOf(lookup('deposit-check', 'reference_id=%zz')), '%zz');
+  assert.equal(idOf(lookup('deposit-check', 'x=1')), 'x=1');
+  assert.equal(idOf(lookup('deposit-check', undefined)), '');
+});
+
+test('times separate what fails from what passes, in words', () => {
+  const seen = (what: string, nth: number, hasFailed: boolean) => ({
+    request: depositCheck(what),
+    levels: plainLevels('deposit-check'),
+    nth: { id: nth, request: nth },
+    hasFailed,
+  });
+  const found = timesOf([seen('a', 1, false), seen('a', 2, true), seen('a', 3, true), seen('b', 5, false)]);
+  assert.deepEqual(found?.outside, { failed: 0, of: 1 });
+  assert.equal(
+    timesWords(found.times),
+    'history: from the second time on that an id is asked for in this run',
+  );
+  assert.equal(timesOf([seen('a', 1, true), seen('a', 2, false), seen('a', 3, true)]), undefined);
+  assert.equal(timesOf([seen('a', 1, true), seen('a', 2, true)]), undefined);
+});

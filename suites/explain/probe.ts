@@ -1,0 +1,192 @@
+import * as fc from 'fast-check';
+import { exampleGates, requestsOf } from '../model/drawing.ts';
+import { plainLevels, type FactorName, type Levels } from '../model/factors.ts';
+import { isFeasible } from '../model/feasible.ts';
+import { originOf, seedOf } from '../model/path.ts';
+import type { Known } from '../known.ts';
+import { fingerprint, type Request } from '../request.ts';
+import type { LookupRow } from '../requirement.ts';
+import type { Exchange } from '../scenario-context.ts';
+import { sentAs, type Failure, type Tally } from '../engine/tally.ts';
+import { createComparison, type Outcome } from './compare.ts';
+import { idOf, type Nth } from './history.ts';
+
+/** What `explain` needs from a run. */
+export interface ExplainContext {
+  readonly known: Known;
+  readonly seed: number;
+  readonly tally: Tally;
+  /** Sends a lookup again. Its answer is judged like any other. */
+  readonly send: (request: Request) => Promise<Exchange>;
+  /** Whether the budget for explanations is used up. */
+  readonly isOver: () => boolean;
+}
+
+/** What the last sending of a lookup showed, and which time of asking it was. */
+export interface Asked {
+  readonly sent?: Exchange;
+  readonly outcome: Outcome;
+  readonly nth: Nth;
+}
+
+const NOBODY_KNOWS: Nth = { id: undefined, request: undefined };
+
+/** A lookup with a known outcome. */
+export interface Observation {
+  readonly request: Request;
+  readonly levels: Levels;
+  readonly nth: Nth;
+  readonly hasFailed: boolean;
+}
+
+/** Which lookups to draw for some levels. */
+export interface Wanted {
+  /** Only ids that this run has not asked for with the same key. */
+  readonly isFresh?: boolean;
+  /** Only ids that it has asked for at most so often. */
+  readonly maxAsked?: number;
+  /** Whether a request is wanted. */
+  readonly fits?: (request: Request) => boolean;
+  /** Whether to keep the example of the gate that failed. */
+  readonly keepsExample?: boolean;
+}
+
+export type Prober = ReturnType<typeof createProber>;
+
+/** Ids that were asked for so often are all alike. */
+const LATER = 3;
+
+/** Number of requests from which those to send are chosen. */
+const SAMPLE = 96;
+
+/** Sends lookups that are like a failure, and says which of them fail in the same way. */
+export function createProber(row: LookupRow, failure: Failure, context: ExplainContext) {
+  const { tally, known, seed } = context;
+  const { exchange, origin } = failure;
+  const { endpoint } = exchange.request;
+  const { signature, signatureOf, isComparable, outcomeOf } = createComparison(row, failure, context);
+  const observed: Observation[] = [];
+  let logged: readonly Observation[] | undefined;
+  let draws = 0;
+
+  /** Sends a request until it fails, at most so many times. */
+  const ask = async (request: Request, levels: Levels, sendings = 1): Promise<Asked> => {
+    let nth = NOBODY_KNOWS;
+    for (let left = sendings; left > 0; left--) {
+      if (context.isOver()) return { outcome: 'unknown', nth };
+      const sent = await context.send(request);
+      const outcome = outcomeOf(sent.request, sent.reply);
+      nth = tally.history.nth(sent.request);
+      if (outcome === 'unknown') return { outcome, nth, sent };
+      observed.push({ request: sent.request, levels, nth, hasFailed: outcome === 'fails' });
+      if (outcome === 'fails') return { outcome, nth, sent };
+    }
+    return { outcome: 'passes', nth };
+  };
+
+  const example = origin && exampleOf(origin.levels, origin.path);
+  const sample = (levels: Levels, at: number, numRuns: number, pick?: number): readonly Request[] =>
+    isFeasible(endpoint, levels, known)
+      ? fc.sample(requestsOf(endpoint, levels, known, pick), { seed: seedOf(seed, at), numRuns })
+      : [];
+
+  return {
+    row,
+    failure,
+    endpoint,
+    known,
+    seed,
+    isOver: context.isOver,
+    findings: tally.findings,
+    signatureOf,
+    signature,
+    ask,
+    /** Which time of asking failed. */
+    nthOfFailure: tally.log().find(({ reply }) => reply === exchange.reply)?.nth ?? NOBODY_KNOWS,
+    /** Whether an example of its levels failed. */
+    hasExample: example !== undefined,
+    /** Its number, if it is an id close to a known one. */
+    nearPick: example?.isNear === true ? example.pick : undefined,
+    /** The next number of a draw, for paths. */
+    nextDraw: () => draws++,
+    /**
+     * New lookups for which the failing answer would be wrong, each only once. Those whose id was asked for least come
+     * first, or those whose ids begin and end with other digits.
+     */
+    draw: (
+      levels: Levels,
+      { isFresh, maxAsked = isFresh === true ? 0 : Infinity, fits, keepsExample }: Wanted = {},
+    ): readonly Request[] => {
+      const pick = keepsExample === true ? example?.pickFor(levels) : undefined;
+      const drawn = sample(levels, draws++, SAMPLE, pick);
+      const different = new Map(drawn.map((one) => [fingerprint(one), one]));
+      const wanted = [...different.values()].filter(
+        (one) =>
+          isComparable(one) && (fits === undefined || fits(one)) && tally.history.asked(one) <= maxAsked,
+      );
+      return varied(wanted, (one) => tally.history.asked(one));
+    },
+    /** Whether a lookup with these levels can be compared with the failure. */
+    isComparable: (levels: Levels): boolean => sample(levels, 0, 4).some(isComparable),
+    /** Lookups of the run and of this explanation, with what they show. */
+    observations: (): readonly Observation[] => [
+      ...(logged ??= loggedOf(
+        tally,
+        known,
+        (one) => one.endpoint === endpoint && isComparable(one),
+        outcomeOf,
+      )),
+      ...observed,
+    ],
+  };
+}
+
+/** Lookups of the run that show something. */
+const loggedOf = (
+  tally: Tally,
+  known: Known,
+  isComparable: (request: Request) => boolean,
+  outcomeOf: ReturnType<typeof createComparison>['outcomeOf'],
+): readonly Observation[] =>
+  tally
+    .log()
+    .filter(({ request }) => isComparable(request))
+    .flatMap(({ request, reply, path, nth }): readonly Observation[] => {
+      const outcome = outcomeOf(request, reply);
+      const { levels } = sentAs(originOf(path, known), request, known);
+      return outcome === 'unknown' ? [] : [{ request, nth, levels, hasFailed: outcome === 'fails' }];
+    });
+
+/** The example of a lookup: of the one gate that is not plain, or of ids close to known ones. */
+function exampleOf(levels: Levels, path: string) {
+  const plain = plainLevels('deposit-check');
+  const pick = /#(\d+)$/.exec(path)?.[1];
+  const odd = exampleGates.filter((name) => levels[name] !== plain[name]);
+  const isNear = odd.length === 0 && levels.situation === 'unknown';
+  if (pick === undefined || (odd.length !== 1 && !isNear)) return undefined;
+  const gates: readonly FactorName[] = isNear ? [...exampleGates, 'situation'] : exampleGates;
+  const isExample = (others: Levels) => gates.every((name) => others[name] === levels[name]);
+  const pickFor = (others: Levels) => (isExample(others) ? Number(pick) : undefined);
+  return { pick: Number(pick), isNear, pickFor };
+}
+
+/**
+ * Puts requests in an order in which each id comes once before one comes again, first those that were not asked for. Then
+ * the digits at the ends of ids differ.
+ */
+function varied(requests: readonly Request[], asked: (request: Request) => number): readonly Request[] {
+  const seen = new Map<string, number>();
+  const timesOf = (name: string) => {
+    const times = seen.get(name) ?? 0;
+    seen.set(name, times + 1);
+    return times;
+  };
+  return requests
+    .map((request) => {
+      const id = idOf(request);
+      const ends = Math.max(timesOf(`first ${id[0]}`), timesOf(`last ${id.at(-1)}`));
+      return { request, rank: [timesOf(id), Math.min(asked(request), LATER), ends] as const };
+    })
+    .toSorted(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+    .map(({ request }) => request);
+}

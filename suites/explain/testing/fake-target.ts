@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import type { Fixture } from '../../../schemas/generated/types.ts';
+import type { Endpoint } from '../../../schemas/endpoints.ts';
+import type { Answer, Reply } from '../../answer.ts';
+import { catalogue, table } from '../../catalogue.ts';
+import { createTally, type Failure } from '../../engine/tally.ts';
+import { factsOf } from '../../facts-of-request.ts';
+import { knownFrom } from '../../known.ts';
+import { plainLevels, type Levels } from '../../model/factors.ts';
+import { drawAt, pathOf } from '../../model/path.ts';
+import type { Request } from '../../request.ts';
+import { isLookupRow } from '../../requirement.ts';
+import { answerOf } from '../../testing/samples.ts';
+import { idOf } from '../history.ts';
+import { createProber, type ExplainContext } from '../probe.ts';
+
+const fixture = new URL('../../../schemas/built-in.fixture.json', import.meta.url);
+export const known = knownFrom(JSON.parse(readFileSync(fixture, 'utf8')) as Fixture);
+export const rows = catalogue.filter(isLookupRow);
+export const rowOf = (id: string) => rows.find((row) => row.id === id)!;
+export const readingOf = (request: Request) => table.coverOf(factsOf(known, request)!).right[0]!;
+export const seed = 7;
+
+/** The answer of the plain reading, by its name. */
+function right(request: Request): Answer {
+  const { user, deposit } = factsOf(known, request)!;
+  const isUser = request.endpoint === 'user-status';
+  const answers: Readonly<Record<string, () => Answer>> = {
+    member: () => answerOf(200, { is_under_ib: true, date_joined: user!.date_joined }),
+    'not a member': () => answerOf(200, { is_under_ib: false, date_joined: null }),
+    EXECUTED: () => {
+      const { state, amountInUsd, executedAt } = deposit!;
+      return answerOf(200, { status: state, amountInUsd, executedAt });
+    },
+    'not found': () => answerOf(404, { error: 'Deposit not found' }),
+    invalid: () => answerOf(400, { error: `Invalid ${isUser ? 'user_id' : 'reference_id'} format` }),
+    unauthorized: () => answerOf(401, { error: isUser ? 'Unauthorized' : 'UNAUTHORIZED' }),
+  };
+  return answers[readingOf(request).answer.name]!();
+}
+
+/** What a faulty target does: a wrong answer, no answer, or what is right. */
+export type Wrong = (request: Request, nth: number) => Reply | undefined;
+
+/** A run against a target with some wrong answers, and its first failure. */
+export function failingRun(
+  id: string,
+  levels: Partial<Levels>,
+  wrong: Wrong,
+  at: Parameters<typeof pathOf>[2] = { draw: 0 },
+) {
+  const endpoint = id.split('/')[1] as Endpoint;
+  const tally = createTally(rows, known, table);
+  const path = pathOf(endpoint, { ...plainLevels(endpoint), ...levels }, at);
+  let sent = 0;
+  const send = (request: Request, isAgain = true) => {
+    const reply = wrong(request, sent++) ?? right(request);
+    if (reply.kind === 'answer') tally.add(request, reply, path, isAgain);
+    else tally.addLost(request);
+    return Promise.resolve({ request, reply });
+  };
+  // A lookup may fail only when it is asked for again.
+  for (let left = 3; left > 0 && tally.failures(rowOf(id)).length === 0; left--)
+    void send(drawAt(path, known, seed), false);
+  const failure: Failure | undefined = tally.failures(rowOf(id))[0];
+  if (failure === undefined) throw new Error(`${id} does not fail`);
+  const context: ExplainContext = { known, seed, tally, send, isOver: () => false };
+  return { failure, context, sent: () => sent };
+}
+
+/** A prober of such a run. */
+export function proberOf(...run: Parameters<typeof failingRun>) {
+  const { failure, context } = failingRun(...run);
+  return createProber(rowOf(run[0]), failure, context);
+}
+
+/** Counts how often each id was asked for. */
+export function countIds() {
+  const counts = new Map<string, number>();
+  return (request: Request): number => {
+    const times = (counts.get(idOf(request)) ?? 0) + 1;
+    counts.set(idOf(request), times);
+    return times;
+  };
+}

@@ -1,0 +1,156 @@
+import type { Facts } from '../facts.ts';
+import { factsOfLevels } from '../model/facts-of-levels.ts';
+import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
+import { idOf } from './history.ts';
+import type { Outcome } from './compare.ts';
+import type { Prober } from './probe.ts';
+import { drawsWith, isOfEntity, isSameEntity, shareWith, wantedOf, type Regime } from './regime.ts';
+import { chanceOf, SIGNIFICANT } from './statistics.ts';
+
+/** Levels of a factor with which a lookup fails, while it passes with others. */
+export interface LevelCondition {
+  readonly factor: FactorName;
+  readonly failing: readonly string[];
+  /** All levels of lookups that pass without the condition. */
+  readonly passing: readonly Levels[];
+  /** `id spelling: upper case or mixed case` */
+  readonly words: string;
+}
+
+/** Factors that one request does not have: how often it is asked for is its history, and probes are sent alone. */
+const ofSeveral: ReadonlySet<FactorName> = new Set(['repetition', 'load']);
+
+/** Factors that cannot matter, because another one decides the answer before. */
+export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
+  if (parameter === 'missing' || parameter === 'empty')
+    return ['situation', 'data', 'id version', 'id spelling'];
+  const isRead = key === 'accepted' || key === 'open';
+  return isRead && parameter === 'plain' ? [] : ['situation', 'data'];
+}
+
+/** The factors that may be conditions of a failure with these levels. */
+export function candidates({ endpoint }: Prober, levels: Levels): readonly Factor[] {
+  const masked = maskedBy(factsOfLevels(endpoint, levels));
+  return factors[endpoint].filter(({ name }) => !ofSeveral.has(name) && !masked.includes(name));
+}
+
+/** Lookups that must fail, if nothing passes, before all are taken to fail. */
+const ALL_FAIL = 3;
+
+/** `too few pass`: all pass, but they have too few different ids to show that the levels matter. */
+export type ProbeOutcome = Outcome | 'too few pass' | 'some fail';
+
+/**
+ * Whether lookups with these levels fail as often as those that failed first. Sends as many as it takes to show that
+ * none does. If only some fail where all failed before, nobody knows what the level means.
+ *
+ * @param base levels that failed
+ * @param isAnyEnough whether a single failure is enough
+ */
+export async function probe(
+  prober: Prober,
+  levels: Levels,
+  base: Levels,
+  regime: Regime,
+  isAnyEnough = false,
+): Promise<ProbeOutcome> {
+  const requests = prober.draw(levels, wantedOf(regime, levels));
+  const enough = drawsWith(regime, levels);
+  const before = shareWith(regime, levels);
+  const isWhole = before.failed === before.of;
+  const ids = new Set<string>();
+  let [failed, of] = [0, 0];
+  for (let nth = 0; nth < 2 * enough && requests.length > 0 && of < enough; nth++) {
+    const request = requests[nth % requests.length]!;
+    const { outcome } = await prober.ask(request, levels, regime.sendings);
+    if (outcome !== 'unknown') of++;
+    if (outcome === 'fails') failed++;
+    if (outcome === 'passes') ids.add(idOf(request));
+    if (failed > 0 && (isAnyEnough || !isWhole || (failed === of && of === ALL_FAIL))) return 'fails';
+    if (prober.isOver()) return 'unknown';
+  }
+  if (of < enough) return 'unknown';
+  const hasEnough = ids.size >= enough || regime.isRandom || isSameEntity(levels, base);
+  if (failed === 0) return hasEnough ? 'passes' : 'too few pass';
+  return chanceOf({ failed, of }, before) > SIGNIFICANT ? 'fails' : 'some fail';
+}
+
+/**
+ * The levels if the failing answer would be wrong for them too. For another key, it is another situation in which that
+ * key sees the same.
+ *
+ * @param situations to choose from
+ */
+export function comparable(
+  prober: Prober,
+  levels: Levels,
+  from: Levels,
+  situations: readonly string[],
+): Levels | undefined {
+  if (levels.key === from.key) return prober.isComparable(levels) ? levels : undefined;
+  const { entity } = factsOfLevels(prober.endpoint, from);
+  const plain = plainLevels(prober.endpoint);
+  return [from.situation, ...situations]
+    .flatMap((situation): readonly Levels[] => [
+      { ...levels, situation },
+      { ...levels, situation, data: plain.data },
+    ])
+    .find((one) => factsOfLevels(prober.endpoint, one).entity === entity && prober.isComparable(one));
+}
+
+/**
+ * Finds the factors of which some levels fail and others pass.
+ *
+ * @returns also all levels of lookups of which some fail, as far as anyone knows
+ */
+export async function vary(
+  prober: Prober,
+  levels: Levels,
+  regime: Regime,
+): Promise<{ readonly conditions: readonly LevelCondition[]; readonly failing: readonly Levels[] }> {
+  const plain = plainLevels(prober.endpoint);
+  const list = candidates(prober, levels);
+  const found: LevelCondition[] = [];
+  const all = [levels];
+  let situations = list.find(({ name }) => name === 'situation')?.names ?? [];
+  const isFirst = ({ name }: Factor) => (name === 'situation' ? 0 : 1);
+  for (const factor of list.toSorted((one, other) => isFirst(one) - isFirst(other))) {
+    const { name, isGate, names } = factor;
+    // Other levels of a plain gate have other right answers.
+    if (isGate && levels[name] === plain[name]) continue;
+    const failing = [levels[name]];
+    const passing: Levels[] = [];
+    const weak: Levels[] = [];
+    for (const level of names) {
+      if (level === levels[name]) continue;
+      const others = comparable(prober, { ...levels, [name]: level }, levels, situations);
+      if (others === undefined) continue;
+      const outcome = await probe(prober, others, levels, regime);
+      if (outcome === 'fails') {
+        failing.push(level);
+        all.push(others);
+      }
+      if (outcome === 'some fail' && isOfEntity(name)) all.push(others);
+      if (outcome === 'passes') passing.push(others);
+      if (outcome === 'too few pass') weak.push(others);
+    }
+    // Each alone has too few entities. Together they may have enough, which the validation decides.
+    if (failing.length === 1) passing.push(...weak);
+    // If others fail too, it is their values that may differ.
+    else if (isOfEntity(name)) all.push(...weak);
+    if (name === 'situation') situations = [...failing, ...names];
+    if (passing.length > 0)
+      found.push({ factor: name, failing, passing, words: wordsOf(factor, failing, passing.length) });
+  }
+  const conditions = found.toSorted((one, other) => at(list, one) - at(list, other));
+  return { conditions, failing: all };
+}
+
+const at = (list: readonly Factor[], { factor }: LevelCondition) =>
+  list.findIndex(({ name }) => name === factor);
+
+function wordsOf({ name, names: [plain, ...others] }: Factor, failing: readonly string[], passing: number) {
+  const isAnyOther =
+    failing.length > 2 && failing.length === others.length && passing === 1 && !failing.includes(plain!);
+  return `${name}: ${isAnyOther ? `other than ${plain}` : failing.join(' or ')}`;
+}

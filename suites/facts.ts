@@ -1,0 +1,121 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
+import type { FixtureExecutedDeposit, FixtureUser } from '../schemas/generated/types.ts';
+
+/** What a key is worth (Authentication). */
+export type KeyFact =
+  | 'accepted'
+  /** An accepted key in a form that the interface does not show, such as `bearer`: accepted or refused. */
+  | 'open'
+  /** A key in the query, a cookie, another header or the body. */
+  | 'elsewhere'
+  | Refusal;
+
+/** Why a key must be refused. */
+export type Refusal = 'missing' | 'malformed' | 'unknown-key' | 'revoked' | 'expired' | 'non-partner';
+
+/** What a parameter is (Endpoints). */
+export type ParameterFact =
+  | 'plain'
+  | 'missing'
+  | 'empty'
+  | 'malformed'
+  /** A UUID of another version, on user-status. */
+  | 'not-v4'
+  /** Another notation of a UUID: braces, URN, no hyphens, white space around it. */
+  | 'alternative-spelling'
+  /** A query that may break a parser. */
+  | 'hostile';
+
+/** What the partner of the key sees for an id (States). */
+export type Entity = 'own user' | 'EXECUTED' | 'pending' | 'failed' | 'foreign' | 'unknown';
+
+/**
+ * What is known about a lookup before its answer. Plain data, which the rows of the catalogue read. What cannot matter
+ * has its plain value: a refused key sees nothing, an invalid parameter has no spelling.
+ */
+export interface Facts {
+  readonly endpoint: Endpoint;
+  readonly key: KeyFact;
+  /** Whether the key belongs to another partner than the one under test. */
+  readonly isOtherKey: boolean;
+  readonly parameter: ParameterFact;
+  /** Whether the interface is silent about this spelling of the query: a server may read or refuse it. */
+  readonly isOpen: boolean;
+  /** Whether unreserved characters of the id are percent-encoded. */
+  readonly isEncoded: boolean;
+  /** Whether the query has no other parameters. */
+  readonly isAlone: boolean;
+  /** Whether the id has upper-case letters. */
+  readonly isCased: boolean;
+  /** Whether the id is a UUID of another version than 4, on deposit-check. */
+  readonly isOtherVersion: boolean;
+  readonly entity: Entity;
+  /** Whether the deposit is pending and becomes EXECUTED during the run, by the fixture. */
+  readonly isBecoming: boolean;
+  /** Whether the entity, foreign to the partner of the key, belongs to the partner under test. */
+  readonly isOurs: boolean;
+  /** All of the above in one text. No row tells apart two lookups of the same kind. */
+  readonly kind: string;
+  /** The user or EXECUTED deposit that the partner of the key sees. */
+  readonly user: FixtureUser | undefined;
+  readonly deposit: FixtureExecutedDeposit | undefined;
+}
+
+/** Facts before what cannot matter is left out. */
+export type RawFacts = Omit<Facts, 'kind'>;
+
+/** The plain lookup of an endpoint: an accepted key, a plain parameter, an entity that the partner sees. */
+export const plainFacts = (endpoint: Endpoint): RawFacts => ({
+  endpoint,
+  key: 'accepted',
+  isOtherKey: false,
+  parameter: 'plain',
+  isOpen: false,
+  isEncoded: false,
+  isAlone: true,
+  isCased: false,
+  isOtherVersion: false,
+  entity: endpoint === 'user-status' ? 'own user' : 'EXECUTED',
+  isBecoming: false,
+  isOurs: true,
+  user: undefined,
+  deposit: undefined,
+});
+
+/** Sets what cannot matter to its plain value, and adds the kind. */
+export function completeFacts(raw: RawFacts): Facts {
+  const { endpoint, key, parameter, user, deposit } = raw;
+  const isPlain = parameter === 'plain';
+  const isSeen = (key === 'accepted' || key === 'open') && (isPlain || parameter === 'alternative-spelling');
+  const isRead = isSeen && isPlain;
+  const isOtherKey = isSeen && raw.isOtherKey;
+  const isOpen = raw.isOpen && ((isPlain && key !== 'elsewhere') || parameter === 'hostile');
+  const isEncoded = isRead && raw.isEncoded;
+  const isAlone = !isRead || raw.isAlone;
+  const isCased = isRead && raw.isCased;
+  const isOtherVersion = isRead && raw.isOtherVersion;
+  const entity = isSeen ? raw.entity : 'unknown';
+  const isBecoming = isSeen && raw.isBecoming;
+  const isOurs = entity === 'foreign' && raw.isOurs;
+  const flags =
+    `${isOtherKey ? ' other-key' : ''}${isOpen ? ' open' : ''}${isEncoded ? ' encoded' : ''}` +
+    `${isAlone ? '' : ' with-others'}${isCased ? ' cased' : ''}${isOtherVersion ? ' other-version' : ''}` +
+    `${isBecoming ? ' becoming' : ''}${isOurs ? ' ours' : ''}`;
+  return {
+    endpoint,
+    key,
+    isOtherKey,
+    parameter,
+    isOpen,
+    isEncoded,
+    isAlone,
+    isCased,
+    isOtherVersion,
+    entity,
+    isBecoming,
+    isOurs,
+    kind: `${endpoint} ${key} ${parameter} ${entity}${flags}`,
+    user: isSeen ? user : undefined,
+    deposit: isSeen ? deposit : undefined,
+  };
+}

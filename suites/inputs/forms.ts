@@ -1,0 +1,71 @@
+import type { Request } from '../request.ts';
+
+/** Another way to write a request, which a server or a proxy may read as the plain one. */
+export interface Form {
+  readonly name: string;
+  readonly change: (request: Request) => Partial<Request>;
+}
+
+const path = (name: string, rewrite: (path: string) => string): Form => ({
+  name,
+  change: ({ target }) => ({ target: target.replace(/^[^?]*/, rewrite) }),
+});
+
+const method = (name: string): Form => ({ name, change: () => ({ method: name }) });
+
+/** Names the path in a header field, and asks for another one. */
+const pathInField = (field: string): Form => ({
+  name: field,
+  change: ({ target }) => ({ target: target.replace(/^[^?]*/, '/'), headers: { [field]: target } }),
+});
+
+const field = (name: string, value: string): Form => ({
+  name: `${name}: ${value}`,
+  change: () => ({ headers: { [name]: value } }),
+});
+
+const encoded = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`;
+
+const capitalized = (text: string) => text.replace(/(?<=[/-])[a-z]/g, (letter) => letter.toUpperCase());
+
+/** Paths that a server may normalize, after a proxy or a filter compared them. */
+const paths: readonly Form[] = [
+  path('// at the start', (text) => `/${text}`),
+  path('// in the middle', (text) => text.replace('/ib', '//ib')),
+  path('// before the last segment', (text) => text.replace('/ib/', '/ib//')),
+  path('a trailing slash', (text) => `${text}/`),
+  path('the path in upper case', (text) => text.toUpperCase()),
+  path('the path capitalized', capitalized),
+  path('/./ at the start', (text) => `/.${text}`),
+  path('/./ before the last segment', (text) => text.replace('/ib/', '/ib/./')),
+  path('/x/../ at the start', (text) => `/x/..${text}`),
+  path('/x/../ before the last segment', (text) => text.replace('/ib/', '/ib/x/../')),
+  path('/x/..;/ at the start', (text) => `/x/..;${text}`),
+  path('%2F before the last segment', (text) => text.replace('/ib/', '/ib%2F')),
+  path('%2F in the middle', (text) => text.replace('/ib', '%2Fib')),
+  path('a percent-encoded letter at the start', (text) => text.replace('/api', '/%61pi')),
+  path('a percent-encoded letter in the last segment', (text) => text.replace(/(?<=ib\/)./, encoded)),
+  path(';x=1 at the end', (text) => `${text};x=1`),
+  path(';x=1 in the middle', (text) => text.replace('/ib', '/ib;x=1')),
+  path('.json at the end', (text) => `${text}.json`),
+  path('%20 at the end', (text) => `${text}%20`),
+];
+
+/**
+ * Forms of a request about which the interface says nothing, and requests with header fields of proxies. None of them
+ * may show data that the plain request does not show (Authentication; scoped to the calling partner).
+ */
+export const formsOfRequests: readonly Form[] = [
+  { name: 'a URL as target', change: () => ({ isAbsolute: true }) },
+  ...['HEAD', 'POST', 'PUT', 'PATCH', 'OPTIONS'].map(method),
+  {
+    name: 'POST with X-HTTP-Method-Override: GET',
+    change: () => ({ method: 'POST', headers: { 'x-http-method-override': 'GET' } }),
+  },
+  pathInField('x-original-url'),
+  pathInField('x-rewrite-url'),
+  ...paths,
+  field('x-forwarded-for', '127.0.0.1'),
+  field('x-forwarded-host', 'localhost'),
+  field('x-forwarded-prefix', '/internal'),
+];

@@ -1,0 +1,94 @@
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Answer, Reply } from '../answer.ts';
+import type { Known } from '../known.ts';
+import { findableLettered } from '../inputs/uuids.ts';
+import { lookupOf, type Request } from '../request.ts';
+import type { Context, Exchange } from '../scenario-context.ts';
+import type { TimedRequest } from './history.ts';
+import { findableLookup, type LimitedProbe, type Supply } from './kinds.ts';
+
+/** What a limited key got for other forms of a request. */
+export interface WaysAround {
+  /** Whether the plain form was limited too. */
+  readonly isLimited: boolean;
+  /** Number of forms that were answered. */
+  readonly cases: number;
+  /** A form that passed, again and again, while the plain form got 429. */
+  readonly passed?: Exchange & { readonly form: string };
+  /** The requests that may have been counted. */
+  readonly history: readonly TimedRequest[];
+}
+
+const withFields =
+  (headers: Request['headers']) =>
+  (request: Request): Request => ({ ...request, headers });
+
+/** Forms that a limiter may count apart. None of them makes it another lookup for a caller. */
+const forms: Readonly<Record<string, (request: Request) => Request>> = {
+  'the id in upper case': (request) => ({
+    ...request,
+    target: request.target.replace(/(?<==).*/, (id) => id.toUpperCase()),
+  }),
+  'an extra parameter': (request) => ({ ...request, target: `${request.target}&page=1` }),
+  'Accept: */*': withFields({ accept: '*/*' }),
+  'X-Forwarded-For: 203.0.113.7': withFields({ 'x-forwarded-for': '203.0.113.7' }),
+  'a trailing slash': (request) => ({ ...request, target: request.target.replace('?', '/?') }),
+};
+
+/** So many requests at once pass only if a form has a counter of its own: a bucket refills too slowly. */
+const AT_ONCE = 3;
+
+/** A form passes so often before it counts as a way around. */
+const ROUNDS = 2;
+
+const isAnswer = (reply: Reply | undefined): reply is Answer => reply?.kind === 'answer';
+const isLimited = (reply: Reply | undefined) => isAnswer(reply) && reply.status === 429;
+/** A redirect or an error refuses the form. */
+const isPassed = (reply: Reply | undefined) => isAnswer(reply) && reply.status < 300;
+
+/** The request whose answer shows data, if it is limited too; else one of the kind that is. */
+export const plainRequest = (
+  endpoint: Endpoint,
+  known: Known,
+  { statuses }: LimitedProbe,
+  supply: Supply,
+): Request => {
+  if (statuses['a known id'] !== 429) return supply.next();
+  const { target } = lookupOf(endpoint, findableLettered(endpoint, known));
+  return { ...findableLookup(endpoint, known), target };
+};
+
+/** Asks in other forms with a limited key. The other endpoint is asked once: its 429 needs its own text. */
+export async function tryWaysAround(context: Context, known: Known, plain: Request): Promise<WaysAround> {
+  const history: TimedRequest[] = [];
+  const burst = async (...requests: readonly Request[]) => {
+    const replies = await context.burst(...requests);
+    // A form that is refused may count or not.
+    for (const reply of replies)
+      if (isAnswer(reply) && !isLimited(reply))
+        history.push({ sentAt: reply.sentAt, receivedAt: reply.receivedAt, result: 'other' });
+    return replies;
+  };
+  const others = endpointNames.filter((one) => one !== plain.endpoint);
+  await context.burst(...others.map((one) => findableLookup(one, known)));
+  const entries = Object.entries(forms).map(([form, change]) => ({ form, request: change(plain) }));
+  // Alone: some limiters let requests in flight pass.
+  const [first] = await burst(plain);
+  const replies = await burst(...entries.map(({ request }) => request));
+  const cases = replies.filter(isAnswer).length;
+  if (!isLimited(first)) return { isLimited: false, cases, history };
+  for (const [at, { form, request }] of entries.entries()) {
+    if (!isPassed(replies[at])) continue;
+    let reply: Reply | undefined;
+    let rounds = 0;
+    for (; rounds < ROUNDS; rounds++) {
+      const passes = await burst(...Array.from({ length: AT_ONCE }, () => request));
+      const plains = await burst(...Array.from({ length: AT_ONCE }, () => plain));
+      if (!passes.every(isPassed) || !plains.every(isLimited)) break;
+      [reply] = passes;
+    }
+    if (rounds === ROUNDS)
+      return { isLimited: true, cases, passed: { form, request, reply: reply! }, history };
+  }
+  return { isLimited: true, cases, history };
+}

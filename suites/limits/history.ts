@@ -1,0 +1,84 @@
+import { MAX_IN_FLIGHT } from '../engine/context.ts';
+import type { RateLimit } from './limit.ts';
+
+/** A counted request. The server counted it at some time from `sentAt` to `receivedAt` (ms of the engine's clock). */
+export interface TimedRequest {
+  readonly sentAt: number;
+  /** Infinity if it is lost. */
+  readonly receivedAt: number;
+  /**
+   * `refused`: 429. `lost`: no answer, or one that does not show if the server counted it. `other`: a request of
+   * another kind, which may count.
+   */
+  readonly result: 'passed' | 'refused' | 'lost' | 'other';
+  /** What came instead: a status such as `503`, or a network error. */
+  readonly words?: string;
+}
+
+/** Counted requests sent to a limiter at rest, in the order of sending. */
+export interface Burst {
+  /** In ms of the engine's clock. No request was sent for two windows before it. */
+  readonly startedAt: number;
+  readonly history: readonly TimedRequest[];
+  /** Maximum number of requests in flight at the same time. */
+  readonly inFlight: number;
+}
+
+/** Tolerance for clock rounding, in ms. */
+export const TOLERANCE_MS = 5;
+
+/** Describes bursts in one line. */
+export const describeBursts = (bursts: readonly Burst[], { windowMs }: RateLimit) =>
+  bursts.map((burst) => describeBurst(burst, windowMs)).join('. Next burst after a pause: ');
+
+/** `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s (at most 4 in flight)` */
+function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number): string {
+  const parts: TimedRequest[][] = [];
+  for (const request of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
+    const last = parts.at(-1)?.at(-1);
+    if (last === undefined || request.sentAt > last.sentAt + windowMs / 5) parts.push([request]);
+    else parts.at(-1)!.push(request);
+  }
+  const words = parts.map((part, at) => {
+    const passed = part.filter(({ result }) => result === 'passed');
+    const other = part.find(({ result }) => result !== 'passed');
+    const end = other === undefined ? '' : `, then ${other.words ?? '429'}`;
+    const took = Math.max(startedAt, ...passed.map(({ receivedAt }) => receivedAt)) - part[0]!.sentAt;
+    const what =
+      passed.length === 0 ? (other?.words ?? '429') : `${passed.length} passed within ${seconds(took)}${end}`;
+    return at === 0 ? what : `after ${seconds(part[0]!.sentAt - startedAt)}: ${what}`;
+  });
+  return `${words.join('; ')} (${inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`})`;
+}
+
+/** 2,200 ms as `2.20 s`. */
+export const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+
+/**
+ * Explains why `count` requests took longer than `withinMs`, and what to change.
+ *
+ * @param history requests in the order of sending
+ * @param given the flags of this run that slow down bursts, such as `--rate`
+ */
+export function slowness(
+  history: readonly TimedRequest[],
+  count: number,
+  withinMs: number,
+  given: readonly string[],
+): string {
+  const latencyMs = median(
+    history.flatMap(({ sentAt, receivedAt }) => (receivedAt === Infinity ? [] : [receivedAt - sentAt])),
+  );
+  const inFlight = Math.ceil((count * latencyMs) / withinMs);
+  if (inFlight > MAX_IN_FLIGHT) return 'the target was too slow';
+  const sent = history.map(({ sentAt }) => sentAt).toSorted((a, b) => a - b);
+  const gapMs = median(sent.slice(1).map((at, nth) => at - sent[nth]!));
+  const perSecond = Math.ceil((count * 1000) / withinMs);
+  if (gapMs * count < withinMs) return 'the target was too slow';
+  return given.length === 0
+    ? 'the target was too slow, or this machine was busy'
+    : `${given.join(' or ')} is too low: omit ${given.length > 1 ? 'both' : 'it'}, or allow more than ${perSecond} requests per second and ${Math.max(2, inFlight)} in flight`;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

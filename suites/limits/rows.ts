@@ -1,0 +1,379 @@
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { summary, type Answer } from '../answer.ts';
+import { expectError, isLimiterAnswer } from '../expectations.ts';
+import type { Known } from '../known.ts';
+import type { Stream } from './burst.ts';
+import { explore, sendMembers, type Exploration, type Limited } from './explore.ts';
+import { describeBursts, seconds, slowness } from './history.ts';
+import type { LimitBreak } from './judge-bursts.ts';
+import { burstSize, describeMs, statedLimit, type RateLimit } from './limit.ts';
+import { monitor, scenario, type Requirement, type ScenarioResult } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
+import { observing } from '../scenarios/observing.ts';
+import { failed, pass, observed, inconclusive, type Verdict } from '../verdict.ts';
+
+/** Checks that a 429 comes, and that it comes at the stated limit. */
+async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
+  const exploration = await explore(endpoint, context, known);
+  const { streams, limited } = exploration;
+  const { request, answer } = limited?.first.refusal ?? {};
+  return {
+    finding:
+      limited === undefined && context.keyWorks() === false
+        ? inconclusive('key-refused', 'the target answers every request of the key under test with 401')
+        : limitVerdict(endpoint, exploration, statedLimit(endpoint, known), context),
+    cases: streams.reduce((sum, { sent }) => sum + sent, 0),
+    ...(request === undefined ? {} : { request, reply: answer! }),
+  };
+}
+
+/**
+ * `finding`, unless a request got no answer: then inconclusive.
+ *
+ * @param words what happened; by default why that request got none
+ */
+function findingOrTrouble<Of>(streams: readonly Stream[], finding: Of, words?: string) {
+  const trouble = streams.at(-1)?.trouble;
+  return trouble === undefined ? finding : inconclusive(trouble.code, words ?? trouble.words);
+}
+
+const describeStreams = (streams: readonly Stream[]) =>
+  streams
+    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
+    .join(', ');
+
+/** The verdict on a limiter, compared with the stated limit if there is one and if that was possible. */
+function limitVerdict(
+  endpoint: Endpoint,
+  exploration: Exploration,
+  limit: RateLimit | undefined,
+  { isContradicted, isGiven, wholeRunMs }: Context,
+): Verdict {
+  const { streams, bursts, judgement, limited } = exploration;
+  if (limit !== undefined && judgement?.kind === 'kept') return pass;
+  if (limit !== undefined && judgement?.kind === 'broken')
+    return describeBreak(judgement.finding, describeBursts(bursts!, limit), exploration, limit);
+  const sent = bursts === undefined ? describeStreams(streams) : describeBursts(bursts, limit!);
+  const words = `no 429 after ${sent}`;
+  if (limited === undefined)
+    return findingOrTrouble(
+      streams,
+      limit === undefined || judgement === undefined
+        ? inconclusive('limit-not-reached', words)
+        : inconclusive('timing-window', whyOpen(exploration, limit, isGiven)),
+      bursts && sent,
+    );
+  if (limit === undefined) return pass;
+  const notCompared = { kind: 'passed', threshold: 'not compared' } as const;
+  if (isContradicted(endpoint)) return { ...notCompared, why: 'the target contradicts the stated limit' };
+  if (judgement !== undefined) return { ...notCompared, why: whyOpen(exploration, limit, isGiven) };
+  const why = 'the run was too short for the rest before a burst';
+  return { ...notCompared, why, neededSeconds: Math.ceil(wholeRunMs() / 1000) };
+}
+
+/** Flags that slow down bursts. */
+const paceFlags = ['--rate', '--concurrency'] as const;
+
+/** Why bursts did not decide about a stated limit. */
+function whyOpen(
+  { bursts = [], judgement, limited }: Exploration,
+  limit: RateLimit,
+  isGiven: Context['isGiven'],
+): string {
+  const description = describeBursts(bursts, limit);
+  if (judgement?.kind !== 'open') {
+    const recovery = limited?.recovery;
+    const why =
+      recovery?.kind === 'trouble'
+        ? `the key stayed rate-limited: ${recovery.words}`
+        : 'no time was left for it';
+    return `${description}. A second burst is needed to decide, but ${why}`;
+  }
+  const { finding } = judgement;
+  if (finding.kind === 'lost') return `${description}. Too many requests got no answer`;
+  const history = bursts.flatMap((burst) => burst.history);
+  const why =
+    finding.kind === 'tooSlow'
+      ? `The window of ${limit.windowMs / 1000} s ended during the burst: ${slowness(history, burstSize(limit), limit.windowMs, paceFlags.filter(isGiven))}`
+      : `The bursts gave different results${finding.kind === 'more' && finding.isOvershoot ? ': does the limiter count a request only after its lookup?' : ''}`;
+  return `${description}. ${why}`;
+}
+
+function describeBreak(
+  finding: LimitBreak,
+  description: string,
+  { streams, limited }: Exploration,
+  limit: RateLimit,
+): Verdict {
+  const { most, windowMs } = limit;
+  const stated = `${most} requests pass in ${windowMs / 1000} s and the next one gets 429, as the fixture states`;
+  if (finding.kind === 'instead')
+    return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${description}`);
+  if (limited === undefined) return failed('status', stated, `no 429 after ${describeStreams(streams)}`);
+  const fields = listOf(limitFields(limited.first.refusal.answer));
+  const said = fields === '' ? '' : `. Headers of the 429: ${fields}`;
+  const cause =
+    finding.kind === 'more'
+      ? causeOf(finding.passed, limit)
+      : `429 came before ${most} requests had passed. A limit of ${finding.before} in ${windowMs / 1000} s would explain it`;
+  return failed('threshold', stated, `${description}. ${cause}${said}`);
+}
+
+function causeOf(passed: number, { most, windowMs }: RateLimit): string {
+  if (passed % most === 0)
+    return `${passed / most} times as many passed as stated. Does each process have its own counter, or is the window shorter?`;
+  const cause =
+    passed === most + 1
+      ? 'Does the limiter use > instead of >=?'
+      : `A limit of ${passed} in ${windowMs / 1000} s would explain it`;
+  return `${passed} requests passed instead of ${most}. ${cause}`;
+}
+
+const limitFields = ({ headers }: Answer) =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, values]) =>
+      /retry|limit/i.test(name) ? [[name, values.join(', ')]] : [],
+    ),
+  );
+
+const notReached = inconclusive('limit-not-reached', 'not checked because no 429 came');
+
+/** Checks that the key works again after the wait. */
+async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
+  const { streams, limited } = await explore(endpoint, context, known);
+  if (limited === undefined) return { finding: findingOrTrouble(streams, notReached) };
+  const { recovery, quietMs, decidingMs } = limited;
+  const { request, answer } = limited.first.refusal;
+  if (recovery.kind === 'answer') return { finding: pass, cases: 1 };
+  const open = inconclusive(recovery.code, recovery.words);
+  const proof = { request, reply: answer };
+  if (recovery.code !== 'rate-limited' || decidingMs === undefined) return { finding: open, ...proof };
+  const deciding = describeMs(decidingMs);
+  const finding =
+    quietMs >= decidingMs
+      ? failed('status', `no 429 after ${deciding} in which nothing was sent`, recovery.words)
+      : inconclusive('budget', `${recovery.words}; a rest of ${deciding} would decide whether it ever ends`);
+  return { finding, ...proof };
+}
+
+/** Checks that a limiter counts requests before it lets others pass. It must have been seen twice that it does not. */
+async function judgeCounting(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
+  const { streams, bursts = [], judgement, limited } = await explore(endpoint, context, known);
+  const limit = statedLimit(endpoint, known);
+  if (limit === undefined || judgement === undefined)
+    return {
+      finding: findingOrTrouble(
+        streams,
+        inconclusive('depends', 'not checked because no stated limit was compared'),
+      ),
+    };
+  if (limited === undefined) return { finding: findingOrTrouble(streams, notReached) };
+  if (judgement.kind !== 'kept')
+    return { finding: inconclusive('depends', 'not checked because bursts do not fit the stated limit') };
+  if ((judgement.countsLater ?? 0) < 2) return { finding: pass, cases: bursts.length };
+  const { request, answer } = limited.first.refusal;
+  const expected = `${limit.most} requests pass, also if they are sent at once`;
+  return { finding: failed('threshold', expected, describeBursts(bursts, limit)), request, reply: answer };
+}
+
+/** Checks that a limited key stays limited if the request is written in another way. */
+async function judgeWaysAround(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
+  const { streams, limited } = await explore(endpoint, context, known);
+  if (limited === undefined) return { finding: findingOrTrouble(streams, notReached) };
+  const { isLimited, passed, cases } = limited.around;
+  if (passed === undefined)
+    return {
+      finding: isLimited
+        ? pass
+        : inconclusive('timing-window', 'the limit ended before other forms were tried'),
+      cases,
+    };
+  const { form, request, reply } = passed;
+  const expected = `429, or a refusal of the form (${form}), while the plain request gets 429`;
+  const actual = reply.kind === 'answer' ? summary(reply) : reply.words;
+  return { finding: failed('status', expected, actual), request, reply, cases };
+}
+
+function message(endpoint: Endpoint): Requirement {
+  const limited = expectError(endpoint, 429);
+  return monitor({
+    id: `rate-limit/${endpoint}/message`,
+    level: 'required',
+    clause: 'Errors, 429',
+    title: 'Every 429 has the exact error body of its endpoint',
+    ifUnseen: notReached,
+    judge: (request, answer) =>
+      // The answer to HEAD has no body (RFC 9110 9.3.2).
+      request.endpoint === endpoint && request.method !== 'HEAD' && isLimiterAnswer(endpoint, answer)
+        ? limited(answer)
+        : undefined,
+  });
+}
+
+const listOf = (values: Readonly<Record<string, unknown>>) =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .join(', ');
+
+/** What a run records about a limiter where the interface is silent. */
+function observations(endpoint: Endpoint): readonly Requirement[] {
+  const afterLimit = (
+    name: string,
+    title: string,
+    words: (limited: Limited, known: Known, exploration: Exploration) => ReturnType<typeof observed>,
+  ) =>
+    observing({
+      id: `rate-limit/${endpoint}/${name}`,
+      endpoint,
+      turn: 'last',
+      clause: 'Limits: not shown',
+      title,
+      run: async (context, known) => {
+        const exploration = await explore(endpoint, context, known);
+        return exploration.limited === undefined
+          ? findingOrTrouble(exploration.streams, observed('no 429 came'))
+          : words(exploration.limited, known, exploration);
+      },
+    });
+  return [
+    afterLimit('retry-after', 'Which rate limit headers a 429 has', ({ first }) => {
+      const fields = limitFields(first.refusal.answer);
+      return observed(listOf(fields) || 'none', fields);
+    }),
+    afterLimit('threshold', 'After how many requests 429 comes', (limited, _known, exploration) => {
+      const { streams, judgement, isRested = false } = exploration;
+      const { first, counting = {} } = limited;
+      const { kind, passed } = first;
+      const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
+      const words = [
+        // Without a rest, earlier requests count too.
+        isRested ? `after ${passed} requests (${kind})` : `at least ${passed} passed (${kind})`,
+        ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
+        ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
+        ...(judgement?.kind === 'kept' && judgement.countsLater !== undefined
+          ? ['more requests pass while others are in flight: the limiter counts after its lookup']
+          : []),
+      ];
+      return observed(words.join('; '), { kind, passed, isRested, spared, counting });
+    }),
+    afterLimit('window', 'How long the rate limit lasts', ({ recovery, refusedMs, recoveryMs }) => {
+      const data = { leastMs: Math.round(refusedMs), mostMs: Math.round(recoveryMs) };
+      const words =
+        recovery.kind === 'answer'
+          ? `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after the first request`
+          : `not measured to its end, after ${seconds(recoveryMs)}: ${recovery.words}`;
+      return observed(words, data);
+    }),
+    afterLimit('scope', 'Which other keys are rate-limited', ({ probe: { others } }) => {
+      const words = Object.entries(others).map(
+        ([name, isLimited]) => `${name} ${isLimited ? 'is rate-limited too' : 'is not rate-limited'}`,
+      );
+      return observed(words.length === 0 ? 'the fixture has no other active key' : words.join(', '), others);
+    }),
+    afterLimit(
+      'order',
+      'How other requests are answered while a key is rate-limited',
+      ({ probe: { statuses } }) => observed(listOf(statuses), statuses),
+    ),
+  ];
+}
+
+/** Checks that lookups of members never count as failed. */
+async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
+  const { limited } = await explore('user-status', context, known);
+  const limit = statedLimit('user-status', known);
+  if (limited === undefined) {
+    // Without a limit, 100 lookups are enough.
+    await context.waitForReset('user-status');
+    const most = limit?.most ?? 100;
+    return judgeMembers(await sendMembers(context, known, most, limit), most, limit);
+  }
+  const { recovery, members, first } = limited;
+  if (members !== undefined) return judgeMembers(members, first.passed, limit);
+  return {
+    finding:
+      recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
+        ? inconclusive(recovery.code, recovery.words)
+        : inconclusive('depends', 'not checked because the key was still rate-limited'),
+  };
+}
+
+/** @param most number of failed lookups that pass; more lookups of members must pass */
+function judgeMembers(members: Stream, most: number, limit: RateLimit | undefined): ScenarioResult {
+  const { trouble, refusal, passed, sent, elapsedMs } = members;
+  if (refusal !== undefined) {
+    const expected = '200, because a lookup of a member is not a failed lookup';
+    const finding = failed('status', expected, `429 after ${passed} lookups of members`);
+    return { finding, request: refusal.request, reply: refusal.answer, cases: sent };
+  }
+  if (trouble !== undefined && passed <= most) return { finding: inconclusive(trouble.code, trouble.words) };
+  const words = `${describeStreams([members])}: too slow to reach the limit within its window`;
+  return limit !== undefined && elapsedMs > limit.windowMs
+    ? { finding: inconclusive('timing-window', words) }
+    : { finding: pass, cases: sent };
+}
+
+export const rateLimit: readonly Requirement[] = [
+  ...endpointNames.map(message),
+  scenario({
+    id: 'rate-limit/user-status/failed-lookups',
+    endpoint: 'user-status',
+    turn: 'last',
+    level: 'required',
+    clause: 'Limits; Errors, 429',
+    title: 'Repeated failed lookups in a short time get 429',
+    reading:
+      'The interface does not say what counts as failed, so unknown users, invalid ids and bad keys are tried in turn. If the fixture states a limit, at least that many lookups must pass after a pause. No more may pass than common limiters allow: fixed, clock-aligned, sliding or weighted window, or a bucket of that size.',
+    run: (context, known) => judgeLimit('user-status', context, known),
+  }),
+  scenario({
+    id: 'rate-limit/user-status/spares-successes',
+    endpoint: 'user-status',
+    turn: 'last',
+    level: 'recommended',
+    clause: 'Limits: triggered by repeated failed lookups',
+    title: 'Lookups of users under the IB do not trigger the rate limit',
+    needs: [['user-status', { situation: 'own' }]],
+    run: judgeSuccesses,
+  }),
+  scenario({
+    id: 'rate-limit/deposit-check/requests',
+    endpoint: 'deposit-check',
+    turn: 'last',
+    level: 'required',
+    clause: 'Limits; Errors, 429',
+    title: 'Many requests in a short time get 429',
+    run: (context, known) => judgeLimit('deposit-check', context, known),
+  }),
+  ...endpointNames.flatMap((endpoint): readonly Requirement[] => [
+    scenario({
+      id: `rate-limit/${endpoint}/recovers`,
+      endpoint,
+      turn: 'last',
+      level: 'recommended',
+      clause: 'Errors, notes on 429: wait, with exponential back-off',
+      title: 'A rate-limited key works again after waiting',
+      run: (context, known) => judgeRecovery(endpoint, context, known),
+    }),
+    scenario({
+      id: `rate-limit/${endpoint}/counts-at-once`,
+      endpoint,
+      turn: 'last',
+      level: 'recommended',
+      clause: 'Limits: abuse prevention',
+      title: 'Requests in flight at the same time do not pass beyond the limit',
+      run: (context, known) => judgeCounting(endpoint, context, known),
+    }),
+    scenario({
+      id: `rate-limit/${endpoint}/no-way-around`,
+      endpoint,
+      turn: 'last',
+      level: 'recommended',
+      clause: 'Limits; Errors, 429: abuse prevention',
+      title: 'A rate-limited key stays limited if the request is written in another way',
+      reading: 'A redirect or an error refuses such a form, which is right too.',
+      run: (context, known) => judgeWaysAround(endpoint, context, known),
+    }),
+    ...observations(endpoint),
+  ]),
+];

@@ -1,0 +1,210 @@
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/defined.ts';
+import { trouble, type Answer, type Trouble } from '../answer.ts';
+import type { Budget } from '../engine/budget.ts';
+import type { RunOptions } from '../engine/run-options.ts';
+import {
+  limitOf,
+  limitShownBy,
+  LIMITED_UNTIL_END,
+  MARGIN_MS,
+  newLimits,
+  nextTurn,
+  reduce,
+  type Asked,
+  type LimitEvent,
+  type Limits,
+  type Remark,
+  type SourcedLimit,
+  type Turn,
+} from './account.ts';
+import { advertisedBy, policiesOf, requestedWait } from './advertised.ts';
+import type { RateLimit } from './limit.ts';
+
+/** A wait for a limiter. Times are in ms of the engine's clock. */
+export interface Wait {
+  readonly endpoint: Endpoint;
+  readonly until: number;
+  /** Such as `Retry-After 297 s`. */
+  readonly why: string;
+}
+
+export interface WaiterOptions extends Pick<RunOptions, 'clock' | 'signal' | 'maxDurationMs'> {
+  readonly budget: Pick<Budget, 'ended'>;
+  readonly stated: Readonly<Partial<Record<Endpoint, RateLimit>>>;
+  /** When the run must end, in ms of the clock. */
+  readonly deadline: number;
+  /** Called when a wait begins. */
+  readonly onWait?: (wait: Wait) => void;
+  /** Called with all limits, as far as they are known, when a 429 shows another one. */
+  readonly onLimits?: (limits: KnownLimits) => void;
+  /** Called with what a person should know, such as a contradiction. */
+  readonly onRemark?: (remark: Remark) => void;
+}
+
+type KnownLimits = Readonly<Partial<Record<Endpoint, RateLimit>>>;
+
+export type Waiter = ReturnType<typeof createWaiter>;
+
+/**
+ * Keeps requests below the limits that are stated, advertised or learned, and waits after a 429. What it knows is
+ * plain data, which only `reduce` changes.
+ *
+ * A request counts from its sending until one window after its answer. So the threshold is not crossed, whatever the
+ * latency, with fixed and with sliding windows.
+ */
+export function createWaiter(options: WaiterOptions) {
+  const { clock, budget, deadline, maxDurationMs: runMs, signal, onWait, onRemark, onLimits } = options;
+  let known: KnownLimits = options.stated;
+  let limits: Limits = newLimits(options.stated);
+  const waiting = new Set<() => void>();
+  const waits = new Map<Endpoint, { sumMs: number; until: number }>();
+
+  const note = (event: LimitEvent): void => {
+    const { remarks } = limits;
+    limits = reduce(limits, event);
+    for (const remark of limits.remarks.slice(remarks.length)) onRemark?.(remark);
+    for (const wake of waiting) wake();
+    waiting.clear();
+    const shown = event.kind === 'refused' ? limitShownBy(limits, event) : undefined;
+    if (shown === undefined || isLike(shown, known[event.endpoint])) return;
+    known = { ...known, [event.endpoint]: shown };
+    onLimits?.(known);
+  };
+  const turnOf = (asked: Asked): Turn => nextTurn(limits, asked, clock.now());
+  const untilReply = () => new Promise<void>((resolve) => waiting.add(resolve));
+
+  /** Waits, and adds the time to the sum of the endpoint. Several requests may wait at once. */
+  const sleep = async ({ endpoint, until, why }: Wait): Promise<void> => {
+    const now = clock.now();
+    if (until <= now) return;
+    const before = waits.get(endpoint) ?? { sumMs: 0, until: 0 };
+    const from = Math.max(now, before.until);
+    if (until > from) {
+      waits.set(endpoint, { sumMs: before.sumMs + until - from, until });
+      onWait?.({ endpoint, until, why });
+    }
+    await clock.sleep(until - now, signal);
+  };
+
+  /** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
+  const admit = async (asked: Asked, until = deadline): Promise<Trouble | undefined> => {
+    for (;;) {
+      const end = budget.ended();
+      if (end !== undefined) return end;
+      const turn = turnOf(asked);
+      if (turn.kind === 'never') return trouble('rate-limited', turn.why);
+      if (turn.kind === 'now') break;
+      if (turn.kind === 'reply') await untilReply();
+      // Fail at once instead of a wait that cannot succeed.
+      else if (turn.at >= Math.min(until, deadline)) return trouble('rate-limited', LIMITED_UNTIL_END);
+      else await sleep({ ...asked, until: turn.at, why: turn.why });
+    }
+    note({ ...asked, kind: 'sent' });
+    return undefined;
+  };
+
+  return {
+    admit,
+    /** When a request may be sent, by what is known now. */
+    turnOf,
+    sleep,
+    /** Waits for the next reply that may change a turn. */
+    untilReply,
+    /**
+     * Records the reply to a request.
+     *
+     * @param counted whether it counted, judged by its answer
+     * @param isAdmitted whether it waited for its turn
+     */
+    record: (asked: Asked, reply: Answer | undefined, counted: boolean, isAdmitted: boolean): void => {
+      const at = clock.now();
+      const sentAt = reply?.sentAt ?? at;
+      const policies = reply === undefined ? [] : policiesOf(reply);
+      const ended = { ...asked, at, sentAt, isAdmitted, policies };
+      if (reply?.status === 429)
+        note({ ...ended, kind: 'refused', wanted: requestedWait(reply, at), deadline, runMs });
+      else if (reply === undefined) note({ ...ended, kind: 'lost', counted });
+      else note({ ...ended, kind: 'answered', counted, advertised: advertisedBy(reply, at) });
+    },
+    /** Allows another try for a key that was given up. */
+    allowRetry: (asked: Asked): void => note({ ...asked, kind: 'retry' }),
+    /** The key whose request may be sent first. */
+    firstAvailable: (asked: Omit<Asked, 'key'>, keys: readonly string[]): string => {
+      const rank = (key: string) => {
+        const turn = turnOf({ ...asked, key });
+        if (turn.kind === 'at') return turn.at;
+        return { now: 0, reply: clock.now() + 1, never: Number.POSITIVE_INFINITY }[turn.kind];
+      };
+      return keys.reduce((best, key) => (rank(key) < rank(best) ? key : best));
+    },
+    state: () => limits,
+    /** All limits, as far as they are known. */
+    limits: (): KnownLimits => ({ ...known, ...learnedIn(limits) }),
+    /** Waits until all requests to an endpoint have left the window. */
+    waitForReset: async (endpoint: Endpoint): Promise<void> => {
+      const of = limits.endpoints[endpoint];
+      const until = of.lastAnswerAt + (limitOf(of)?.windowMs ?? 0) + MARGIN_MS;
+      if (until < deadline) await sleep({ endpoint, until, why: REST });
+    },
+    /** Waits until the run got no reply for `ms`. */
+    waitForQuiet: async (endpoint: Endpoint, ms: number): Promise<void> => {
+      const end = () => {
+        const lastAnswers = endpointNames.map((name) => limits.endpoints[name].lastAnswerAt);
+        return Math.min(Math.max(...lastAnswers) + ms + MARGIN_MS, deadline);
+      };
+      while (end() > clock.now() && !signal.aborted) await sleep({ endpoint, until: end(), why: REST });
+    },
+    /** The longest window of an endpoint that was stated, advertised or learned, in ms; 0 if none is known. */
+    longestWindowMs: (endpoint: Endpoint): number => {
+      const { learned } = limits.endpoints[endpoint];
+      return Math.max(options.stated[endpoint]?.windowMs ?? 0, learned?.windowMs ?? 0);
+    },
+    isContradicted: (endpoint: Endpoint): boolean =>
+      limits.remarks.some((one) => one.endpoint === endpoint && one.kind === 'contradiction'),
+    /** What the run knows about limiters, for its record. */
+    figures: (): Omit<RunRecord['rateLimited'], 'answers'> => {
+      const endpoints = endpointNames.map((endpoint) => {
+        const limit = limitOf(limits.endpoints[endpoint]);
+        const own = limits.remarks.filter((one) => one.endpoint === endpoint);
+        const remarks = own.filter(({ kind }) => kind !== 'contradiction').map(({ words }) => words);
+        return {
+          endpoint,
+          waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
+          ...defined({
+            limit: limit && Number.isFinite(limit.most) ? limitFigures(limit) : undefined,
+            contradiction: own.find(({ kind }) => kind === 'contradiction')?.words,
+            remarks: remarks.length === 0 ? undefined : remarks,
+          }),
+        };
+      });
+      return {
+        waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0),
+        endpoints,
+        ...(limits.ignored.length > 0 && { ignored: [...limits.ignored] }),
+      };
+    },
+  };
+}
+
+/** Whether two limits are the same, as far as a plan is concerned. */
+const isLike = (one: RateLimit, other: RateLimit | undefined): boolean =>
+  other !== undefined &&
+  [one.most / other.most, one.windowMs / other.windowMs].every((ratio) => ratio > 0.8 && ratio < 1.25);
+
+const learnedIn = ({ endpoints }: Limits): KnownLimits =>
+  Object.fromEntries(
+    endpointNames.flatMap((endpoint) => {
+      const limit = limitOf(endpoints[endpoint]);
+      return limit === undefined || !Number.isFinite(limit.most) ? [] : [[endpoint, limit]];
+    }),
+  );
+
+const limitFigures = ({ most, windowMs, source }: SourcedLimit) => ({
+  requests: most,
+  windowSeconds: windowMs / 1000,
+  source,
+});
+
+const REST = 'a rest before a burst';

@@ -1,0 +1,198 @@
+import * as fc from 'fast-check';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { tokenOf, type Presentation, type Token } from '../inputs/credentials.ts';
+import { hasMixableLetters, neighbours, unknownUuid } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { lookup, type Request } from '../request.ts';
+import { entitiesOf, poolsOf } from './entities.ts';
+import { hasPlainGates, malformationOf, plainLevels, situationOf, type Levels } from './factors.ts';
+import { isFeasible, tokensOf } from './feasible.ts';
+import { fieldsLevels, headerLevels, keyLevels, spellingLevels } from './levels.ts';
+
+const extras = ['verbose=1', 'page=1', 'format=json', '_=1', 'x=', 'y'] as const;
+
+/** Maximum number of entities of a partner that are each looked up. */
+const MAX_ENTITIES = 100;
+
+/** A prime step between entities, so that a short run samples the whole list. */
+const STRIDE = 7919;
+
+/** Maximum length of a value as sent. */
+const MAX_LENGTH = 1024;
+
+/**
+ * Requests with these levels.
+ *
+ * @param pick index of the example or entity; drawn without it
+ */
+export function requestsOf(
+  endpoint: Endpoint,
+  levels: Levels,
+  known: Known,
+  pick?: number,
+): fc.Arbitrary<Request> {
+  const { parameter } = endpoints[endpoint];
+  const text = fc
+    .tuple(idsOf(endpoint, levels, known, pick), fc.array(fc.boolean(), { minLength: 1, maxLength: 32 }))
+    .map(([id, flags]) => spellingLevels[levels['id spelling']]!.spell(id, flags));
+  // With another partner's entities, the number is that of an entity.
+  const isEntity = pick !== undefined && levels.key !== 'active' && findsEntities(endpoint, levels);
+  const tokenPick = isEntity ? 0 : pick;
+  const query =
+    levels.malformation === 'none'
+      ? text.map((value): string | undefined => `${parameter}=${value}`)
+      : malformed(endpoint, levels, text, pick);
+  return fc
+    .tuple(query, presentationsOf(levels, known, tokenPick), fc.constantFrom(...extras))
+    .map(([asked, { changes, query: further }, extra]) => {
+      const parts = [
+        levels.query === 'extra parameter before' ? extra : undefined,
+        asked,
+        levels.query === 'extra parameter after' ? extra : undefined,
+        further,
+      ].filter((part) => part !== undefined);
+      // An empty part beside others would be a broken query.
+      const used = parts.length > 1 ? parts.filter((part) => part !== '') : parts;
+      const { headers, ...more } = fieldsLevels[levels.fields]!.changes;
+      const all = { ...changes, ...more, headers: { ...headers, ...changes.headers } };
+      return lookup(endpoint, used.length === 0 ? undefined : used.join('&'), all);
+    });
+}
+
+/** The keys of the levels whose partner sees entities, and the level of the situation that it sees. */
+const owners = (endpoint: Endpoint): Readonly<Record<string, string>> => ({
+  active: plainLevels(endpoint).situation,
+  "another partner's": endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
+});
+
+/** Whether a row finds entities with the key of their partner, so that each of them is looked up. */
+export const findsEntities = (endpoint: Endpoint, { key, ...levels }: Levels): boolean =>
+  owners(endpoint)[key] === levels.situation && hasPlainGates(endpoint, { ...levels, key: 'active' });
+
+/**
+ * The entities that a partner sees with its key: rows that find them, each with a number of entities.
+ *
+ * @param key level of the key
+ */
+export function entitiesSeen(
+  endpoint: Endpoint,
+  known: Known,
+  key: 'active' | "another partner's",
+): readonly (readonly [Levels, number])[] {
+  const plain = { ...plainLevels(endpoint), key, situation: owners(endpoint)[key]! };
+  const rows = poolsOf(endpoint, known)
+    .filter(({ situation }) => situation === plain.situation)
+    .map(({ version, data }): Levels => ({ ...plain, data, 'id version': version }))
+    .filter((row) => isFeasible(endpoint, row, known));
+  const different = [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
+  const most = Math.ceil(MAX_ENTITIES / Math.max(1, different.length));
+  return different.map((row) => [row, Math.min(most, entitiesOf(endpoint, row, known).count)] as const);
+}
+
+/** Gates with a list of examples for each level that is not plain. */
+export const exampleGates = ['key', 'header', 'malformation'] as const;
+
+/** Number of unknown ids that are close to known ones, for servers that compare only a part of an id. */
+const NEIGHBOURS = 3;
+
+/** Number of examples of the one gate that is not plain; without one, of matching entities. */
+export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): number {
+  if (hasPlainGates(endpoint, levels) || findsEntities(endpoint, levels))
+    return isUnknown(endpoint, levels) ? NEIGHBOURS : entitiesOf(endpoint, levels, known).count;
+  if (levels.malformation !== 'none')
+    return malformationOf(endpoint, levels.malformation).examples!(
+      'x',
+      '0badc0de-0000-4000-8000-000000000000',
+    ).length;
+  if (levels.header !== 'Bearer') return headerLevels[levels.header]!.forms.length;
+  return levels.key === 'none' ? 1 : tokensOf(levels.key, known).length;
+}
+
+/** Whether nobody has the id. */
+const isUnknown = (endpoint: Endpoint, levels: Levels) =>
+  situationOf(endpoint, levels.situation).owner === undefined;
+
+function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number): fc.Arbitrary<string> {
+  const { 'id version': version } = levels;
+  const withVersion = (id: string) => id.slice(0, 14) + version + id.slice(15);
+  const isPicked = pick !== undefined && (hasPlainGates(endpoint, levels) || findsEntities(endpoint, levels));
+  if (isUnknown(endpoint, levels)) {
+    const isUnused = (id: string) => !known.userById.has(id) && !known.depositById.has(id);
+    const near = isPicked ? neighbours(endpoint, known, version)[pick] : undefined;
+    const canSpell = (id: string) =>
+      spellingLevels[levels['id spelling']]!.needsLetters !== true || hasMixableLetters(id);
+    const isUsable =
+      near !== undefined &&
+      !(endpoint === 'user-status' ? known.userById : known.depositById).has(near) &&
+      canSpell(near);
+    return isUsable
+      ? fc.constant(near)
+      : unknownUuid(known)
+          .map(withVersion)
+          .filter((id) => isUnused(id) && canSpell(id));
+  }
+  const { count, at } = entitiesOf(endpoint, levels, known);
+  return (isPicked ? fc.constant((pick * STRIDE) % count) : fc.nat(count - 1)).map((place) =>
+    endpoint === 'user-status' ? withVersion(at(place)) : at(place),
+  );
+}
+
+function malformed(
+  endpoint: Endpoint,
+  levels: Levels,
+  text: fc.Arbitrary<string>,
+  pick: number | undefined,
+): fc.Arbitrary<string | undefined> {
+  const { parameter } = endpoints[endpoint];
+  const { examples, drawn } = malformationOf(endpoint, levels.malformation);
+  const isEncoded = levels['id spelling'] === 'percent-encoded';
+  const base = isEncoded ? text.map((value) => decodeURIComponent(value)) : text;
+  const example = fc.tuple(base, pick === undefined ? fc.nat(1000) : fc.constant(pick)).map(([id, nth]) => {
+    const list = examples!(parameter, id);
+    return list[nth % list.length];
+  });
+  const query =
+    drawn === undefined || pick !== undefined
+      ? example
+      : fc.oneof(example, drawn(parameter, base) as fc.Arbitrary<string | undefined>);
+  return isEncoded ? query.map((asked) => asked && withOneEncoded(asked)) : query;
+}
+
+/** Encodes the first character of the value: no malformation depends on it. The value gets no longer than allowed. */
+function withOneEncoded(query: string): string {
+  const encoded = query.replace(
+    /=([0-9a-z])/i,
+    (_, character: string) => `=%${character.charCodeAt(0).toString(16)}`,
+  );
+  const length = encoded.length - encoded.indexOf('=') - 1;
+  return length > MAX_LENGTH && length <= MAX_LENGTH + 2 ? encoded.slice(0, MAX_LENGTH - length) : encoded;
+}
+
+function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitrary<Presentation> {
+  const { key, header } = levels;
+  if (key === 'none') return fc.constant({ changes: { credential: { as: 'none' } } });
+  const isFirst = key === 'active' && levels['active key'] === 'first';
+  // Any key of the caller will do, but repeated lookups must use the same one.
+  if (isFirst && header === 'Bearer' && levels.repetition === 'once') return fc.constant({ changes: {} });
+  const ways = headerLevels[header]!.forms;
+  const presented =
+    key === 'active' && levels['active key'] === 'second'
+      ? fc.constantFrom(...known.callerKeys.slice(1).map(tokenOf))
+      : drawnTokens(key, known, pick);
+  return fc.tuple(presented, fc.nat(1000)).map(([token, nth]) => {
+    const at = key === 'active' ? (pick ?? nth) : nth;
+    return ways[at % ways.length]!(token);
+  });
+}
+
+function drawnTokens(key: string, known: Known, pick?: number): fc.Arbitrary<Token> {
+  const list = tokensOf(key, known);
+  if (pick !== undefined) return fc.constant(list[pick % list.length]!);
+  // The level `another partner's` of the situation is data of the first other partner.
+  const drawn = list.filter(
+    (token) => key !== "another partner's" || token.key?.partner === list[0]!.key?.partner,
+  );
+  const listed = fc.constantFrom(...drawn);
+  const further = keyLevels[key]!.drawn?.(known);
+  return further === undefined ? listed : fc.oneof(listed, further);
+}

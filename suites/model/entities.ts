@@ -1,0 +1,133 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { hasMixableLetters } from '../inputs/uuids.ts';
+import type { FixtureDeposit, Known } from '../known.ts';
+import { readTimestamp } from '../timestamp.ts';
+import { dataLevels, type Levels } from './factors.ts';
+import { spellingLevels } from './levels.ts';
+import { classifyUuid } from './uuid.ts';
+
+/** The entities of a fixture that have the same levels. */
+interface Pool {
+  readonly situation: string;
+  readonly version: string;
+  readonly data: string;
+  readonly isLettered: boolean;
+  readonly ids: readonly string[];
+}
+
+const pools = new WeakMap<Known, Partial<Record<Endpoint, readonly Pool[]>>>();
+
+export function poolsOf(endpoint: Endpoint, known: Known): readonly Pool[] {
+  const made = pools.get(known) ?? {};
+  pools.set(known, made);
+  return (made[endpoint] ??= endpoint === 'user-status' ? userPools(known) : depositPools(known));
+}
+
+const spared = new WeakMap<Known, Known>();
+
+/** What is known, with a pending deposit for a state hook alone, if another one of the same kind stays. */
+export function withSpare(known: Known): Known {
+  const before = spared.get(known);
+  if (before !== undefined) return before;
+  const pool = poolsOf('deposit-check', known).find(
+    ({ situation, ids }) => situation === 'own, pending' && ids.length > 1 && known.pending.length > 1,
+  );
+  const id = pool?.ids.at(-1);
+  const spare = known.pending.find(({ reference_id }) => reference_id.toLowerCase() === id);
+  const made =
+    spare === undefined ? known : { ...known, spare, pending: known.pending.filter((one) => one !== spare) };
+  spared.set(known, made);
+  return made;
+}
+
+function userPools(known: Known): readonly Pool[] {
+  const [plain, whole] = dataLevels['user-status'] as [string, string];
+  const entries = [...known.userById.values()].map((user) => ({
+    id: user.user_id,
+    situation: ownerOf(user.partner, known),
+    data: /^0*$/.test(readTimestamp(user.date_joined).instant?.fraction ?? '') ? whole : plain,
+  }));
+  return grouped(entries);
+}
+
+function depositPools(known: Known): readonly Pool[] {
+  // Deposits that become EXECUTED have their own requirement. They count as pending only if there are no others.
+  const isStable = (deposit: FixtureDeposit) =>
+    deposit !== known.spare &&
+    (deposit.state !== 'pending' ||
+      deposit.becomes === undefined ||
+      (known.pending.length === 0 && (deposit.becomes.afterPolls ?? 2) > 1));
+  const entries = [...known.depositById.values()].filter(isStable).flatMap((deposit) => {
+    const user = known.userById.get(deposit.user_id.toLowerCase());
+    if (user === undefined) return [];
+    const owner = ownerOf(user.partner, known);
+    return {
+      id: deposit.reference_id,
+      situation: `${owner === 'no partner' ? "third partner's" : owner}, ${deposit.state}`,
+      data: dataOf(deposit),
+    };
+  });
+  return grouped(entries);
+}
+
+function dataOf(deposit: FixtureDeposit): string {
+  const [cents, whole, small, large] = dataLevels['deposit-check'] as [string, string, string, string];
+  if (deposit.state !== 'EXECUTED') return cents;
+  const { amountInUsd } = deposit;
+  if (amountInUsd >= 10_000) return large;
+  if (amountInUsd < 1) return small;
+  return Number.isInteger(amountInUsd) ? whole : cents;
+}
+
+/** "another partner" is the first other one with an active key. */
+function ownerOf(partner: string | null, { partner: caller, otherKeys }: Known): string {
+  if (partner === null) return 'no partner';
+  if (partner === caller) return 'own';
+  return otherKeys.length === 0 || partner === otherKeys[0]!.partner
+    ? "another partner's"
+    : "third partner's";
+}
+
+function grouped(
+  entries: readonly { readonly id: string; readonly situation: string; readonly data: string }[],
+): readonly Pool[] {
+  const groups = new Map<string, Pool & { readonly ids: string[] }>();
+  for (const { id, situation, data } of entries) {
+    const kind = classifyUuid(id);
+    if (kind !== 'v4' && kind !== 'other-version') continue;
+    const version = id[14]!;
+    const isLettered = hasMixableLetters(id);
+    const name = [situation, version, data, isLettered].join();
+    const group = groups.get(name) ?? { situation, version, data, isLettered, ids: [] };
+    group.ids.push(id.toLowerCase());
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}
+
+/** Whether the entities of a pool have these levels. */
+export function fits(endpoint: Endpoint, pool: Pool, levels: Partial<Levels>): boolean {
+  const { situation, data, 'id version': version, 'id spelling': spelling } = levels;
+  return (
+    (situation === undefined || pool.situation === situation) &&
+    (data === undefined || pool.data === data) &&
+    (version === undefined || endpoint === 'user-status' || pool.version === version) &&
+    (pool.isLettered || spelling === undefined || spellingLevels[spelling]!.needsLetters !== true)
+  );
+}
+
+/** The entities with these levels, in the order of the fixture. */
+export function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
+  const fitting = poolsOf(endpoint, known).filter((pool) => fits(endpoint, pool, levels));
+  return {
+    count: fitting.reduce((sum, { ids }) => sum + ids.length, 0),
+    at: (place: number): string => {
+      let left = place;
+      for (const { ids } of fitting) {
+        if (left < ids.length) return ids[left]!;
+        left -= ids.length;
+      }
+      throw new RangeError(`no entity ${place}`);
+    },
+  };
+}

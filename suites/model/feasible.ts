@@ -1,0 +1,66 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { isIssued, type Token } from '../inputs/credentials.ts';
+import type { Known } from '../known.ts';
+import { fits, poolsOf } from './entities.ts';
+import { dataLevels, factors, situationOf, type Levels } from './factors.ts';
+import { headerLevels, keyLevels } from './levels.ts';
+
+const tokens = new WeakMap<Known, Map<string, readonly Token[]>>();
+
+/** The tokens of a level of the key. */
+export function tokensOf(level: string, known: Known): readonly Token[] {
+  const made = tokens.get(known) ?? new Map<string, readonly Token[]>();
+  tokens.set(known, made);
+  const list = made.get(level) ?? keyLevels[level]!.tokens(known);
+  made.set(level, list);
+  return list;
+}
+
+/** Whether a lookup with these levels exists for this fixture. */
+export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
+  const { key, header = 'Bearer', situation, data } = levels;
+  if (levels['active key'] === 'second' && known.callerKeys.length < 2) return false;
+  if (key !== undefined && key !== 'none' && tokensOf(key, known).length === 0) return false;
+  if (header !== 'Bearer' && key !== undefined) {
+    if (key === 'none') return false;
+    if (headerLevels[header]!.needsIssued === true && !isIssued(tokensOf(key, known)[0]!)) return false;
+  }
+  const isPlainData = data === undefined || data === dataLevels[endpoint][0];
+  if (situation === undefined ? isPlainData : situationOf(endpoint, situation).owner === undefined)
+    return isPlainData;
+  return poolsOf(endpoint, known).some((pool) => fits(endpoint, pool, levels));
+}
+
+/** A text that determines which levels are feasible, and how many examples each has. */
+export const fixtureKey = (endpoint: Endpoint, known: Known): string =>
+  JSON.stringify([
+    Object.keys(keyLevels).map((level) => tokensOf(level, known).length),
+    known.callerKeys.length,
+    poolsOf(endpoint, known).map(({ ids, ...pool }) => ({ ...pool, count: ids.length })),
+  ]);
+
+/** Levels that the fixture cannot supply, such as `key: expired`. */
+export const missingLevels = (endpoint: Endpoint, known: Known): readonly string[] =>
+  factors[endpoint].flatMap(({ name, names }) =>
+    names
+      .filter((level) => !isFeasible(endpoint, { [name]: level }, known))
+      .map((level) => `${name}: ${level}`),
+  );
+
+/** Infeasible pairs of levels, such as `key: none` with `header: bearer or BEARER`. */
+export const forbiddenPairs = (endpoint: Endpoint, known: Known): readonly (readonly [string, string])[] =>
+  factors[endpoint].flatMap((one, at) =>
+    factors[endpoint].slice(at + 1).flatMap((other) =>
+      one.names.flatMap((level): readonly (readonly [string, string])[] => {
+        const levels = other.names.filter(
+          (second) =>
+            isFeasible(endpoint, { [one.name]: level }, known) &&
+            isFeasible(endpoint, { [other.name]: second }, known) &&
+            !isFeasible(endpoint, { [one.name]: level, [other.name]: second }, known),
+        );
+        return levels.length === 0
+          ? []
+          : [[`${one.name}: ${level}`, `${other.name}: ${levels.join(' or ')}`]];
+      }),
+    ),
+  );

@@ -1,0 +1,318 @@
+import type * as fc from 'fast-check';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { KeyFact, RawFacts } from '../facts.ts';
+import { queryFacts } from '../facts-of-request.ts';
+import {
+  forms,
+  nearMiss,
+  nearMisses,
+  tokenOf,
+  unissuedKeys,
+  unknownToken,
+  type Form,
+  type Token,
+} from '../inputs/credentials.ts';
+import { malformations, type Malformation } from '../inputs/malformations.ts';
+import { percentEncoded, withLetterCase } from '../inputs/uuids.ts';
+import type { Known, KnownKey } from '../known.ts';
+import type { Changes } from '../request.ts';
+
+/** What a level takes from a fixture, in words that complete "the fixture has no …", and how to add it. */
+export interface Need {
+  readonly words: string;
+  readonly fix: string;
+  readonly reason?: 'no-second-key';
+}
+
+/** A value of a factor, with everything about it but how it is drawn. */
+export interface Level {
+  readonly need?: Need;
+  /** What it makes true of a lookup. */
+  readonly facts?: (before: RawFacts) => Partial<RawFacts>;
+  /** Levels of a group take turns when combined with other factors. Without a group, each is combined. */
+  readonly group?: string;
+  /** The same for combinations with other gates; `never`: it is not combined with them. */
+  readonly gateGroup?: string;
+  /** Whether a gate with this level may let a caller in, so that it does not mask other factors. */
+  readonly mayLetIn?: true;
+  /** Whether it does not stand for all levels of its factor if a gate masks them. */
+  readonly isFine?: true;
+  /** Whether it comes last with a key that may let a caller in. */
+  readonly isRare?: (key: string) => boolean;
+}
+
+export type LevelTable<Of extends Level = Level> = Readonly<Record<string, Of>>;
+
+const add = (part: string, example: string) => `Add one to ${part}, such as ${example}`;
+
+const keyNeed = (words: string, partner: string, state: string, reason?: Need['reason']) => ({
+  need: {
+    words,
+    fix: add('apiKeys', `{ "key": "…", "partner": ${partner}, "state": "${state}" }`),
+    ...(reason === undefined ? {} : { reason }),
+  },
+});
+
+const refused = (key: KeyFact) => ({ facts: (): Partial<RawFacts> => ({ key }) });
+
+export interface KeyLevel extends Level {
+  readonly tokens: (known: Known) => readonly Token[];
+  /** Further tokens, drawn at random. */
+  readonly drawn?: (known: Known) => fc.Arbitrary<Token>;
+}
+
+const issued = (keysOf: (known: Known) => readonly KnownKey[]) => ({
+  tokens: (known: Known) => keysOf(known).map(tokenOf),
+});
+
+/** Whose key a lookup has. */
+export const keyLevels: LevelTable<KeyLevel> = {
+  active: {
+    ...issued(({ callerKeys }) => callerKeys.slice(0, 1)),
+    ...keyNeed('active key of a partner', '"…"', 'active'),
+  },
+  "another partner's": {
+    ...issued(({ otherKeys }) => otherKeys),
+    ...keyNeed('active key of another partner', '"another partner"', 'active', 'no-second-key'),
+    facts: () => ({ isOtherKey: true }),
+    mayLetIn: true,
+  },
+  revoked: {
+    ...issued(({ revokedKeys }) => revokedKeys),
+    ...keyNeed('revoked key', '"…"', 'revoked'),
+    ...refused('revoked'),
+  },
+  expired: {
+    ...issued(({ expiredKeys }) => expiredKeys),
+    ...keyNeed('expired key', '"…"', 'expired'),
+    ...refused('expired'),
+  },
+  'non-Partner': {
+    ...issued(({ nonPartnerKeys }) => nonPartnerKeys),
+    ...keyNeed('key of a non-Partner account (partner null)', 'null', 'active'),
+    ...refused('non-partner'),
+  },
+  unknown: { tokens: unissuedKeys, drawn: unknownToken, ...refused('unknown-key') },
+  'near miss': { tokens: nearMisses, drawn: nearMiss, ...refused('unknown-key') },
+  none: { tokens: () => [], ...refused('missing') },
+};
+
+export interface HeaderLevel extends Level {
+  readonly forms: readonly Form[];
+  /** Whether the token must be an issued key: the form splits it, or only whole keys are redacted there. */
+  readonly needsIssued?: true;
+}
+
+const open = {
+  mayLetIn: true,
+  facts: ({ key }: RawFacts): Partial<RawFacts> => (key === 'accepted' ? { key: 'open' } : {}),
+} as const;
+const noBearer = { gateGroup: 'no Bearer token', ...refused('malformed') };
+const elsewhere = { gateGroup: 'elsewhere', ...refused('elsewhere'), needsIssued: true } as const;
+
+/** How the key is presented. */
+export const headerLevels: LevelTable<HeaderLevel> = {
+  Bearer: { forms: forms.Bearer },
+  bearer: { forms: forms.bearer, ...open },
+  BEARER: { forms: forms.BEARER, ...open },
+  'extra spaces': { forms: forms['extra spaces'], ...open },
+  'no scheme': { forms: forms['no scheme'], ...noBearer },
+  'another scheme': { forms: forms['another scheme'], ...noBearer },
+  'two parts': { forms: forms['two parts'], ...noBearer, needsIssued: true },
+  'no token': { forms: forms['no token'], ...noBearer },
+  'in the query': { forms: forms['in the query'], ...elsewhere },
+  'in a cookie': { forms: forms['in a cookie'], ...elsewhere },
+  'in another header': { forms: forms['in another header'], ...elsewhere },
+  'in the body': { forms: forms['in the body'], ...elsewhere },
+};
+
+export interface MalformationLevel extends Level, Partial<Pick<Malformation, 'examples' | 'drawn'>> {}
+
+const anId = '0badc0de-0000-4000-8000-000000000000';
+
+/** What is wrong with the query. What that makes of a lookup is read from an example, as from a request. */
+export const malformationLevels = (endpoint: Endpoint): LevelTable<MalformationLevel> => ({
+  none: {},
+  ...Object.fromEntries(
+    Object.entries(malformations).map(([name, { group, ...draws }]): [string, MalformationLevel] => {
+      const [query] = draws.examples(endpoints[endpoint].parameter, anId);
+      const { id, isAlone: _, isEncoded: __, isOpen = false, ...read } = queryFacts(endpoint, query ?? '')!;
+      const entity = id === anId ? {} : ({ entity: 'unknown', isOurs: false } as const);
+      const facts = (before: RawFacts) => ({ ...read, ...entity, isOpen: isOpen || before.isOpen });
+      return [name, { ...draws, group, gateGroup: group === 'hostile' ? 'never' : group, facts }];
+    }),
+  ),
+});
+
+export const versions = ['4', '1', '2', '3', '5', '6', '7', '8'];
+
+/** By the version digit of the id. The order is that of `versions`. On user-status, another one than 4 makes it invalid. */
+export const versionLevels = (endpoint: Endpoint): LevelTable =>
+  Object.fromEntries(
+    versions.map((version) => [
+      version,
+      version === '4'
+        ? {}
+        : {
+            gateGroup: 'other versions',
+            facts: (): Partial<RawFacts> =>
+              endpoint === 'user-status' ? { parameter: 'not-v4' } : { isOtherVersion: true },
+          },
+    ]),
+  );
+
+const ownUser = 'with two letters in user_id';
+const userExample = (partner: string) =>
+  `{ "user_id": "…", "partner": "${partner}", "date_joined": "2024-02-29T23:59:59.999Z" }`;
+
+export interface SituationLevel extends Level {
+  /** Undefined: nobody has the id. */
+  readonly owner?: string;
+  readonly state?: 'EXECUTED' | 'pending' | 'failed';
+}
+
+/** What a partner sees of an entity. */
+const seen =
+  (owner: string, entity: RawFacts['entity']) =>
+  ({ isOtherKey }: RawFacts): Partial<RawFacts> => {
+    const isOurs = owner === 'own';
+    const isSeen = isOtherKey ? owner === "another partner's" : isOurs;
+    return { entity: isSeen ? entity : 'foreign', isOurs };
+  };
+
+const unknownId: SituationLevel = { facts: () => ({ entity: 'unknown', isOurs: false }) };
+
+const userOf = (owner: string, partner: string): SituationLevel => ({
+  owner,
+  need:
+    owner === 'own'
+      ? { words: 'user of the IB under test', fix: `${add('users', userExample(partner))}, ${ownUser}` }
+      : { words: 'user outside the IB under test', fix: add('users', userExample(partner)) },
+  facts: seen(owner, 'own user'),
+});
+
+/** Whose user a lookup asks for. */
+export const userSituations: LevelTable<SituationLevel> = {
+  own: userOf('own', 'the partner of the key'),
+  "another partner's": userOf("another partner's", 'another partner, or null'),
+  "third partner's": { ...userOf("third partner's", 'another partner, or null'), isFine: true },
+  'no partner': { ...userOf('no partner', 'another partner, or null'), isFine: true },
+  unknown: unknownId,
+};
+
+const depositNeed = (owner: string, state: string): Need => {
+  if (owner !== 'own')
+    return {
+      words: 'deposit of a user outside the IB under test',
+      fix: add('deposits', 'an EXECUTED deposit of a user of another partner'),
+    };
+  const more = state === 'EXECUTED' ? ', "amountInUsd": 250.5, "executedAt": 1705314600000' : '';
+  const letter = state === 'EXECUTED' ? ', with two letters in reference_id' : '';
+  return {
+    words: `${state} deposit of a user under the IB`,
+    fix: add(
+      'deposits',
+      `{ "reference_id": "…", "user_id": "…", "state": "${state}"${more} } of a user of the IB${letter}`,
+    ),
+  };
+};
+
+const owners = ['own', "another partner's", "third partner's"];
+const states = ['EXECUTED', 'pending', 'failed'] as const;
+
+/** Whose deposit a lookup asks for, and in which state. */
+export const depositSituations: LevelTable<SituationLevel> = {
+  ...Object.fromEntries(
+    owners.flatMap((owner) =>
+      states.map((state): [string, SituationLevel] => [
+        `${owner}, ${state}`,
+        {
+          owner,
+          state,
+          need: depositNeed(owner, state),
+          facts: seen(owner, state),
+          ...(state === 'EXECUTED' && owner !== "third partner's" ? {} : { isFine: true }),
+          // Their owner alone hides these, whatever their state.
+          ...(state === 'EXECUTED'
+            ? {}
+            : { isRare: (key) => owner !== (key === "another partner's" ? key : 'own') }),
+        },
+      ]),
+    ),
+  ),
+  unknown: unknownId,
+};
+
+export interface SpellingLevel extends Level {
+  /** Whether the id needs letters. */
+  readonly needsLetters?: true;
+  readonly spell: (id: string, flags: readonly boolean[]) => string;
+}
+
+/** Letters of an id that is spelled in another case. */
+const cased = { needsLetters: true, facts: () => ({ isCased: true }) } as const;
+
+/** How the id is written. */
+export const spellingLevels: LevelTable<SpellingLevel> = {
+  'lower case': { spell: (id) => id },
+  'upper case': { ...cased, spell: (id) => id.toUpperCase() },
+  'mixed case': {
+    ...cased,
+    spell: (id, flags) => {
+      const text = withLetterCase(id, flags);
+      return [id.toLowerCase(), id.toUpperCase()].includes(text) ? withLetterCase(id, [true, false]) : text;
+    },
+  },
+  'percent-encoded': {
+    facts: () => ({ isEncoded: true, isOpen: true }),
+    spell: (id, flags) => percentEncoded(id, flags.includes(true) ? flags : [true]),
+  },
+};
+
+const further = { facts: () => ({ isAlone: false, isOpen: true }) };
+
+/** Which parameters the query has besides the id. */
+export const queryLevels: LevelTable = {
+  alone: {},
+  'extra parameter before': further,
+  'extra parameter after': further,
+};
+
+export interface FieldsLevel extends Level {
+  readonly changes: Pick<Changes, 'headers' | 'fieldNames'>;
+}
+
+/** Fields of a level: in pairs, they take turns. */
+const fields = (headers: Readonly<Record<string, string>>): FieldsLevel => ({
+  group: 'others',
+  changes: { headers },
+});
+
+const fromHere = '127.0.0.1';
+
+/**
+ * Header fields that must not change the answer, which is JSON (Resources and their fields; Errors). A server may
+ * answer 406 if JSON is not accepted (RFC 9110 12.5.1), so each of these accepts it.
+ */
+export const fieldsLevels: LevelTable<FieldsLevel> = {
+  'as usual': { changes: {} },
+  'Accept: application/json': fields({ accept: 'application/json' }),
+  'Accept: */*': fields({ accept: '*/*' }),
+  'Accept: application/json, text/html': fields({ accept: 'application/json, text/html;q=0.9' }),
+  'Accept-Language: de-DE': fields({ 'accept-language': 'de-DE,de;q=0.9' }),
+  'those of a browser': fields({
+    accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    'accept-language': 'fr-FR,fr;q=0.8,en;q=0.5',
+    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    'sec-fetch-mode': 'navigate',
+    'upgrade-insecure-requests': '1',
+  }),
+  'X-Forwarded-For: 127.0.0.1': fields({
+    'x-forwarded-for': fromHere,
+    forwarded: `for=${fromHere}`,
+    'x-real-ip': fromHere,
+  }),
+  'Cache-Control: no-cache': fields({ 'cache-control': 'no-cache', pragma: 'no-cache' }),
+  'names capitalized': { group: 'others', changes: { fieldNames: 'capitalized' } },
+  'names in upper case': { group: 'others', changes: { fieldNames: 'upper case' } },
+};

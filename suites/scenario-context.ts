@@ -1,0 +1,86 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
+import type { Answer, Reply, Trouble } from './answer.ts';
+import type { Change } from './model/changes.ts';
+import type { Request } from './request.ts';
+import type { Verdict } from './verdict.ts';
+
+/**
+ * Changes the state of the target, like provider states in Pact: `deposit executed` with `reference_id`,
+ * `amountInUsd` and `executedAt`; `key revoked` with `key`.
+ */
+export interface StateHook {
+  /** Rejects if the target did not accept the change. */
+  readonly change: (
+    action: 'setup' | 'teardown',
+    state: string,
+    params: Readonly<Record<string, unknown>>,
+  ) => Promise<void>;
+}
+
+/** When the state hook was asked for a change, and when all answers must show it, in ms of the clock. */
+export interface ChangeTimes {
+  readonly askedAt: number;
+  readonly dueAt: number;
+}
+
+/** The speed of a stream of requests. */
+export interface Pace {
+  readonly most: number;
+  /** Time in which they should be answered, in ms. Decides how many are in flight. */
+  readonly withinMs?: number;
+  readonly oneAtATime?: boolean;
+}
+
+/** A request and its reply. */
+export interface Exchange {
+  readonly request: Request;
+  readonly reply: Reply;
+}
+
+/** What a scenario can do. Times are in ms of the engine's clock. */
+export interface Context {
+  /** Sends requests one after another. Waits and retries after 429. */
+  readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** Sends requests at once, as far as --concurrency and --rate allow. Waits and retries after 429. */
+  readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** Like `send`, and reports each 429. */
+  readonly sendUntilAllowed: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
+  /** Sends requests at once. Never retries: 429 is an answer like any other. */
+  readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** Sends new requests until the first 429. Never retries. Returns exchanges in the order of sending. */
+  readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
+  /** Waits until the run got no reply for `ms`, before a burst to an endpoint. */
+  readonly waitForQuiet: (endpoint: Endpoint, ms: number) => Promise<void>;
+  /** The longest window of a limiter that was stated, advertised or learned, in ms; 0 if none is known. */
+  readonly longestWindowMs: (endpoint: Endpoint) => number;
+  /** Whether the target showed that it does not have the stated limit. */
+  readonly isContradicted: (endpoint: Endpoint) => boolean;
+  /** Waits until the limiter of an endpoint has no counted requests of the key under test. */
+  readonly waitForReset: (endpoint: Endpoint) => Promise<void>;
+  /** Calls `make` once per run, for requirements that share requests. */
+  readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
+  /** Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. */
+  readonly withState?: <Result>(
+    change: Change,
+    during: (times: ChangeTimes) => Promise<Result>,
+  ) => Promise<Result | Trouble>;
+  /** Time that a change may take until all answers must show it, in ms. */
+  readonly graceMs: number;
+  /** Does work while no lookup of another row is in flight. */
+  readonly alone: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly now: () => number;
+  /** Rest of the run's time, in ms. */
+  readonly leftMs: () => number;
+  /** Time that a run without bounds would take, in ms. */
+  readonly wholeRunMs: () => number;
+  readonly cases: number;
+  /** What the catalogue says of an answer to a lookup; empty if the interface is silent. */
+  readonly verdictsOn: (request: Request, answer: Answer) => readonly Verdict[];
+  /** Whether the rows that a wrong answer would fail have failed by other lookups. */
+  readonly failsAnyway: (request: Request, answer: Answer) => boolean;
+  /** Whether the user gave a flag. */
+  readonly isGiven: (flag: '--rate' | '--concurrency') => boolean;
+  /** Whether the key under test was ever accepted; undefined before it was used. */
+  readonly keyWorks: () => boolean | undefined;
+}

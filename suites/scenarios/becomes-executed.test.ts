@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { executionAt, isOfOtherRun } from '../model/changes.ts';
+import { pending } from '../pending.ts';
+import type { Request } from '../request.ts';
+import type { Scenario } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
+import { answerOf, runScenario } from '../testing/samples.ts';
+
+const becomesExecuted = pending.find(
+  (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',
+)!;
+
+/** A context over a clock that only waits move. Its changes end at once. */
+function contextOf(answer: (request: Request, now: number) => ReturnType<typeof answerOf>) {
+  let now = Date.UTC(2026, 0, 1);
+  const send = async (...requests: readonly Request[]) =>
+    requests.map((request) => ({ ...answer(request, now), sentAt: now, receivedAt: now }));
+  const context: Partial<Context> = {
+    send,
+    sendAtOnce: send,
+    now: () => now,
+    wait: async (ms) => void (now += ms),
+    graceMs: 5000,
+    failsAnyway: () => false,
+    once: (_name, make) => make(context as Context),
+  };
+  return context;
+}
+
+const notFound = answerOf(404, { error: 'Deposit not found' });
+
+test('a state hook gets an execution time in whole milliseconds, not in whole seconds, in the past', () => {
+  const startedAt = Date.UTC(2026, 0, 1);
+  // Clocks have fractions of milliseconds.
+  for (const step of [0, 0.3, 0.7, 1.1, 333.3, 999.9]) {
+    const { executedAt } = executionAt(startedAt + step);
+    assert.ok(Number.isSafeInteger(executedAt), `${executedAt}`);
+    assert.ok(executedAt % 1000 !== 0 && executedAt < startedAt + step, `${executedAt}`);
+  }
+});
+
+test('what a state hook wrote is recognized, and its seconds tell apart two runs', () => {
+  const own = executionAt(Date.UTC(2026, 0, 1));
+  const shows = (execution: object) => answerOf(200, { status: 'EXECUTED', ...execution });
+  const other = executionAt(Date.UTC(2026, 0, 1, 0, 0, 1));
+  assert.ok(isOfOtherRun(shows(other), own));
+  assert.ok(!isOfOtherRun(shows(own), own));
+  // A wrong time zone.
+  assert.ok(!isOfOtherRun(shows(executionAt(Date.UTC(2026, 0, 1, 1))), own));
+  assert.ok(!isOfOtherRun(shows({ ...other, amountInUsd: 123.4 }), own));
+  assert.ok(!isOfOtherRun(shows({ ...other, executedAt: other.executedAt + 1 }), own));
+});
+
+test('if every deposit was EXECUTED before the run, the row is inconclusive, however short ago that was', async () => {
+  const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
+  const finding = await runScenario(
+    becomesExecuted,
+    contextOf(() => answerOf(200, execution)),
+  );
+  assert.ok(finding.kind === 'inconclusive' && finding.reason === 'fixture-outdated');
+});
+
+test('a deposit with another execution time at each look was not EXECUTED before the run', async () => {
+  let executedAt = Date.UTC(2026, 0, 1);
+  const finding = await runScenario(
+    becomesExecuted,
+    contextOf(({ target }) =>
+      target.includes('4d000000')
+        ? answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: executedAt++ })
+        : notFound,
+    ),
+  );
+  assert.equal(finding.kind, 'failed');
+});
+
+for (const [what, delayMs, expected] of [
+  ['within the grace', 4000, 'passed'],
+  ['after the grace', 7000, 'failed'],
+] as const)
+  test(`a deposit that shows ${what} after its last poll: ${expected}`, async () => {
+    const shownFrom = Date.UTC(2026, 0, 1) + delayMs;
+    const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
+    const finding = await runScenario(
+      becomesExecuted,
+      contextOf((_, now) => (now < shownFrom ? notFound : answerOf(200, execution))),
+    );
+    assert.equal(finding.kind, expected);
+  });

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from '../answer.ts';
+import type { Known } from '../known.ts';
+import type { Request } from '../request.ts';
+import type { Scenario } from '../requirement.ts';
+import { robustness } from '../robustness.ts';
+import { answerOf, runScenario, sampleKnown } from '../testing/samples.ts';
+import { failed, pass } from '../verdict.ts';
+
+const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
+
+/** A target with a latency of 2 ms. The crowd is sent `gap` ms apart, and answers may be mixed up. */
+async function findingOf(gap: number, isMixedUp = false) {
+  let now = 0;
+  const answer = ({ target }: Request): Answer => ({
+    ...answerOf(200, { is_under_ib: target.length % 2 === 0, date_joined: target }),
+    sentAt: (now += gap),
+    receivedAt: now + 2,
+  });
+  const send = async (...requests: readonly Request[]) => requests.map(answer);
+  const sendAtOnce = async (...requests: readonly Request[]) => {
+    const answers = await send(...requests);
+    return isMixedUp ? answers.toReversed() : answers;
+  };
+  const finding = await runScenario(concurrency, {
+    send,
+    sendAtOnce,
+    leftMs: () => 1000,
+    verdictsOn: () => [pass],
+    alone: (work) => work(),
+  });
+  return finding.kind === 'inconclusive' ? finding.reason : finding.kind;
+}
+
+for (const [gap, expected] of [
+  [0, 'passed'],
+  [1, 'passed'],
+  [3, 'timing-window'],
+  [50, 'timing-window'],
+] as const)
+  test(`lookups sent ${gap} ms apart with a latency of 2 ms: ${expected}`, async () => {
+    assert.equal(await findingOf(gap), expected);
+    assert.equal(await findingOf(gap, true), 'failed');
+  });
+
+test('a lookup that is wrong alone shows nothing about a crowd', async () => {
+  const send = async (...requests: readonly Request[]) => requests.map(() => answerOf(500, {}));
+  const sendAtOnce = async (...requests: readonly Request[]) =>
+    requests.map(() => answerOf(200, { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' }));
+  const verdictsOn = () => [failed('status', '200', '500')];
+  const finding = await runScenario(concurrency, {
+    send,
+    sendAtOnce,
+    leftMs: () => 1000,
+    verdictsOn,
+    alone: (work) => work(),
+  });
+  assert.equal(finding.kind === 'inconclusive' && finding.reason, 'depends');
+});
+
+test('a wrong answer in a crowd is no failure if the lookup gets it alone, too', async () => {
+  let nth = 0;
+  const send = async (...requests: readonly Request[]) =>
+    requests.map(() => answerOf(200, { is_under_ib: nth++ % 20 !== 0, date_joined: null }));
+  const finding = await runScenario(concurrency, {
+    send,
+    sendAtOnce: send,
+    leftMs: () => 1000,
+    verdictsOn: () => [pass],
+    alone: (work) => work(),
+  });
+  assert.equal(finding.kind === 'inconclusive' && finding.reason, 'flaky');
+});
+
+/** The groups that are sent at once, without a limit, and with a limit of 16 in 2 s. */
+async function crowdsOf(limits: Known['limits'], leftMs: number): Promise<readonly (readonly Request[])[]> {
+  const crowds: (readonly Request[])[] = [];
+  const send = async (...requests: readonly Request[]) => requests.map(() => answerOf(200, {}));
+  const sendAtOnce = (...requests: readonly Request[]) => {
+    crowds.push(requests);
+    return send(...requests);
+  };
+  await runScenario(concurrency, { send, sendAtOnce, leftMs: () => leftMs }, { ...sampleKnown, limits });
+  return crowds;
+}
+
+test('without a limit, crowds grow; with a stated limit, they have few lookups of deposits', async () => {
+  const limits = { 'deposit-check': { requests: 16, windowSeconds: 2 } };
+  const figures = async (...of: Parameters<typeof crowdsOf>) =>
+    (await crowdsOf(...of)).map((crowd) => [
+      crowd.length,
+      crowd.filter(({ endpoint }) => endpoint === 'deposit-check').length,
+    ]);
+  assert.deepEqual(
+    (await figures({}, 2000)).map(([size]) => size),
+    [16, 32, 64],
+  );
+  assert.deepEqual(await figures(limits, 2000), [
+    [16, 4],
+    [16, 4],
+  ]);
+  assert.deepEqual(await figures(limits, 1999), [
+    [16, 3],
+    [16, 3],
+  ]);
+});
+
+test('the same id is looked up with the keys of two partners at once', async () => {
+  const [crowd] = await crowdsOf({}, 2000);
+  const partners = new Map<string, Set<string | null | undefined>>();
+  for (const { target, credential } of crowd!) {
+    const partner = credential.as === 'key' ? credential.key.partner : undefined;
+    partners.set(target, (partners.get(target) ?? new Set()).add(partner));
+  }
+  assert.ok([...partners.values()].filter(({ size }) => size > 1).length >= 2);
+});

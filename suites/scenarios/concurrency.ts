@@ -1,0 +1,165 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Answer, Reply } from '../answer.ts';
+import { sameAnswer } from '../expectations.ts';
+import { evenSample, unknownIds } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { statedLimit } from '../limits/limit.ts';
+import { fingerprint, lookupOf, type Request } from '../request.ts';
+import type { Scenario } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
+import { inconclusive, pass, type Verdict } from '../verdict.ts';
+import { repeated } from './changing.ts';
+
+/** Lookups in flight at once. Larger crowds follow only while no answer was lost. */
+const SIZES = [16, 32, 64] as const;
+
+/** Different entities in a crowd. Each is asked for by several callers at once. */
+const MAX_ENTITIES = 4;
+
+/** How many lookups of deposits a crowd may have: a stated limit allows few, most of all if it outlasts the run. */
+function mostDeposits(known: Known, leftMs: number): number {
+  const limit = statedLimit('deposit-check', known);
+  if (limit === undefined) return SIZES[0] / 2;
+  const share = limit.windowMs > leftMs ? 36 : 6;
+  return Math.min(SIZES[0] / 2, Math.max(2, Math.floor((limit.most * known.callerKeys.length) / share)));
+}
+
+/** A crowd: different ids and keys side by side, and the same id with two partners' keys. */
+function crowd(known: Known, size: number, depositsAtMost: number): readonly Request[] {
+  const { members, executed, callerKeys, otherKeys } = known;
+  const callers = [callerKeys[0], otherKeys[0], callerKeys[1]].flatMap(
+    (key): Pick<Request, 'credential'>[] => (key === undefined ? [] : [{ credential: { as: 'key', key } }]),
+  );
+  const asked = (endpoint: Endpoint, ids: readonly string[]) =>
+    ids.flatMap((id) => callers.map((caller) => lookupOf(endpoint, id, caller)));
+  const users = asked(
+    'user-status',
+    evenSample(members, MAX_ENTITIES).map(({ user_id }) => user_id),
+  );
+  const deposits = asked(
+    'deposit-check',
+    evenSample(executed, MAX_ENTITIES).map((one) => one.reference_id),
+  );
+  const [unknown] = unknownIds(known, 1) as readonly [string];
+  // Another partner's key does not see our users: a limiter may count that.
+  const isOwn = ({ credential }: Request) => credential.as !== 'key' || credential.key !== otherKeys[0];
+  // A stated limit counts failed lookups of users.
+  const isFree = statedLimit('user-status', known) === undefined;
+  const few = [
+    ...deposits.slice(0, depositsAtMost),
+    ...users.slice(0, callers.length),
+    ...(isFree ? [lookupOf('user-status', unknown, callers[0])] : []),
+    lookupOf('deposit-check', unknown, callers[0]),
+  ];
+  // Members never count, so that the rest of a crowd consists of them.
+  const rest = repeated(users.length > 0 ? users.filter(isOwn) : few, Math.max(0, size - few.length));
+  return interleaved(few, rest);
+}
+
+/** Takes from each list in turn. */
+const interleaved = <Item>(...lists: readonly (readonly Item[])[]): readonly Item[] =>
+  Array.from({ length: Math.max(...lists.map(({ length }) => length)) }).flatMap((_, at) =>
+    lists.flatMap((list) => (list[at] === undefined ? [] : [list[at]])),
+  );
+
+const WRONG_ALONE = 'not checked because the lookup got a wrong answer alone and another one in a crowd';
+
+/** A wrong answer counts if it comes so often in company, and never in so many lookups alone. */
+const [MIN_WRONG, LOOKUPS_ALONE] = [2, 10];
+
+/** How often a crowd with a wrong answer is sent again to see another one. */
+const MAX_REPEATS = 3;
+
+/** A lookup that was answered otherwise in a crowd than alone. */
+interface Suspect {
+  readonly request: Request;
+  readonly before: Answer;
+  readonly reply: Answer;
+  readonly verdict: Verdict;
+}
+
+/** Why no crowd can be judged, or what crowds have shown. */
+interface Seen {
+  readonly alone: Map<string, Reply>;
+  readonly suspects: Suspect[];
+  cases: number;
+  isOverlapping: boolean;
+  stop?: { readonly verdict: Verdict; readonly request: Request; readonly reply: Reply };
+}
+
+/** Sends a crowd, and each of its lookups alone before. */
+async function sendCrowd(
+  { send, sendAtOnce, verdictsOn }: Context,
+  requests: readonly Request[],
+  seen: Seen,
+): Promise<void> {
+  const { alone } = seen;
+  for (const request of requests)
+    if (!alone.has(fingerprint(request))) alone.set(fingerprint(request), (await send(request))[0]!);
+  const together = await sendAtOnce(...requests);
+  for (const [at, request] of requests.entries()) {
+    const [before, reply] = [alone.get(fingerprint(request))!, together[at]!];
+    const trouble = [before, reply].find((each) => each.kind === 'trouble');
+    if (before.kind === 'trouble' || reply.kind === 'trouble') {
+      const words = trouble as Reply & { readonly kind: 'trouble' };
+      seen.stop ??= { verdict: inconclusive(words.code, words.words), request, reply: words };
+      continue;
+    }
+    seen.cases++;
+    seen.isOverlapping ||= together.slice(0, at).some((other) => overlap(other, reply));
+    const verdict = sameAnswer(before, reply);
+    if (verdict.kind === 'passed') continue;
+    // Other requirements report what is wrong without a crowd.
+    if (verdictsOn(request, before).some(({ kind }) => kind === 'failed'))
+      seen.stop ??= { verdict: inconclusive('depends', WRONG_ALONE), request, reply: before };
+    else seen.suspects.push({ request, before, reply, verdict });
+  }
+}
+
+/** Whether a lookup gets its answer each time that it is sent alone. */
+async function isRightAlone({ send, alone }: Context, { request, before }: Suspect): Promise<boolean> {
+  return alone(async () => {
+    for (let nth = 0; nth < LOOKUPS_ALONE; nth++) {
+      const [again] = await send(request);
+      if (again?.kind !== 'answer' || sameAnswer(before, again).kind !== 'passed') return false;
+    }
+    return true;
+  });
+}
+
+/** Sends each lookup alone and then in crowds. A difference counts if it recurs, and if it never shows alone. */
+export const judgeConcurrency: Scenario['run'] = async (context, known) => {
+  const seen: Seen = { alone: new Map(), suspects: [], cases: 0, isOverlapping: false };
+  const { suspects } = seen;
+  const done = (finding: Verdict) => ({ finding, cases: seen.cases });
+  const sizes = statedLimit('deposit-check', known) === undefined ? SIZES : [SIZES[0], SIZES[0]];
+  const depositsAtMost = mostDeposits(known, context.leftMs());
+  for (const size of sizes) {
+    const requests = crowd(known, size, depositsAtMost);
+    const passed = seen.cases;
+    await sendCrowd(context, requests, seen);
+    for (let again = 0; suspects.length > 0 && suspects.length < MIN_WRONG && again < MAX_REPEATS; again++)
+      await sendCrowd(context, requests, seen);
+    const [suspect] = suspects;
+    if (suspect !== undefined) {
+      const { request, reply, verdict } = suspect;
+      const isShown = suspects.length >= MIN_WRONG && (await isRightAlone(context, suspect));
+      const words = 'the same lookup got two different answers, but not only in a crowd, or only once';
+      return { ...done(isShown ? verdict : inconclusive('flaky', words)), request, reply };
+    }
+    if (seen.stop === undefined) continue;
+    // If a rate limit or a lost answer stops the test, the crowds so far are enough.
+    const { verdict, request, reply } = seen.stop;
+    const isEnough = seen.isOverlapping && (passed > 0 || seen.cases >= size / 2);
+    const isDeciding = verdict.kind === 'inconclusive' && verdict.reason === 'depends';
+    return isEnough && !isDeciding ? done(pass) : { ...done(verdict), request, reply };
+  }
+  const words = 'not checked because no two lookups overlapped in time';
+  return done(seen.isOverlapping ? pass : inconclusive('timing-window', words));
+};
+
+const overlap = (one: Reply, other: Reply) =>
+  one.kind === 'answer' &&
+  other.kind === 'answer' &&
+  one.sentAt <= other.receivedAt &&
+  other.sentAt <= one.receivedAt;

@@ -1,0 +1,184 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { header, summary, type Answer } from '../answer.ts';
+import { sameAnswer } from '../expectations.ts';
+import { evenSample, unknownIds } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { lookupOf } from '../request.ts';
+import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../requirement.ts';
+import { failed, inconclusive, observed, pass, type Verdict } from '../verdict.ts';
+import { observing } from './observing.ts';
+
+/** Pairs of lookups in one comparison. The order alternates, so that it cannot cause a difference. */
+const order = [
+  ['hidden', 'unknown'],
+  ['unknown', 'hidden'],
+  ['hidden', 'unknown'],
+  ['unknown', 'hidden'],
+] as const;
+
+/** Maximum number of tries if a rate limit separates the pairs, and minimum number of pairs. */
+const [MAX_TRIES, MIN_PAIRS] = [3, 2];
+
+/** Header fields with times, and the precision of other times (ms): pairs are sent within one second. */
+const timeFields = new Set(['date', 'age', 'expires']);
+const SECOND_MS = 1000;
+
+/** Maximum number of hidden ids. Each takes 9 lookups, and most count at the limiter. */
+const MAX_IDS = 4;
+
+/** Ids whose existence must not show. */
+export interface HiddenIds {
+  readonly needs: NonNullable<Scenario['needs']>;
+  readonly hidden: (known: Known) => readonly string[];
+}
+
+/** A recommended requirement: hidden and unknown ids are answered alike. */
+export function indistinguishable({
+  endpoint,
+  hidden,
+  ...spec
+}: Omit<Metadata, 'level'> & HiddenIds & { readonly endpoint: Endpoint }): Scenario {
+  return scenario({
+    ...spec,
+    endpoint,
+    level: 'recommended',
+    sends: 40,
+    reading: 'Other requirements check the status and the value. This one compares everything else.',
+    run: async ({ send, sendAtOnce }, known) => {
+      const unknown = unknownIds(known, order.length);
+      // Fill caches before the comparison.
+      let earlier = await send(...unknown.map((id) => lookupOf(endpoint, id)));
+      let cases = 0;
+      for (const id of evenSample(hidden(known), MAX_IDS)) {
+        let result = await compareOnce(id);
+        // A difference counts only if it recurs in the same aspect.
+        if (result.finding.kind === 'failed') {
+          const { aspect } = result.finding;
+          result = await compareOnce(id);
+          if (result.finding.kind === 'failed' && result.finding.aspect !== aspect)
+            result = { finding: pass };
+        }
+        cases++;
+        if (result.finding.kind !== 'passed') return { ...result, cases };
+      }
+      return { finding: pass, cases };
+
+      async function compareOnce(id: string): Promise<ScenarioResult> {
+        const request = lookupOf(endpoint, id);
+        let replies = [...earlier, ...(await send(request))];
+        earlier = [];
+        for (let tries = 0; tries < MAX_TRIES; tries++) {
+          const sides = { hidden: [] as Answer[], unknown: [] as Answer[] };
+          for (const [nth, names] of order.entries()) {
+            const ids = { hidden: id, unknown: unknown[nth]! };
+            replies = [
+              ...replies,
+              ...(await sendAtOnce(...names.map((name) => lookupOf(endpoint, ids[name])))),
+            ];
+            const trouble = replies.find((one) => one.kind === 'trouble');
+            if (trouble !== undefined)
+              return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble };
+            const pair = replies.slice(-2) as readonly Answer[];
+            if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
+              for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
+          }
+          if (sides.hidden.length < MIN_PAIRS) continue;
+          const [reply, one] = [sides.hidden[0]!, sides.unknown[0]!];
+          // Other requirements check status and value.
+          const isAlike = Object.values(sides)
+            .flat()
+            .every((answer) => sameAnswer(one, answer).kind === 'passed');
+          const words = 'not checked because status or value differ, which other requirements check';
+          const finding = isAlike
+            ? compareAnswers(sides.hidden, sides.unknown)
+            : inconclusive('depends', words);
+          return { finding, request, reply };
+        }
+        const words = 'not checked because rate limits kept the compared lookups more than a second apart';
+        return { finding: inconclusive('timing-window', words), request, reply: replies.at(-1)! };
+      }
+    },
+  });
+}
+
+type Mark = readonly [what: string, of: (answer: Answer) => string];
+
+/**
+ * Holds unless a mark (status, body, header field) separates hidden from unknown ids: all unknown ids share its
+ * value and no hidden one has it. A mark that depends on id, time, request number or machine varies within a side or
+ * occurs on both.
+ */
+export function compareAnswers(hidden: readonly Answer[], unknown: readonly Answer[]): Verdict {
+  const all = [...hidden, ...unknown].flatMap((answer) => Object.keys(answer.headers));
+  const names = new Set(all.filter((name) => !timeFields.has(name)));
+  const marks: readonly Mark[] = [
+    ['status', (answer) => String(answer.status)],
+    ['body', (answer) => answer.text],
+    ...[...names].flatMap((name): readonly Mark[] => [
+      [
+        `presence of the header ${name}`,
+        ({ headers }) => (headers[name] === undefined ? 'absent' : 'present'),
+      ],
+      [`header ${name}`, (answer) => header(answer, name) ?? '(none)'],
+    ]),
+  ];
+  for (const [what, mark] of marks) {
+    const ofUnknown = new Set(unknown.map(mark));
+    const [shared] = ofUnknown;
+    if (ofUnknown.size === 1 && hidden.every((answer) => mark(answer) !== shared)) {
+      const [answer] = hidden as readonly [Answer];
+      const actual = what === 'body' ? summary(answer) : `${what} ${mark(answer)}`;
+      return failed(what, `as for an unknown id: ${what} ${shared}`, actual);
+    }
+  }
+  return pass;
+}
+
+/** More could trigger the rate limit. */
+const MAX_PAIRS = 16;
+
+/** Observes whether response times differ between foreign and unknown ids. */
+export function timing({
+  hidden,
+  ...row
+}: HiddenIds & { readonly id: string; readonly endpoint: Endpoint }): Scenario {
+  const { endpoint } = row;
+  return observing({
+    ...row,
+    sends: 2 * MAX_PAIRS,
+    clause: 'What the service does: cannot look up users outside the IB',
+    title: "Whether response times differ between another IB's id and an unknown one",
+    run: async ({ send, cases }, known) => {
+      const pairs = Math.min(MAX_PAIRS, Math.max(5, Math.floor(cases / 4)));
+      const ids = hidden(known);
+      const asked = unknownIds(known, pairs).flatMap((id, nth) => {
+        const pair = [
+          { id: ids[nth % ids.length]!, isForeign: true },
+          { id, isForeign: false },
+        ];
+        // Alternate the order: two machines behind a load balancer must not look like a difference.
+        return nth % 2 === 0 ? pair : pair.toReversed();
+      });
+      const replies = await send(...asked.map(({ id }) => lookupOf(endpoint, id)));
+      const timesOf = (isForeign: boolean) =>
+        replies.flatMap((reply, at) =>
+          reply.kind === 'answer' && asked[at]!.isForeign === isForeign ? [reply.tookMs] : [],
+        );
+      const [foreign, unknown] = [timesOf(true), timesOf(false)];
+      if (foreign.length < 5 || unknown.length < 5) {
+        const trouble = replies.find((reply) => reply.kind === 'trouble');
+        return inconclusive(trouble?.code ?? 'network', trouble?.words ?? 'too few lookups were answered');
+      }
+      const [foreignMs, unknownMs] = [median(foreign), median(unknown)];
+      const words = `median ${foreignMs.toFixed(1)} ms of ${foreign.length} foreign lookups, ${unknownMs.toFixed(1)} ms of ${unknown.length} unknown ones`;
+      return observed(words, { foreignMs, unknownMs });
+    },
+  });
+}
+
+/** The middle value, or the mean of the two in the middle. */
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length / 2;
+  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2;
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readJson, trouble, type Answer, type Reply } from '../answer.ts';
+import { formsOfRequests } from '../inputs/forms.ts';
+import type { Request } from '../request.ts';
+import type { Context } from '../scenario-context.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
+import { judgeWaysAround } from './no-way-around.ts';
+
+const answer = (status: number, text = ''): Answer => ({
+  kind: 'answer',
+  status,
+  headers: {},
+  text,
+  json: readJson(text),
+  sentAt: 0,
+  receivedAt: 0,
+  tookMs: 0,
+});
+
+const found = answer(200, '{"is_under_ib":true,"date_joined":"2024-01-01T00:00:00Z"}');
+const refused = answer(401, '{"error":"Unauthorized"}');
+const hidden = answer(200, '{"is_under_ib":false,"date_joined":null}');
+
+const isPlain = ({ method, target, headers, isAbsolute }: Request) =>
+  method === 'GET' &&
+  target.startsWith('/api/ib/user-status?') &&
+  Object.keys(headers).length === 0 &&
+  isAbsolute !== true;
+
+/** Judges a server by its replies to forms that are not the plain request. */
+async function judged(replyTo: (request: Request) => Reply, windowMs = 0, toOtherBytes = refused) {
+  const sent: Request[] = [];
+  const send = (request: Request): Reply => {
+    sent.push(request);
+    if (!isPlain(request)) return replyTo(request);
+    if (request.credential.as === 'caller') return found;
+    if (request.credential.as === 'header' && /[^ -~]/.test(request.credential.value)) return toOtherBytes;
+    return request.credential.as === 'key' ? hidden : refused;
+  };
+  const context = {
+    send: (...requests: readonly Request[]) => Promise.resolve(requests.map(send)),
+    longestWindowMs: () => windowMs,
+    verdictsOn: () => [],
+  } as unknown as Context;
+  return { sent, ...(await judgeWaysAround('user-status')(context, known)) };
+}
+
+for (const [name, replyTo] of Object.entries<(request: Request) => Reply>({
+  'not found': () => answer(404),
+  'a page': () => answer(404, '<!DOCTYPE html>'),
+  'a redirect': () => answer(308),
+  'not under the IB': ({ credential, method }) =>
+    method === 'HEAD' && credential.as !== 'key' ? refused : hidden,
+}))
+  test(`right: ${name}`, async () => {
+    const { finding, cases } = await judged(replyTo);
+    assert.equal(finding.kind, 'passed');
+    assert.ok(cases! >= formsOfRequests.length);
+  });
+
+for (const [name, body] of Object.entries({
+  'as the interface shows it': found.text,
+  'inside other JSON': '{"data": {"is_under_ib" : true}}',
+  'as XML': `<joined>${known.members[0]!.date_joined}</joined>`,
+  'a deposit': '{"amountInUsd": 3}',
+}))
+  test(`wrong, with a trailing slash and no key: data ${name}`, async () => {
+    const { finding, request } = await judged(({ target }) =>
+      target.includes('status/?') ? answer(200, body) : answer(404),
+    );
+    assert.equal(finding.kind, 'failed');
+    assert.match(request!.target, /\/\?/);
+    assert.match(JSON.stringify(finding), /a trailing slash, without a valid key/);
+  });
+
+test('wrong: HEAD without a key gets 200', async () => {
+  const { finding } = await judged(({ method }) => answer(method === 'HEAD' ? 200 : 404));
+  assert.match(JSON.stringify(finding), /no 2xx, because GET gets 401 \(HEAD/);
+});
+
+test("wrong: another partner's key shows data, in a form that asks for a key", async () => {
+  const { finding } = await judged(({ credential, isAbsolute }) =>
+    isAbsolute === true ? (credential.as === 'key' ? found : refused) : answer(404),
+  );
+  assert.match(JSON.stringify(finding), /a URL as target, with another partner's key/);
+});
+
+test('a target that hangs is asked a few times; one that closes the connection shows nothing', async () => {
+  const hanging = await judged(() => trouble('timeout', 'no answer'));
+  assert.equal(hanging.finding.kind, 'passed');
+  assert.ok(hanging.sent.length < 10);
+  const closing = await judged(({ isAbsolute }) => (isAbsolute ? refused : trouble('network', 'closed')));
+  assert.equal(closing.finding.kind, 'passed');
+});
+
+test("with a long window, few requests have another partner's key", async () => {
+  const { sent } = await judged(() => refused, 60_000);
+  assert.equal(sent.filter(({ credential }) => credential.as === 'key').length, 6);
+});
+
+test('without data for the own key, nothing is judged', async () => {
+  const context = { send: () => Promise.resolve([hidden]) } as unknown as Context;
+  const { finding } = await judgeWaysAround('user-status')(context, known);
+  assert.equal(finding.kind, 'inconclusive');
+});
+
+test('wrong: a key with another byte in it shows data', async () => {
+  const { finding, request } = await judged(() => answer(404), 0, found);
+  assert.match(JSON.stringify(finding), /not ASCII/);
+  assert.match((request!.credential as { readonly shell: string }).shell, /^Bearer .*printf/);
+});
