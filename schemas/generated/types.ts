@@ -966,6 +966,7 @@ export interface TranscriptTrouble {
 export interface TranscriptMissed {
   line: 'missed';
   path: string;
+  request: TranscriptRequest;
   trouble: TranscriptTrouble;
 }
 /**

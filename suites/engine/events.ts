@@ -1,4 +1,5 @@
 import type { RequirementResult, RunRecord, TranscriptLine } from '../../schemas/generated/types.ts';
+import type { Request } from '../request.ts';
 import type { ChangeStep } from '../model/changes.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Exchange } from '../scenario-context.ts';
@@ -38,7 +39,7 @@ export type RunEvent =
   | { readonly kind: 'start'; readonly at: number }
   | ({ readonly kind: 'exchange' } & RunExchange)
   /** A lookup of the covering array that got no answer, also when retried. */
-  | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }
+  | { readonly kind: 'missed'; readonly path: string; readonly request: Request; readonly trouble: Trouble }
   | ({ readonly kind: 'explained'; readonly of: string } & Partial<Judgement>)
   | ContextCall
   /** A wrong answer that belongs to the scenario about concurrency: the lookup is right alone. */

@@ -128,7 +128,7 @@ export async function recordUnanswered(
   reply: Trouble,
   path: string,
 ): Promise<void> {
-  options.onEvent?.({ kind: 'missed', path, trouble: reply });
+  options.onEvent?.({ kind: 'missed', path, request, trouble: reply });
   tally.addMissing(request, reply);
   const isSilent = reply.code === 'network' || reply.code === 'timeout';
   // If the target answers this lookup, the hostile one caused the silence.

@@ -5,7 +5,6 @@ import type { Change, ChangeStep } from '../model/changes.ts';
 import { createEvaluation } from '../engine/evaluation.ts';
 import type { CallName, LineOf, RunExchange } from '../engine/events.ts';
 import type { Known } from '../known.ts';
-import { drawAt } from '../model/path.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from '../engine/record.ts';
 import type { Judgement } from '../engine/tally.ts';
 import { createTraffic } from '../engine/traffic.ts';
@@ -14,7 +13,7 @@ import { tableOf } from '../judge.ts';
 import { isLookupRow, type Requirement } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { skipped, inconclusive, type Reason } from '../verdict.ts';
-import type { Transcript } from './transcript.ts';
+import { requestOf, type Transcript } from './transcript.ts';
 
 /**
  * Judges a recorded run again, without the target. With the same catalogue, the record is the same.
@@ -46,14 +45,7 @@ export async function judgeTranscript(
     if ('reply' in one) evaluation.addExchange(one);
     else if (one.line === 'company') evaluation.tally.excuse(one.of, exchanges[one.n]!.reply);
     else if (one.line === 'change') evaluation.changes.take(one.nth, stepOf(one, known));
-    else {
-      // Use the request that was sent, with its key. If none was sent, draw it again.
-      const sent = exchanges.findLast((exchange) => exchange.path === one.path);
-      tally.addMissing(sent?.request ?? drawAt(one.path, known, start.seed), {
-        kind: 'trouble',
-        ...one.trouble,
-      });
-    }
+    else tally.addMissing(requestOf(one.request, known), { kind: 'trouble', ...one.trouble });
   }
   /** The recorded explanation of a failure, with the current verdict on its answer. */
   const explanationOf = (id: string): Partial<Judgement> => {

@@ -58,7 +58,12 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
         isAtOnce,
       });
     },
-    missed: ({ kind: line, path, trouble }) => ({ line, path, trouble: troubleLine(trouble) }),
+    missed: ({ kind: line, path, request, trouble }) => ({
+      line,
+      path,
+      request: requestLine(request, redact),
+      trouble: troubleLine(trouble),
+    }),
     explained: ({ kind: line, of, evidence, path, where, suspected, separation, intermittent }) => {
       const n = evidence === undefined ? undefined : numbers.get(evidence.reply);
       const found = { where, suspected, separation: redactedAll(separation, redact), intermittent };

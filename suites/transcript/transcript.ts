@@ -6,13 +6,14 @@ import type {
   RequirementResult,
   TranscriptExchange,
   TranscriptLine,
+  TranscriptRequest,
 } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { readJson, type Answer } from '../answer.ts';
 import { knownFrom, type Known, type KnownKey } from '../known.ts';
 import type { LineOf, RunExchange } from '../engine/events.ts';
 import { withSpare } from '../model/entities.ts';
-import type { Credential } from '../request.ts';
+import type { Credential, Request } from '../request.ts';
 
 /** The content of a transcript. */
 export type Transcript = ReturnType<typeof readTranscript>;
@@ -43,7 +44,8 @@ export function readTranscript(lines: readonly TranscriptLine[]) {
     lookups: lines.flatMap((line): (RunExchange | LineOf<'missed' | 'change' | 'company'>)[] => {
       if (line.line === 'exchange') return [exchanges[line.n]!];
       if (line.line === 'change') return [restored(line)];
-      return line.line === 'missed' || line.line === 'company' ? [line] : [];
+      if (line.line === 'missed') return [restored(line)];
+      return line.line === 'company' ? [line] : [];
     }),
     explained: new Map(linesOf('explained').map((line) => [line.of, line])),
     calls: linesOf('call').toSorted((a, b) => a.nth - b.nth),
@@ -103,18 +105,25 @@ function restorer({ apiKeys = [] }: Fixture): <Line>(line: Line) => Line {
 
 function exchangeOf(
   { request, answer, trouble, n: _, line: __, ...rest }: TranscriptExchange,
-  { everyKey }: Known,
+  known: Known,
 ): RunExchange {
-  const { credential, misplaced, ...sent } = request;
-  const keyOf = (value: string | undefined) => everyKey.find(({ key }) => key === value);
   return {
     ...rest,
-    request: {
-      ...sent,
-      ...defined({ misplaced: keyOf(misplaced) }),
-      credential: credentialOf(credential, keyOf(credential.key)),
-    },
+    request: requestOf(request, known),
     reply: answer === undefined ? { kind: 'trouble', ...trouble! } : answerOf(answer),
+  };
+}
+
+/** The request of a line, with its keys. */
+export function requestOf(
+  { credential, misplaced, ...sent }: TranscriptRequest,
+  { everyKey }: Known,
+): Request {
+  const keyOf = (value: string | undefined) => everyKey.find(({ key }) => key === value);
+  return {
+    ...sent,
+    ...defined({ misplaced: keyOf(misplaced) }),
+    credential: credentialOf(credential, keyOf(credential.key)),
   };
 }
 
@@ -126,7 +135,7 @@ const answerOf = ({ headers, notJson, ...rest }: NonNullable<TranscriptExchange[
 });
 
 function credentialOf(
-  { as, scheme, shell = '' }: TranscriptExchange['request']['credential'],
+  { as, scheme, shell = '' }: TranscriptRequest['credential'],
   key: KnownKey | undefined,
 ): Credential {
   if (as === 'key' && key !== undefined) return { as, key, ...defined({ scheme }) };
