@@ -33,8 +33,8 @@ export interface Lookup {
   readonly request: () => Request;
 }
 
-/** Deep rows are sent until the lookups took this many requests, times `--cases`. */
-const MAX_DEPTH = 1.75;
+/** Requests for the deep rows of an endpoint, as a part of `--cases`. */
+const DEEP_SHARE = 0.32;
 
 /** The lookups of both endpoints, in the order in which a run sends them. */
 export interface Lookups {
@@ -53,17 +53,16 @@ export function createLookups(options: LookupOptions, rows: readonly LookupRow[]
   const sources = new Map(
     endpointNames.map((endpoint) => {
       const source = coveredLookups(endpoint, options, rows);
-      return [endpoint, { source, next: source.next() }];
+      return [endpoint, { source, next: source.next(), deep: 0 }];
     }),
   );
-  let requests = 0;
   return {
     *next(endpoint, ...ranks) {
       const of = sources.get(endpoint)!;
       while (of.next.done !== true) {
         const { rank, depth, times } = of.next.value;
-        if (!ranks.includes(rank) || (depth > 0 && requests >= MAX_DEPTH * options.cases)) return;
-        requests += times;
+        if (!ranks.includes(rank) || (depth > 0 && of.deep * depth >= DEEP_SHARE * options.cases)) return;
+        if (depth > 0) of.deep += times;
         const { value } = of.next;
         of.next = of.source.next();
         yield value;

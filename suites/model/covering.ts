@@ -4,7 +4,7 @@ import type { Factor, FactorName, Levels } from './factors.ts';
 export interface TripleRow {
   readonly levels: Levels;
   /** 0: without a gate. 1: only a key may mask it. 2: the same, repeated. 3: the rest. */
-  readonly depth: 0 | 1 | 2 | 3;
+  readonly depth: 0 | 1 | 2;
 }
 
 /** A seeded random generator: numbers from 0 to 1. */
@@ -83,10 +83,9 @@ export function coveringArray(
     for (const pairs of [openPairs(), gatedPairs()]) while (pairs.next().done !== true);
     for (const [wanted, isTaken, depth] of [
       ['some', isOpen, 1],
-      ['few', isOpenButForKey, 1],
-      ['some', isOpenButForKey, 2],
-      ['few', () => true, 3],
-      ['all', () => true, 3],
+      ['some', isOpenButForKey, 1],
+      ['few', () => true, 2],
+      ['all', () => true, 2],
     ] as const)
       for (let count = 0; count <= 3; count++)
         for (const levels of rowsWith(count, 3, wanted, isTaken))
