@@ -33,8 +33,8 @@ export interface Lookup {
   readonly request: () => Request;
 }
 
-/** Requests for the deep rows of an endpoint, as a part of `--cases`. */
-const DEEP_SHARE = 0.32;
+/** Rows of triples are sent until an endpoint took so many requests, times `--cases`: those of depth 1, and deeper ones. */
+const [MOST_AT_DEPTH_1, MOST_BELOW] = [1.17, 0.7];
 
 /** The lookups of both endpoints, in the order in which a run sends them. */
 export interface Lookups {
@@ -53,7 +53,7 @@ export function createLookups(options: LookupOptions, rows: readonly LookupRow[]
   const sources = new Map(
     endpointNames.map((endpoint) => {
       const source = coveredLookups(endpoint, options, rows);
-      return [endpoint, { source, next: source.next(), deep: 0 }];
+      return [endpoint, { source, next: source.next(), requests: 0 }];
     }),
   );
   return {
@@ -61,8 +61,10 @@ export function createLookups(options: LookupOptions, rows: readonly LookupRow[]
       const of = sources.get(endpoint)!;
       while (of.next.done !== true) {
         const { rank, depth, times } = of.next.value;
-        if (!ranks.includes(rank) || (depth > 0 && of.deep * depth >= DEEP_SHARE * options.cases)) return;
-        if (depth > 0) of.deep += times;
+        if (!ranks.includes(rank)) return;
+        const most = depth === 1 ? MOST_AT_DEPTH_1 : MOST_BELOW;
+        if (depth > 0 && of.requests >= most * options.cases) return;
+        of.requests += times;
         const { value } = of.next;
         of.next = of.source.next();
         yield value;

@@ -87,10 +87,10 @@ describe('waits', () => {
 });
 
 describe('lookups', () => {
-  test('are as many as --cases says; repeated ones count three times', () => {
+  test('grow with --cases; repeated ones count three times', () => {
     const { requests, load } = planned([unknown('user-status')]);
-    assert.ok(requests > 60 && requests < 180, String(requests));
-    assert.ok(load[0]!.counted > 60 && load[0]!.counted <= requests);
+    assert.ok(requests > 50 && requests < 180, String(requests));
+    assert.ok(load[0]!.counted > 50 && load[0]!.counted <= requests);
   });
 
   test('are none for skipped requirements and for scenarios alone', () => {

@@ -8,10 +8,11 @@ const factor = (name: string, names: readonly string[], isGate = false, open: re
   return { name, names, levels: Object.fromEntries(levels), isGate } as unknown as Factor;
 };
 
-/** Two gates that mask everything else, and factors that are visible with plain gates. */
+/** Gates that mask everything else, and factors that are visible with plain gates. */
 const table: readonly Factor[] = [
   factor('key', ['active', 'revoked', 'none'], true),
   factor('header', ['Bearer', 'bearer'], true, ['bearer']),
+  factor('malformation', ['none', 'a character less'], true),
   factor('situation', ['own', 'other', 'unknown']),
   factor('id spelling', ['lower', 'upper']),
   factor('query', ['alone', 'before', 'after']),
@@ -141,7 +142,7 @@ describe('a row with one gate', () => {
     const left = unseen([...singles, ...list], 2).filter(
       (one) =>
         one.some(([, level]) => level === 'revoked') &&
-        one.every(([name]) => name !== 'repetition' && name !== 'header'),
+        one.every(([name]) => !['repetition', 'header', 'malformation'].includes(name)),
     );
     assert.deepEqual(left, []);
     const kept = [...growing.gatedPairs()].filter((row) => row.key === 'revoked' && gateCount(row) === 1);
