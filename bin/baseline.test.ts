@@ -187,7 +187,7 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
   const first = await verify('--baseline', file, '--update-baseline');
   assert.equal(first.code, 1);
   assert.match(first.output, /1 added, 0 removed, 0 kept/);
-  assert.match(first.output, /known\.json:4: valid\/user-status\/date-joined: has no reason:\s+state why/);
+  assert.match(first.output, /known\.json:4:\s+valid\/user-status\/date-joined: has no reason:\s+state why/);
   assert.equal(
     readFileSync(file, 'utf8'),
     `{\n  "format": "ib-conformance/baseline/1",\n  "known": [\n    { "id": "${DATES}", "reason": "" }\n  ]\n}\n`,

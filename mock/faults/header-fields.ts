@@ -65,11 +65,17 @@ export const headerFieldFaults: Faults = {
       isNamed('AUTHORIZATION'),
       unauthorized,
     ],
-    'member-unseen-unless-in-lower-case: Authorization is read in lower case only for a member': [
-      (exchange) => !isNamed('authorization')(exchange),
-      unauthorized,
-    ],
   }),
+  ...define(
+    answersWith({ kinds: ['member'] }),
+    ['valid/user-status/member', 'foreign-ib/user-status/follows-key'],
+    {
+      'member-unseen-unless-in-lower-case: Authorization is read in lower case only for a member': [
+        (exchange) => !isNamed('authorization')(exchange),
+        unauthorized,
+      ],
+    },
+  ),
   ...define(answersWith({ kinds: ['member'] }), ['valid/user-status/member', noServerErrors], {
     'no-cache-crashes: Cache-Control: no-cache crashes the lookup of a member': [
       has('cache-control', /no-cache/),

@@ -61,6 +61,20 @@ export const rateLimitFaults: Faults = {
         [`limit-one-late: lets one ${one} more pass than stated`]: more(1),
         [`limit-one-early: answers 429 to the last ${one} within the stated limit`]: more(-1),
       }),
+      ...failing(idsIn('rate-limit', [endpoint], row), {
+        [`${endpoint}-refuses-every-second: The limiter of ${endpoint} refuses only every second request`]: ({
+          limit,
+        }) => {
+          let calls = 0;
+          return {
+            limit: (world, of, key, call) => {
+              const found = limit(world, of, key, call);
+              const isSpared = of === endpoint && call !== undefined && ++calls % 2 === 0;
+              return found && isSpared ? { ...found, most: Number.POSITIVE_INFINITY } : found;
+            },
+          };
+        },
+      }),
       ...define(place, idsIn('rate-limit', [endpoint], 'recovers'), {
         'never-lets-go: never accepts a key again after a 429': resized(1, 1e12),
       }),

@@ -80,9 +80,17 @@ export const robustnessFaults: Faults = {
       where: ({ request }) => /\/(\?|$)/.test(request.target),
     }),
   }),
-  ...failing([...plainRows, ...idsIn('invalid-uuid', both, 'hostile'), noServerErrors], {
-    'unknown-parameter-crashes: An unknown parameter crashes': crash({
-      where: ({ call }) => (call?.parameters.length ?? 0) > 1,
-    }),
-  }),
+  ...failing(
+    [
+      ...plainRows,
+      'foreign-ib/user-status/follows-key',
+      ...idsIn('invalid-uuid', both, 'hostile'),
+      noServerErrors,
+    ],
+    {
+      'unknown-parameter-crashes: An unknown parameter crashes': crash({
+        where: ({ call }) => (call?.parameters.length ?? 0) > 1,
+      }),
+    },
+  ),
 };

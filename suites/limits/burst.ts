@@ -56,6 +56,9 @@ const PROBES = [0.3, 0.6, 0.9];
 
 const PROBE_TRIES = 3;
 
+/** Number of requests right after the first 429. A limiter that refuses only some of them lets others pass. */
+const beyond = ({ most }: RateLimit): number => Math.min(32, Math.max(8, Math.ceil(most / 2)));
+
 /**
  * Sends a burst to a limiter at rest, and probes the limited key before its window ends.
  *
@@ -76,6 +79,14 @@ export async function driveToLimit(
   const first = await stream(context, supply, pace);
   const history = [...first.history];
   if (first.refusal !== undefined) {
+    const atOnce = oneAtATime ? 1 : IN_FLIGHT_AT_FIRST;
+    const until = startedAt + PROBES[0]! * limit.windowMs;
+    for (let left = beyond(limit); left > 0 && context.now() < until; left -= atOnce) {
+      const requests = Array.from({ length: Math.min(left, atOnce) }, supply.next);
+      const replies = await context.burst(...requests);
+      const sent = replies.map((reply, nth) => ({ request: requests[nth]!, reply }));
+      history.push(...timedRequestsOf(sent, context.now()));
+    }
     history.push(...(await whileLimited()));
     for (const part of PROBES) {
       await context.wait(Math.max(0, startedAt + part * limit.windowMs - context.now()));
