@@ -10,9 +10,8 @@ const MAX_VALUE_LENGTH = 1024;
 /** Maximum length of a query that every server must accept, in octets. */
 const MAX_QUERY_LENGTH = 2048;
 
-/** A cache: each lookup is judged several times, and in many runs of a self-test. */
-const cache = new WeakMap<Known, Map<string, Facts | undefined>>();
-const MAX_CACHED = 20_000;
+/** A cache: each lookup is judged several times. */
+const cache = new WeakMap<Known, WeakMap<Request, Facts | undefined>>();
 
 /**
  * The facts of a request, as it was sent.
@@ -21,19 +20,18 @@ const MAX_CACHED = 20_000;
  * letter case of its name, a URL as target, a header field that may mean another one, a key that is not ASCII
  */
 export function factsOf(known: Known, request: Request): Facts | undefined {
-  const { endpoint, method, target, misplaced, credential } = request;
-  const authorization = authorizationOf(credential, known.callerKeys[0]);
-  if (request.isAbsolute === true || isRewritten(request) || /[^ -~\t]/.test(authorization ?? ''))
-    return undefined;
-  const name = JSON.stringify([endpoint, method, target, misplaced?.key, authorization]);
-  const before = cache.get(known) ?? new Map<string, Facts | undefined>();
+  const before = cache.get(known) ?? new WeakMap<Request, Facts | undefined>();
   cache.set(known, before);
-  if (!before.has(name)) {
-    if (before.size >= MAX_CACHED) before.clear();
-    before.set(name, readFacts(known, request));
-  }
-  return before.get(name);
+  if (!before.has(request))
+    before.set(request, isSilentAbout(known, request) ? undefined : readFacts(known, request));
+  return before.get(request);
 }
+
+/** Whether the interface says nothing about the form of a request. */
+const isSilentAbout = ({ callerKeys }: Known, request: Request): boolean =>
+  request.isAbsolute === true ||
+  isRewritten(request) ||
+  /[^ -~\t]/.test(authorizationOf(request.credential, callerKeys[0]) ?? '');
 
 /** Header fields that may mean another request: a second Authorization, or another method, path or host. */
 const rewriting = new Set([
