@@ -1,11 +1,17 @@
 import type { Turn } from '../limits/account.ts';
 
-/** How many items are looked at for one that may be sent now. */
-const LOOK_AHEAD = 256;
+/** How many items may be held that have to wait. */
+const MAX_HELD = 4096;
 
 /** What to do next. */
 export type Next<Item> =
   { readonly kind: 'send'; readonly item: Item } | (Turn & { readonly kind: 'at' | 'reply' | 'never' });
+
+/** An item and its place in the order. */
+interface Placed<Item> {
+  readonly item: Item;
+  readonly place: number;
+}
 
 /**
  * Items in their order, except that those that have to wait for a limiter let others pass.
@@ -13,37 +19,53 @@ export type Next<Item> =
  * @param groupOf items of the same group have the same turn
  */
 export function createPool<Item>(source: Iterator<Item>, groupOf: (item: Item) => string) {
-  const held: Item[] = [];
-  /** The item at this place of those that wait; undefined if there is none. */
-  const itemAt = (at: number): Item | undefined => {
-    if (at === held.length && at < LOOK_AHEAD) {
-      const { value, done } = source.next();
-      if (done !== true) held.push(value);
-    }
-    return held[at];
+  const groups = new Map<string, Placed<Item>[]>();
+  let [held, taken, putBack] = [0, 0, 0];
+  const hold = (item: Item, place: number): string => {
+    const group = groupOf(item);
+    const list = groups.get(group) ?? [];
+    groups.set(group, list);
+    if (place < 0) list.unshift({ item, place });
+    else list.push({ item, place });
+    held++;
+    return group;
+  };
+  const sendFirstOf = (group: string): Next<Item> => {
+    held--;
+    return { kind: 'send', item: groups.get(group)!.shift()!.item };
   };
   return {
     /** The first item that may be sent now, or else the earliest turn; undefined if no item is left. */
     next: (turnOf: (item: Item) => Turn): Next<Item> | undefined => {
-      const turns = new Map<string, Turn>();
       let first: Exclude<Turn, { kind: 'now' }> | undefined;
-      let item: Item | undefined;
-      for (let at = 0; (item = itemAt(at)) !== undefined; at++) {
-        const group = groupOf(item);
-        const turn = turns.get(group) ?? turnOf(item);
-        turns.set(group, turn);
-        if (turn.kind === 'now') {
-          held.splice(at, 1);
-          return { kind: 'send', item };
-        }
+      const waiting = new Set<string>();
+      const mayGo = (group: string): boolean => {
+        const turn = turnOf(groups.get(group)![0]!.item);
+        if (turn.kind === 'now') return true;
+        waiting.add(group);
         if (first === undefined || rank(turn) < rank(first)) first = turn;
+        return false;
+      };
+      const heads = [...groups]
+        .filter(([, { length }]) => length > 0)
+        .toSorted(([, [one]], [, [other]]) => one!.place - other!.place);
+      for (const [group] of heads) if (mayGo(group)) return sendFirstOf(group);
+      while (held < MAX_HELD) {
+        const { value, done } = source.next();
+        if (done === true) break;
+        const group = hold(value, taken++);
+        if (!waiting.has(group) && mayGo(group)) return sendFirstOf(group);
       }
       return first;
     },
     /** Puts an item back, before the others. */
-    putBack: (item: Item): void => void held.unshift(item),
+    putBack: (item: Item): void => void hold(item, --putBack),
     /** Items that were not sent, as far as they are known. */
-    held: (): readonly Item[] => held,
+    held: (): readonly Item[] =>
+      [...groups.values()]
+        .flat()
+        .toSorted((one, other) => one.place - other.place)
+        .map(({ item }) => item),
   };
 }
 
