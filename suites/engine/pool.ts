@@ -50,7 +50,7 @@ export function createPool<Item>(source: Iterator<Item>, groupOf: (item: Item) =
         .filter(([, { length }]) => length > 0)
         .toSorted(([, [one]], [, [other]]) => one!.place - other!.place);
       for (const [group] of heads) if (mayGo(group)) return sendFirstOf(group);
-      while (held < MAX_HELD) {
+      for (let room = MAX_HELD - held; room > 0; room--) {
         const { value, done } = source.next();
         if (done === true) break;
         const group = hold(value, taken++);
