@@ -73,24 +73,24 @@ async function walkBoth(state: RunState): Promise<void> {
   if (known.pending.length === 0) await runScenarios(state, becoming);
   // Lookups ask for the deposit that the state hook changes, unless one can be spared.
   const isBeside = options.stateHook === undefined || known.spare !== undefined;
-  const levels = atOnceAll(() => (isBeside ? runScenarios(state, becoming) : Promise.resolve()));
+  const transitions = atOnceAll(() => (isBeside ? runScenarios(state, becoming) : Promise.resolve()));
   const pairs = atOnceAll(() => runScenarios(state, requiredOf(state, 'service')));
   await Promise.all(
     endpointNames.map((endpoint) =>
       walk(state, endpoint, {
         onLevels: () => {
-          levels.reach(endpoint);
+          if (becoming.some((one) => one.endpoint === endpoint)) transitions.begin();
           if (!isScarce(state)) return undefined;
           pairs.begin();
           // They take few failed lookups, but many checks: only the other endpoint may use them up before.
           return endpoint === 'user-status' ? undefined : pairs.work();
         },
         onPairs: () => pairs.reach(endpoint),
-        onLongWait: levels.begin,
+        onLongWait: transitions.begin,
       }),
     ),
   );
-  await Promise.all([levels.work(), pairs.work()]);
+  await Promise.all([transitions.work(), pairs.work()]);
 }
 
 /** Whether a limit makes the run wait long: what needs little of it does not come after what uses it up. */
