@@ -7,7 +7,7 @@ import type { CliContext } from './cli-context.ts';
 export const CLEAR_LINE = '\r\u001b[K';
 
 /** In ms: how often a terminal changes, and how often a log says that the run still waits. */
-const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 30_000];
+const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 20_000];
 
 /** A log does not mention shorter waits, in ms. */
 const SHORT_MS = 5000;
@@ -37,7 +37,7 @@ export function createDisplay(
   const show = (text: string) => writeError(isTerminal ? `${CLEAR_LINE}${text}` : `${text}\n`);
   const print = (text: string) => writeError(`${isTerminal ? CLEAR_LINE : ''}${text}`);
   const rest = ({ waiting, endsAt }: Shown): Waiting => ({ ...waiting, waitMs: endsAt - now() });
-  /** Shows the waits that are not over. In a log, each has a line at its start and every half a minute. */
+  /** Shows the waits that are not over. In a log, each has a line at its start and every 20 s. */
   const tick = () => {
     const at = now();
     for (const [name, { endsAt }] of waits) if (endsAt <= at) waits.delete(name);
