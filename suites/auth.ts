@@ -51,6 +51,12 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
       answer: refused,
       refines: [`auth/${endpoint}/missing`],
     }),
+  ];
+}
+
+/** Requirements of one endpoint that a single lookup does not show. */
+function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
+  return [
     scenario({
       id: `auth/${endpoint}/revocation`,
       level: 'required',
@@ -84,6 +90,12 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
       run: judgeWaysAround(endpoint),
       judge: judgeForm,
     }),
+  ];
+}
+
+/** What one endpoint does where the interface leaves a choice. */
+function keyObservations(endpoint: Endpoint): readonly Requirement[] {
+  return [
     observing({
       endpoint,
       id: `auth/${endpoint}/order`,
@@ -140,8 +152,11 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
 }
 
 export const auth: readonly Requirement[] = [
-  ...keyRefusals('user-status'),
-  ...keyRefusals('deposit-check'),
+  ...endpointNames.flatMap((endpoint) => [
+    ...keyRefusals(endpoint),
+    ...keyScenarios(endpoint),
+    ...keyObservations(endpoint),
+  ]),
   observingEach({
     endpoint: 'service',
     id: 'auth/service/www-authenticate',
