@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
+import type { Exchange } from '../mock/exchange.ts';
 import { faults } from '../mock/faults.ts';
+import { crash } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
 import { catalogue, suiteOf } from '../suites/index.ts';
 import { canary, canaryFaults, ENOUGH_CASES, missedBy, verifyMock } from './canary.ts';
@@ -105,6 +107,25 @@ test('the verdict is the same for twenty seeds: for the reference, and for a ser
       const options = { fixture, seed, cases, requirements, isBrief: true };
       assert.equal((await verifyMock(behaviour, options)).verdict, verdict, `seed ${seed}`);
     }
+});
+
+test('a run finds an answer that is wrong once among 320, and says that it is', async () => {
+  for (const kind of ['member', 'executed']) {
+    let asked = 0;
+    const isHit = ({ finding }: Exchange) => finding.kind === kind && ++asked === 320;
+    const record = await verifyMock(crash({ where: isHit })(reference), { fixture, seed: 1, cases: 1500 });
+    const failed = record.requirements.flatMap((one) =>
+      one.level === 'required' && one.outcome === 'failed' ? [one] : [],
+    );
+    assert.ok(
+      failed.some(({ intermittent }) => intermittent?.failed === 1),
+      `${kind}, of ${asked}`,
+    );
+    assert.deepEqual(
+      failed.flatMap(({ where = [] }) => where),
+      [],
+    );
+  }
 });
 
 test('the self-check passes for any seed', async () => {

@@ -21,7 +21,7 @@ export interface Lookup {
   /** Rows about this lookup. */
   readonly rows: readonly LookupRow[];
   readonly rank: Rank;
-  /** Of a triple: 0 if no gate may mask it. */
+  /** How late it comes: 0 for triples that no gate may mask, and for all before them. */
   readonly depth: number;
   readonly times: number;
   readonly isAlone: boolean;
@@ -33,8 +33,8 @@ export interface Lookup {
   readonly request: () => Request;
 }
 
-/** Rows of triples are sent until an endpoint took so many requests, times `--cases`: those of depth 1, and deeper ones. */
-const [MOST_AT_DEPTH_1, MOST_BELOW] = [1.17, 0.7];
+/** Rows of depth 1, and deeper ones, are sent until an endpoint took so many requests, times `--cases`. */
+const [MOST_AT_DEPTH_1, MOST_BELOW] = [1.085, 0.7];
 
 /** The lookups of both endpoints, in the order in which a run sends them. */
 export interface Lookups {

@@ -20,7 +20,7 @@ export interface OrderedRow {
   readonly levels: Levels;
   readonly at: At;
   readonly rank: Rank;
-  /** Of a triple: 0 if no gate may mask it. */
+  /** How late it comes: 0 for triples that no gate may mask, and for all before them. */
   readonly depth: number;
 }
 
@@ -79,8 +79,30 @@ function* rowsInOrder(
     if (example.done !== true) yield make(example.value.levels, 'example', 0, example.value.pick);
   }
   for (const row of array.gatedPairs()) yield make(row, 'pair');
-  for (const { levels, depth } of array.triples()) yield make(levels, 'triple', depth);
+  for (const { levels, depth } of array.triples()) {
+    if (depth > 1) break;
+    yield make(levels, 'triple', depth);
+  }
+  for (const row of findingRows(endpoint, known, array)) yield make(row, 'random', 1);
+  for (const { levels, depth } of array.triples()) if (depth > 1) yield make(levels, 'triple', depth);
   for (const row of array.random()) yield make(row, 'random', 3);
+}
+
+/** After the triples that count most, so many rows find an entity: they show an answer that is rarely wrong. */
+const FINDING_ROWS = 58;
+
+/** Random rows that find an entity. */
+function* findingRows(endpoint: Endpoint, known: Known, { random }: CoveringArray): Generator<Levels> {
+  const isPossible = (['active', "another partner's"] as const).some(
+    (key) => entitiesSeen(endpoint, known, key).length > 0,
+  );
+  let left = isPossible ? FINDING_ROWS : 0;
+  for (const row of random()) {
+    if (left === 0) return;
+    if (!findsEntities(endpoint, row)) continue;
+    left--;
+    yield row;
+  }
 }
 
 /** Factors that write an id in another way. */

@@ -27,6 +27,7 @@ export const phases: readonly Phase[] = [
   { name: 'explain failures of triples', run: explainFailures },
   { name: 'state changes', run: changeState },
   { name: 'rate limits', run: (state) => runAll(state, [state.scenarios.limiters]) },
+  { name: 'explain failures of rate limits', run: explainFailures },
   { name: 'revocation of the only key', run: (state) => runAll(state, [state.scenarios.alone]) },
   { name: 'failures in company, of scenarios', run: excuseCompany },
   { name: 'verdicts', run: judge },

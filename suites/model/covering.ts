@@ -3,7 +3,7 @@ import type { Factor, FactorName, Levels } from './factors.ts';
 /** A row of triples. */
 export interface TripleRow {
   readonly levels: Levels;
-  /** 0: without a gate. 1: only a key may mask it. 2: the same, repeated. 3: the rest. */
+  /** 0: without a gate, and without rare levels. 1: only a key may mask it. 2: the rest. */
   readonly depth: 0 | 1 | 2;
 }
 
@@ -89,7 +89,7 @@ export function coveringArray(
     ] as const)
       for (let count = 0; count <= 3; count++)
         for (const levels of rowsWith(count, 3, wanted, isTaken))
-          yield { levels, depth: count === 0 ? 0 : depth };
+          yield { levels, depth: count === 0 && wanted === 'some' ? 0 : depth };
   }
   return {
     openPairs,
@@ -372,13 +372,14 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
   const isLevelWanted = ({ levels, names, isCostly }: Factor, index: number, wanted: Wanted) => {
     if (index <= 0) return true;
     const { isFine, isRare } = levels[names[index]!]!;
+    if (!hasGate) return isRare?.(base(0).key) !== true;
     if (isCostly === true) return wanted === 'some' && isFine !== true;
     return isMasked ? isFine !== true : isRare?.(base(0).key) !== true;
   };
   /** Begins to cover combinations of so many factors. */
   const begin = (strength: number, wanted: Wanted, seed: number) => {
     const isWanted = ({ row }: Combination) =>
-      !hasGate || wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!, wanted));
+      wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!, wanted));
     const left = new Map(
       rotated(space.combinations(strength).filter(isWanted), seed).map((one) => [one.code, one]),
     );
@@ -392,8 +393,8 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
     /**
      * Rows until every wanted combination of `strength` factors is covered.
      *
-     * @param wanted levels to cover in a part with gates. `few`: those that take one request, and only coarse ones if
-     * a gate decides the answer. `some`: also repeated lookups
+     * @param wanted levels to cover. Rare ones come with `all`. With gates, `few`: those that take one request, and only
+     * coarse ones if a gate decides the answer. `some`: also repeated lookups
      */
     *rows(strength: number, wanted: Wanted, seed: number): Generator<Levels> {
       const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted, seed);

@@ -37,7 +37,7 @@ export interface Level {
   readonly mayLetIn?: true;
   /** Whether it does not stand for all levels of its factor if a gate masks them. */
   readonly isFine?: true;
-  /** Whether it comes last with a key that may let a caller in. */
+  /** Whether triples with it and a key that may let a caller in come last. */
   readonly isRare?: (key: string) => boolean;
 }
 
