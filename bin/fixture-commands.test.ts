@@ -35,6 +35,26 @@ test('a generated file equals the generated standard output and is valid', async
   );
 });
 
+test('fixture check recommends entities that a state hook can change, until there are some', async () => {
+  const fixture = await loadFixture(undefined, {});
+  const owners = new Map(fixture.users!.map((user) => [user.user_id, user.partner]));
+  const isSpare = (one: { readonly state: string; readonly user_id: string }) =>
+    one.state === 'pending' && owners.get(one.user_id) === 'northwind' && !('becomes' in one);
+  const [first, ...others] = fixture.deposits!.filter(isSpare);
+  const adviceOn = async (without: readonly unknown[]) => {
+    const apiKeys = fixture.apiKeys!.filter((one) => !without.includes(one));
+    const deposits = fixture.deposits!.filter((one) => !without.includes(one));
+    writeFileSync(at('spares.json'), JSON.stringify({ ...fixture, apiKeys, deposits }));
+    return (await call(['fixture', 'check', at('spares.json')])).output.split('\n').slice(2, -1);
+  };
+  const spareKey = fixture.apiKeys!.find(({ key }) => key === 'northwind-spare-key');
+  const id = first!.reference_id;
+  const forDeposit = `For --state-url, add a pending deposit of northwind with an id of the UUID version of ${id}, without letters: the hook then executes that one while lookups go on.`;
+  const forKey = 'For --state-url, add an active key of northwind: the hook then revokes that one.';
+  assert.deepEqual(await adviceOn([spareKey, ...others]), [forKey, forDeposit]);
+  assert.deepEqual(await adviceOn([]), []);
+});
+
 test('an interrupted command exits with 130 and leaves the file unchanged', async () => {
   writeFileSync(at('kept.json'), 'as it was');
   const stop = AbortSignal.abort();

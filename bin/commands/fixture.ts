@@ -15,9 +15,10 @@ const check = command({
   run: async (flags, { env, print, terminal }) => {
     const { loadFixture } = await import('../fixture-file.ts');
     const fixture = await loadFixture(flags.file, env);
-    const { catalogue, gapsOf, knownFrom } = await import('../../suites/index.ts');
+    const { catalogue, gapsOf, knownFrom, sparesToAdd } = await import('../../suites/index.ts');
     const { renderGaps } = await import('../../reports/index.ts');
-    const gaps = gapsOf(catalogue, knownFrom(fixture), true);
+    const known = knownFrom(fixture);
+    const gaps = gapsOf(catalogue, known, true);
     const counts = (['partners', 'apiKeys', 'users', 'deposits'] as const).map(
       (part) => `${fixture[part]?.length ?? 0} ${part}`,
     );
@@ -28,6 +29,7 @@ const check = command({
         ? 'It is complete: every requirement that needs no state hook can be checked.\n'
         : renderGaps(gaps, terminal),
     );
+    for (const spare of sparesToAdd(known)) await print(`For --state-url, add ${spare}.\n`);
     return 0;
   },
 });
