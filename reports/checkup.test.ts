@@ -85,8 +85,8 @@ not checkable with this fixture
 note: No --fixture was given, so the target is expected to have the built-in
   data.
 
-verify would take about 1,234 requests, 12.0 s of waiting for rate limits, 0.5
-  s of answers at this speed, strength 1
+verify would take about 1,234 requests, 12.0 s of waiting for rate limits and
+  changes of data, 0.5 s of answers at this speed, strength 1
 3 checks failed: 2 of 6 checks ok (15 requests in 0.4 s)
 `,
   );

@@ -96,8 +96,10 @@ function gapLines(gaps: readonly Gap[], { paint, width }: Screen, maxIds: number
 
 function summaryLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
   const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
-  const waiting = plan.waitMs === 0 ? 'no waiting' : `${duration(plan.waitMs)} of waiting`;
-  const waits = `${waiting} for ${plan.waitMs === 0 ? 'known ' : ''}rate limits`;
+  const waits =
+    plan.waitMs === 0
+      ? 'no waiting for known rate limits'
+      : `${duration(plan.waitMs)} of waiting for rate limits and changes of data`;
   const run = compact(
     `verify would take about ${plural(plan.requests, 'request')}, ${waits}`,
     plan.answersMs !== undefined && `${duration(plan.answersMs)} of answers at this speed`,

@@ -15,6 +15,12 @@ export interface Setup {
   /** In the order of the run, by rank. */
   readonly lookups: Readonly<Record<Endpoint, readonly Lookup[]>>;
   readonly scenarios: ReturnType<typeof schedule>;
+  /** When a deposit is executed, and when a key is revoked, relative to lookups. */
+  readonly changes: {
+    readonly execution?: 'before' | 'beside' | 'after';
+    readonly revocation?: 'after' | 'last';
+  };
+  readonly graceMs: number;
   readonly rate: number | undefined;
   readonly maxRequests: number;
 }
@@ -34,10 +40,15 @@ export interface Course extends Forecast {
   /** Endpoints whose stated limit is not compared. */
   readonly notCompared: readonly Endpoint[];
   readonly isOutOfRequests: boolean;
+  /** The part of the time that changes of the target's data add. */
+  readonly changesMs: number;
 }
 
 /** Requests of a scenario that does not say how many it sends. */
 const FEW = 3;
+
+/** Requests that follow the execution of a deposit, and the revocation of a key. */
+const [AFTER_EXECUTION, AFTER_REVOCATION] = [45, 105];
 
 /** Requests that show other keys, other requests and the recovery of a limited key. */
 const PROBES = 10;
@@ -63,7 +74,9 @@ const STAGES: readonly (readonly Lookup['rank'][])[] = [
 
 /** Walks through a run by the rules that it keeps to. Nothing is sent, and answers take no time. */
 export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course {
-  const { lookups, scenarios, limits, rate } = setup;
+  const { lookups, scenarios, limits, rate, graceMs } = setup;
+  const { execution, revocation } = setup.changes;
+  const beforeMs = execution === 'before' ? graceMs : 0;
   const isLimited = scenarios.limiters.length > 0;
   const reserve = reserveOf(isLimited, setup.maxRequests, maxDurationMs);
   const most = setup.maxRequests - reserve.requests;
@@ -80,7 +93,11 @@ export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course 
       .filter((one) => one.endpoint === endpoint && (one.level === 'required') === isRequired)
       .flatMap(itemsOf);
   const reached: Course['reached'][number][] = [];
-  const walks = endpointNames.map((endpoint) => ({ endpoint, at: 0, isCut: false }));
+  const walks = endpointNames.map((endpoint) => ({
+    endpoint,
+    at: execution === 'before' ? graceMs : 0,
+    isCut: false,
+  }));
   const both = (itemsFor: (endpoint: Endpoint) => readonly Item[], end: number, longestWaitMs: number) => {
     const results = target.walk(
       walks.map((one) => ({ ...one, items: itemsFor(one.endpoint) })),
@@ -104,17 +121,22 @@ export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course 
       reached.push({ atMs: Math.max(...walks.map(({ at }) => at)), requests: target.requests() });
   };
   stage(0, Infinity);
+  const levelsAt = Math.max(...walks.map(({ at }) => at));
   both((name) => beside(name, true), until, Infinity);
   stage(1, Infinity);
-  meet();
+  const besideMs = execution === 'beside' ? Math.max(0, levelsAt + graceMs - meet()) : 0;
+  for (const walk of walks) walk.at += besideMs;
   const services = scenarios.lanes.flat().filter(isService).flatMap(itemsOf).length;
   // A stated limit makes crowds smaller.
   target.spend(Object.keys(limits).length === 0 ? services : services / 4);
   both((name) => beside(name, false), maxDurationMs, Infinity);
   meet();
   stage(2, SHORT_WAIT_MS);
-  let now = meet();
-  target.spend([...scenarios.becoming, ...scenarios.alone].length * FEW);
+  const afterMs = execution === 'after' || revocation === 'after' ? graceMs : 0;
+  const lastMs = revocation === 'last' ? graceMs : 0;
+  let now = meet() + afterMs;
+  target.spend(execution === undefined ? 0 : AFTER_EXECUTION);
+  target.spend(revocation === undefined ? 0 : AFTER_REVOCATION);
   const notCompared: Endpoint[] = [];
   for (const endpoint of endpointNames) {
     if (!scenarios.limiters.some((one) => one.endpoint === endpoint)) continue;
@@ -130,6 +152,7 @@ export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course 
           ? explorationMs(limit.windowMs)
           : crossingMs(limit, maxDurationMs - now);
   }
+  now += lastMs;
   return {
     requests: Math.min(setup.maxRequests, Math.round(target.requests())),
     durationMs: Math.min(now, maxDurationMs),
@@ -139,6 +162,7 @@ export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course 
     reached,
     notCompared,
     isOutOfRequests: target.isOut(),
+    changesMs: beforeMs + besideMs + afterMs + lastMs,
   };
 }
 

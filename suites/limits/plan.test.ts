@@ -38,6 +38,7 @@ const planned = (requirements: readonly Requirement[], more: Partial<PlanOptions
     skip: new Set(),
     seed: 1,
     cases: 60,
+    graceMs: 0,
     maxDurationMs: Number.POSITIVE_INFINITY,
     maxRequests: Number.POSITIVE_INFINITY,
     ...more,
@@ -123,6 +124,41 @@ describe('limiters', () => {
       'user-status',
       'deposit-check',
     ]);
+  });
+});
+
+describe('changes of data', () => {
+  const changing = catalogue.filter((row) => row.kind === 'scenario' && row.needsChange !== undefined);
+  const stateHook = { change: () => Promise.resolve() };
+  const [pending] = sampleKnown.pending;
+  const { becoming } = sampleKnown;
+  const seconds = (known: Partial<PlanOptions['known']>, more: Partial<PlanOptions>, otherKeys = 1) => {
+    const keys = sampleKnown.otherKeys.slice(0, otherKeys);
+    const all = { ...sampleKnown, limits: {}, ...known, otherKeys: keys };
+    return planned(changing, { known: all, graceMs: 5000, ...more }).durationMs / 1000;
+  };
+  test('take the grace each, those at once together', () => {
+    const none = { pending: [], becoming: [] };
+    const one = { pending: [pending!], becoming };
+    assert.equal(seconds(none, {}), 0);
+    assert.equal(seconds(none, { stateHook }), 5);
+    assert.equal(seconds(one, {}), 5);
+    assert.equal(seconds(one, { stateHook }), 5);
+    assert.equal(seconds({ ...one, pending: [] }, { stateHook }), 10);
+    assert.equal(seconds({ ...one, spare: pending }, { stateHook }), 10);
+    assert.equal(seconds(one, { stateHook }, 0), 10);
+  });
+
+  test('do not grow with --cases, and are cut by --max-duration', () => {
+    const { durationMs } = planned([...changing, unknown('deposit-check')], {
+      cases: 1_000_000,
+      graceMs: 5000,
+      stateHook,
+    });
+    assert.ok(durationMs >= 5000 && durationMs <= 10_000, String(durationMs));
+    const cut = planned(changing, { graceMs: 5000, stateHook, maxDurationMs: 2000 });
+    assert.deepEqual([cut.because, cut.durationMs], ['--max-duration', 2000]);
+    assert.ok(cut.needs.length > 0);
   });
 });
 

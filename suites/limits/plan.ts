@@ -5,13 +5,23 @@ import { createCoverage } from '../engine/coverage.ts';
 import { createLookups, type Lookup } from '../engine/lookups.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { schedule } from '../engine/schedule.ts';
+import { withSpare } from '../model/entities.ts';
 import { isLookupRow, type Requirement } from '../requirement.ts';
 import { courseOf, type Course, type Setup } from './course.ts';
 import { statedLimits, type RateLimit } from './limit.ts';
 
 export type PlanOptions = Pick<
   RunOptions,
-  'known' | 'requirements' | 'skip' | 'seed' | 'cases' | 'maxDurationMs' | 'maxRequests' | 'rate'
+  | 'known'
+  | 'requirements'
+  | 'skip'
+  | 'seed'
+  | 'cases'
+  | 'maxDurationMs'
+  | 'maxRequests'
+  | 'rate'
+  | 'graceMs'
+  | 'stateHook'
 > & {
   /** Limits to plan with; without them, those that the fixture states. */
   readonly limits?: Readonly<Partial<Record<Endpoint, RateLimit>>>;
@@ -48,7 +58,9 @@ export function plan(options: PlanOptions): Plan {
   const keys = known.callerKeys.length;
   const course = courseOf(setup, { maxDurationMs, keys });
   const isSlow = rate !== undefined || endpointNames.some((name) => limits[name] !== undefined);
-  const isBounded = options.maxRequests < Infinity || (isSlow && maxDurationMs < Infinity);
+  const isBounded =
+    options.maxRequests < Infinity ||
+    (maxDurationMs < Infinity && (isSlow || course.durationMs >= maxDurationMs));
   const whole = isBounded
     ? courseOf({ ...setup, maxRequests: Infinity }, { maxDurationMs: Infinity, keys })
     : course;
@@ -56,10 +68,13 @@ export function plan(options: PlanOptions): Plan {
   for (const { endpoint, levels } of course.sent) coverage.take(endpoint, levels);
   const { strength, coverage: figures } = coverage.figures();
   const isWalkCut =
-    course.sent.length < whole.sent.length || course.notCompared.length > whole.notCompared.length;
+    course.sent.length < whole.sent.length ||
+    course.notCompared.length > whole.notCompared.length ||
+    (course.changesMs > 0 && whole.durationMs > maxDurationMs);
   // Further lookups take as many requests and as long as those that were walked through.
   const times = isWalkCut ? 1 : Math.max(1, cases / MAX_WALKED);
-  const [needed, neededMs] = [course.requests * times, course.durationMs * times];
+  const timeOf = ({ durationMs, changesMs }: Course) => (durationMs - changesMs) * times + changesMs;
+  const [needed, neededMs] = [course.requests * times, timeOf(course)];
   const part = Math.min(1, options.maxRequests / Math.max(1, needed), maxDurationMs / Math.max(1, neededMs));
   const isCut = isWalkCut || part < 1;
   return {
@@ -84,15 +99,16 @@ export function plan(options: PlanOptions): Plan {
     } as const),
     others: options.comparesBounds === true && isSlow && keys > 0 ? othersOf(setup, keys) : [],
     needs: isBounded ? needsOf(strength, whole) : [],
-    wholeMs: whole.durationMs * times,
+    wholeMs: timeOf(whole),
     coverage: figures,
   };
 }
 
 function setupOf(
-  { known, requirements, skip, cases, seed, rate, maxRequests }: PlanOptions,
+  { known: all, requirements, skip, cases, seed, rate, maxRequests, graceMs, stateHook }: PlanOptions,
   limits: Setup['limits'],
 ): Setup {
+  const known = stateHook === undefined ? all : withSpare(all);
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const source = createLookups(
     { known, seed, cases: Math.min(cases, MAX_WALKED) },
@@ -110,7 +126,27 @@ function setupOf(
       lookups[value.endpoint].push(value);
     }
   }
-  return { limits, lookups, scenarios: schedule(asked), rate, maxRequests };
+  const scenarios = schedule(asked);
+  const changes = changesOf(known, scenarios, stateHook !== undefined);
+  return { limits, lookups, scenarios, changes, graceMs, rate, maxRequests };
+}
+
+/** When a run changes the target's data. Each change takes the grace. */
+function changesOf(
+  known: PlanOptions['known'],
+  { becoming, alone }: Setup['scenarios'],
+  hasHook: boolean,
+): Setup['changes'] {
+  const { pending, spare, callerKeys, otherKeys } = known;
+  const executes = becoming.length > 0 && (known.becoming.length > 0 || (hasHook && pending.length > 0));
+  const revokes = hasHook && alone.length > 0 && callerKeys.length > 0;
+  const hasOneKey = callerKeys.length + otherKeys.length < 2;
+  return {
+    ...(executes && {
+      execution: pending.length === 0 ? 'before' : !hasHook || spare !== undefined ? 'beside' : 'after',
+    }),
+    ...(revokes && { revocation: hasOneKey ? 'last' : 'after' }),
+  };
 }
 
 const FIRST_RANKS = ['requirement', 'level', 'pair', 'example'] as const;

@@ -27,7 +27,7 @@ const spared = new WeakMap<Known, Known>();
 
 /** What is known, with a pending deposit for a state hook alone, if another one of the same kind stays. */
 export function withSpare(known: Known): Known {
-  const before = spared.get(known);
+  const before = known.spare === undefined ? spared.get(known) : known;
   if (before !== undefined) return before;
   const pool = poolsOf('deposit-check', known).find(
     ({ situation, ids }) => situation === 'own, pending' && ids.length > 1 && known.pending.length > 1,
