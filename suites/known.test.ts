@@ -90,9 +90,9 @@ describe('users and deposits', () => {
     assert.deepEqual(ids(known.pending), ['4b']);
     assert.deepEqual(ids(known.failed), ['4c']);
   });
-  test('that become EXECUTED are a separate group and never foreign', () => {
+  test('that become EXECUTED are a separate group for their partner, and foreign for others', () => {
     assert.deepEqual(ids(known.becoming), ['4d']);
-    assert.deepEqual(ids(known.foreignDeposits), ['5a', '5b']);
+    assert.deepEqual(ids(known.foreignDeposits), ['5a', '5b', '5c']);
     assert.deepEqual(ids(knownFrom(fixture, 'contoso').becoming), ['5c']);
   });
 });
@@ -116,7 +116,7 @@ describe('a part that is missing', () => {
     assert.equal(of.partner, undefined);
     assert.deepEqual(ids(of.members), []);
     assert.deepEqual(ids(of.foreigners), ['1a', '1b', '2c', '3d']);
-    assert.deepEqual(ids(of.foreignDeposits), ['4a', '4b', '4c', '5a', '5b']);
+    assert.deepEqual(ids(of.foreignDeposits), ['4a', '4b', '4c', '4d', '5a', '5b', '5c']);
   });
   test('a key without a partner does not own the users without an IB', () => {
     const apiKeys = fixture.apiKeys!.filter(({ partner }) => partner === null);

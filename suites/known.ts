@@ -84,8 +84,8 @@ export function knownFrom(fixture: Fixture, partner?: string) {
     spare: undefined as FixturePendingDeposit | undefined,
     becoming: pending.filter(isBecoming),
     failed: ours.filter((deposit) => deposit.state === 'failed'),
-    /** Deposits of users outside the IB, in any state, without `becomes`. */
-    foreignDeposits: deposits.filter((deposit) => !isOurs(deposit) && !isBecoming(deposit)),
+    /** Deposits of users outside the IB, in any state. */
+    foreignDeposits: deposits.filter((deposit) => !isOurs(deposit)),
     /** By id in lower case. */
     userById,
     /** By reference id in lower case. */
