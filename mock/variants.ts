@@ -256,6 +256,8 @@ const changes: VariantRows = {
   'changes-on-one-replica-late: One of two replicas shows a change of the data 1 s later': seesChanges(
     ({ ageMs, nth }) => nth % 2 === 0 || ageMs >= 1000,
   ),
+  'changes-by-spelling: A change of the data shows after 1 s, but at once for an id with capital letters':
+    seesChanges(({ ageMs, request }) => ageMs >= 1000 || /_id=[^&]*[A-F]/.test(request.target)),
   'executed-deposits-kept: An EXECUTED deposit is answered from a cache of its owner for ever': cached(
     ({ finding }) => (finding.kind === 'executed' ? Infinity : 0),
   ),
