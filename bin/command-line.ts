@@ -41,7 +41,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
     .fail((message: string, error: Error | undefined) => {
       // For wrong usage, yargs passes a YError or no error.
       throw error === undefined || error.name === 'YError'
-        ? wrongUsage(withSuggestion(message ?? error?.message, argv))
+        ? wrongUsage(withSuggestion(inOurWords(message ?? error?.message, argv), argv))
         : error;
     });
   // With a callback, yargs passes help and version as text instead of printing them.
@@ -185,6 +185,25 @@ function valuesOf({ positionals, flags }: Command, given: Readonly<Record<string
     return [key, value === undefined || coerce === undefined ? value : coerce(value as never, name)];
   });
   return Object.fromEntries(values) as Readonly<Record<string, unknown>>;
+}
+
+/** Messages of yargs in our words. `$usage` is the usage of the command. */
+const ourWords: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/^Not enough non-option arguments: .*/, 'an argument is missing: ib-conformance $usage'],
+  [/^Not enough arguments following: (.*)/, '--$1 needs a value'],
+  [/^Missing required arguments?: (.*)/, '--$1 is missing'],
+  [/^Invalid values:\s+Argument: ([^,]*), Given: "([^"]*)", Choices: (.*)/s, '--$1 $2: choose from $3'],
+];
+
+function inOurWords(message: string, argv: readonly string[]): string {
+  const found = ourWords.find(([pattern]) => pattern.test(message));
+  const usages = commands.flatMap((one) =>
+    'commands' in one ? one.commands.map(({ usage }) => `${nameOf(one)} ${usage}`) : one.usage,
+  );
+  const isUsed = (usage: string) => argv.join(' ').startsWith(usage.replace(/ [<[].*/, ''));
+  return found === undefined
+    ? message
+    : message.replace(...found).replace('$usage', usages.find(isUsed) ?? '<command>');
 }
 
 /** Adds "did you mean" to the message of yargs about an unknown flag or command. */

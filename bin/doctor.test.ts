@@ -7,7 +7,7 @@ import { tls } from '../mock/testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
 import { gapsOf } from '../suites/needs.ts';
-import { withServer } from '../suites/testing/against.ts';
+import { serverFor, withServer } from '../suites/testing/against.ts';
 import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
@@ -50,6 +50,9 @@ test('a mock with its own fixture: everything is ok and checked, and nothing cha
   assert.equal(mock.deposits.get(polled!.reference_id).pollsLeft, polled!.becomes!.afterPolls);
   const text = await call(mock.url, ...fixture, ...hook);
   assert.match(text.output, /^ready for verify: (\d+) of \1 checks ok \(15 requests in/m);
+  assert.ok(
+    text.output.endsWith(`\nnext: ib-conformance verify ${mock.url} ${[...fixture, ...hook].join(' ')}\n`),
+  );
 });
 
 test('without --fixture, a note names the built-in data; without a hook, the gaps are listed', async () => {
@@ -86,7 +89,7 @@ test('differences between fixture and target are reported with their places', as
   await using mock = await startMock();
   const { url } = mock;
   const { code, problems: found } = await examined(url, '--fixture', wrong);
-  assert.equal(code, 1);
+  assert.equal(code, 2);
   const pattern = [
     /^<key northwind\/revoked>: accepted \(200\), but apiKeys\[1\] is revoked$/,
     /^<key contoso\/active>: refused \(401\), but apiKeys\[2\] is active$/,
@@ -115,6 +118,34 @@ test('a self-signed certificate is reported; --ca or --insecure accepts it', asy
   }
   const other = await call(`https://127.0.0.1:${port}`, ...fixture, '--ca', ca);
   assert.match(other.output, /✗ HTTP +its certificate is for another name/);
+});
+
+test('exit code and next step say whether a run can start; the worst finding comes first', async (t) => {
+  const answering = (status: number, body: object) =>
+    createHttpServer((_, response) => response.writeHead(status).end(JSON.stringify(body)));
+  await using mock = await startMock();
+  const targets: readonly (readonly [url: string, code: number, first: RegExp, next: RegExp])[] = [
+    [
+      `${mock.url}/api/ib/user-status`,
+      0,
+      /^reach\n {2}✓/,
+      /^next: ib-conformance verify http:\/\/127\.\S+:\d+ --fixture/,
+    ],
+    [
+      await serverFor(t, answering(401, { error: 'No' })),
+      2,
+      /^keys\n {2}✗ <key northwind\/active>/,
+      /^next: Check that the target has this key/,
+    ],
+    [`${mock.url}/elsewhere`, 4, /^reach\n {2}✗ user-status +404/, /^next: Correct the URL/],
+    ['http://127.0.0.1:9', 4, /^reach\n {2}✗ HTTP/, /^next: Start the server/],
+  ];
+  for (const [url, expectedCode, first, next] of targets) {
+    const { code, output } = await call(url, ...fixture);
+    assert.equal(code, expectedCode, output);
+    assert.match(output.split('\n\n')[1]!, first);
+    assert.match(output.slice(output.lastIndexOf('\nnext: ') + 1), next);
+  }
 });
 
 test('--header is sent with every request, and its value is not shown', async () => {

@@ -47,10 +47,10 @@ export function exitCodeOf(
   return exitCodes.conformant[0];
 }
 
-/** Exit codes of `doctor` by verdict. */
+/** Exit codes of `doctor` and `init` by verdict: whether a run can start. */
 export const exitCodeOfCheckup = {
   ok: exitCodes.conformant[0],
-  problems: exitCodes.nonconformant[0],
+  problems: exitCodes.usage[0],
   unreachable: exitCodes.unreachable[0],
 } as const satisfies Record<Checkup['verdict'], number>;
 

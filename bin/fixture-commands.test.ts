@@ -53,13 +53,24 @@ test('fixture check recommends entities that a state hook can change, until ther
   const forKey = 'For --state-url, add an active key of northwind: the hook then revokes that one.';
   assert.deepEqual(await adviceOn([spareKey, ...others]), [forKey, forDeposit]);
   assert.deepEqual(await adviceOn([]), []);
+
+test('an existing file is kept; --force overwrites it', async () => {
+  writeFileSync(at('mine.json'), 'as it was');
+  const refused = await generate(`--output ${at('mine.json')}`);
+  assert.deepEqual(
+    [refused.code, refused.error],
+    [2, `ib-conformance: ${at('mine.json')}: exists; --force overwrites it`],
+  );
+  assert.equal(readFileSync(at('mine.json'), 'utf8'), 'as it was');
+  assert.equal((await generate(`--output ${at('mine.json')} --force`)).code, 0);
+  assert.notEqual(readFileSync(at('mine.json'), 'utf8'), 'as it was');
 });
 
 test('an interrupted command exits with 130 and leaves the file unchanged', async () => {
   writeFileSync(at('kept.json'), 'as it was');
   const stop = AbortSignal.abort();
   for (const flags of [['--output', at('kept.json')], []]) {
-    const { code, error } = await call(['fixture', 'generate', ...flags], {}, stop);
+    const { code, error } = await call(['fixture', 'generate', '--force', ...flags], {}, stop);
     assert.deepEqual([code, error], [130, 'ib-conformance: interrupted before everything was written']);
   }
   assert.equal(readFileSync(at('kept.json'), 'utf8'), 'as it was');
@@ -114,6 +125,7 @@ testRefusals('fixture', [
   ['generate --users -1', /--users -1: needs a whole number from 0/],
   ['generate --users 0', /--deposits 1000: every deposit needs a user/],
   [`generate --output ${at('none/f.json')}`, /the fixture cannot be written: its folder does not exist/],
+  ['generate --output /proc/x.json', /the fixture cannot be written: its folder takes no new files/],
   ['generate --output /dev/full', /the fixture cannot be written: the disk is full/],
   [`export ${at('keyed.json')} --format sql`, /needs the environment variable IB_KEY/],
   [`export ${at('f.json')} --format csv`, /needs --output with a folder/],

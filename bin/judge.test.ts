@@ -257,7 +257,11 @@ const start = '{"line":"stopped","of":"x","reason":"budget","words":"x"}\n';
 /** Texts that are not a transcript, and the message. */
 const wrong: Readonly<Record<string, readonly [text: string | undefined, pattern: RegExp]>> = {
   nothing: ['', /is empty or not a transcript/],
-  'a record': ['{"format":"ib-conformance/run/1"}\n', /:1: has the format ib-conformance\/run\/1/],
+  'a record': ['{"format":"ib-conformance/run/1"}\n', /: is a run record, which is judged already/],
+  'an indented record': [
+    JSON.stringify({ format: 'ib-conformance/run/1' }, undefined, 2),
+    /is a run record, which is judged already: `ib-conformance report /,
+  ],
   'no JSON': [`${start}oh\n${start}`, /:2: is not JSON/],
   'another line': [`${start}{"line":"x"}\n`, /:2: .*verify --report ndjson=file/],
   'no start line': [start, /first line is not a start line/],

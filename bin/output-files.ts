@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
@@ -130,7 +130,11 @@ async function writeToDisk(temporary: string, text: Text): Promise<void> {
 export function writeProblem(file: string, what: string, error: unknown): unknown {
   const { code = '', errno = 0, message, syscall } = error as NodeJS.ErrnoException;
   if (code !== 'EISDIR' && syscall === undefined) return error;
-  const why = messages[code] ?? getSystemErrorMap().get(errno)?.[1] ?? message;
+  // Some folders, such as /proc, refuse new files with ENOENT.
+  const isRefused = code === 'ENOENT' && existsSync(dirname(file));
+  const why = isRefused
+    ? 'its folder takes no new files'
+    : (messages[code] ?? getSystemErrorMap().get(errno)?.[1] ?? message);
   return wrongUsage(`${file}: ${what} cannot be written: ${why}`);
 }
 
@@ -144,3 +148,10 @@ const messages: Readonly<Record<string, string>> = {
   ENXIO: 'the pipe has no reader',
   EPIPE: 'its reader closed it',
 };
+
+/** @throws Problem with code `usage`, a line for each regular file that exists */
+export function rejectExisting(files: readonly string[]): void {
+  const existing = files.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+  if (existing.length > 0)
+    throw wrongUsage(existing.map((path) => `${path}: exists; --force overwrites it`).join('\n'));
+}

@@ -35,6 +35,7 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
     for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
       number++;
       if (text === '') continue;
+      if (text.includes('"ib-conformance/run/')) throw isRecord(file);
       if (broken !== undefined) throw invalidLine(file, broken, 'is not JSON');
       let line: unknown;
       try {
@@ -53,6 +54,11 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
   if (lines.length > 0) return lines;
   throw wrongUsage(`${file}: is empty or not a transcript (\`verify --report ndjson=file\` writes one)`);
 }
+
+const isRecord = (file: string) =>
+  wrongUsage(
+    `${file}: is a run record, which is judged already: \`ib-conformance report ${file}\` shows it; judge reads what \`verify --report ndjson=file\` writes`,
+  );
 
 const invalidLine = (file: string, number: number, what: string) =>
   wrongUsage(`${file}:${number}: ${what}; a transcript is what \`verify --report ndjson=file\` writes`);

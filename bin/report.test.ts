@@ -54,7 +54,7 @@ describe('report', () => {
       [`${sample} --format junit --format json`, /two reports have the same destination, standard output/],
       [`${sample} --format junit=${place('no/x')} --format json=${place('y')}`, /its folder does not exist/],
       [`${sample} --format badge=${place('b')}`, /a badge needs a complete run, but/],
-      ['', /Not enough non-option arguments/],
+      ['', /an argument is missing: ib-conformance /],
     ] as const) {
       const { code, output, stderr } = await runCli(`report ${argv}`);
       assert.deepEqual([code, output], [2, ''], argv);

@@ -88,13 +88,17 @@ function cachedKnown(fixture: Fixture, partner: string | undefined): RunOptions[
   return known;
 }
 
-/** @throws Problem with code `usage` for a certificate file that cannot be read */
+/** @throws Problem with code `usage` for a file that cannot be read or has no certificate */
 export async function tlsOptions(flags: {
   readonly ca?: string | undefined;
   readonly insecure: boolean;
 }): Promise<RunOptions['tls']> {
   const { ca, insecure } = flags;
-  return ca === undefined ? { insecure } : { insecure, ca: await readText(ca, `--ca ${ca}`) };
+  if (ca === undefined) return { insecure };
+  const text = await readText(ca, `--ca ${ca}`);
+  if (/^-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/m.test(text)) return { insecure, ca: text };
+  const what = text.includes('PRIVATE KEY-----') ? 'is a private key' : 'has no certificate in PEM';
+  throw wrongUsage(`--ca ${ca}: ${what}; give the file that begins with -----BEGIN CERTIFICATE-----`);
 }
 
 export interface Selection extends ReturnType<typeof select> {}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseUrl } from './url-and-headers.ts';
+import { parseTarget, parseUrl } from './url-and-headers.ts';
 
 describe('a base URL', () => {
   /** Typed text, and the URL of the target. */
@@ -11,6 +11,12 @@ describe('a base URL', () => {
   };
   for (const [text, href] of Object.entries(good))
     test(`${text} is valid`, () => assert.equal(parseUrl(text).href, href));
+
+  for (const path of ['api/ib', 'api/ib/', 'api/ib/user-status', 'api/ib/deposit-check/', ''])
+    test(`a target with /${path} at its end is understood`, () => {
+      assert.equal(parseTarget(`http://x/${path}`).href, 'http://x/');
+      assert.equal(parseTarget(`http://x/gateway/${path}`).href, 'http://x/gateway/');
+    });
 
   /** Typed text, and the message of one line. */
   const bad: Readonly<Record<string, RegExp>> = {

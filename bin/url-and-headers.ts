@@ -1,7 +1,7 @@
 import { printable } from '../reports/text.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 
-/** Parses the `{base_url}` of a target: http or https, without query, fragment and credentials. */
+/** Parses a base URL: http or https, without query, fragment and credentials. */
 export function parseUrl(text: string): URL {
   const shown = printable(withoutCredentials(text), MAX_SHOWN);
   if (shown.trim() === '')
@@ -26,6 +26,13 @@ export function parseUrl(text: string): URL {
     throw wrongUsage(`${shown}: no server can listen on port 0; give the port of the target`);
   // An empty query or fragment is only in `href`.
   if (/[?#]/.test(url.href)) throw wrongUsage(`${shown}: a base URL must not have a query or a fragment`);
+  return url;
+}
+
+/** Parses the `{base_url}` of a target, also if a path of the interface is appended to it. */
+export function parseTarget(text: string): URL {
+  const url = parseUrl(text);
+  url.pathname = url.pathname.replace(/\/api\/ib(?:\/(?:user-status|deposit-check))?\/?$/, '/');
   return url;
 }
 

@@ -1,7 +1,7 @@
 import type { Check, Checkup, Gap } from '../schemas/generated/types.ts';
 import type { ReportOptions } from './formats.ts';
 import { needWords } from './limits.ts';
-import { MAX_TEXT, runTitle } from './results.ts';
+import { MAX_COMMAND, MAX_TEXT, runTitle } from './results.ts';
 import {
   columns,
   count,
@@ -30,20 +30,38 @@ const marks: Readonly<Record<Check['outcome'], readonly [Tone, mark: string]>> =
 
 const short = (text: string): string => printable(text, MAX_TEXT);
 
-/** Renders the result of doctor as a checklist, with a fix under each ✗. */
+const isProblem = ({ outcome }: Check) => outcome === 'problem';
+
+/** Renders the result of doctor as a checklist, with a fix under each ✗. The worst finding comes first. */
 export function renderCheckup(checkup: Checkup, options: ReportOptions): string {
   const screen = screenOf(options);
   const { width, paint } = screen;
   const { notes, checks } = checkup;
   const lines = [
     ...hanging(runTitle(checkup), width).map((line) => paint('quiet', line)),
-    ...checkLines(checks, screen),
+    ...checkLines(worstFirst(checks), screen),
     ...gapLines(checkup.gaps, screen, MAX_IDS),
     ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
     ...summaryLines(checkup, screen),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Areas with a problem come before the others, and problems first in their area. */
+function worstFirst(checks: readonly Check[]): readonly Check[] {
+  const bad = new Set(checks.filter(isProblem).map(({ area }) => area));
+  const rank = (check: Check) => Number(!bad.has(check.area)) + Number(!isProblem(check));
+  return checks.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** `next: `, and the fix of the worst finding; without one, a command to copy. */
+export function checkupStep({ checks }: Checkup, command: string, { width }: ReportOptions): string {
+  const fix = checks.find(isProblem)?.fix;
+  if (fix === undefined) return `next: ${printable(command, MAX_COMMAND)}\n`;
+  return hanging(`next: ${short(fix)}`, screenOf({ color: false, width }).width)
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** Renders checks as a list per area, with a fix under each ✗. */
@@ -112,7 +130,7 @@ function summaryLines(checkup: Checkup, { paint, width }: Screen): readonly stri
   const words = {
     ok: unjudged === 0 ? 'ready for verify' : partly,
     problems: `${plural(of('problem'), 'check')} failed`,
-    unreachable: 'the target cannot be reached',
+    unreachable: of('ok') === 0 ? 'the target cannot be reached' : 'this is another service',
   }[verdict];
   const tally = `${words}: ${count(of('ok'))} of ${plural(checks.length, 'check')} ok (${plural(requests, 'request')} in ${duration(durationMs)})`;
   const tone = verdict === 'ok' ? 'good' : 'bad';

@@ -13,7 +13,7 @@ export { compare, type Comparison } from './diff.ts';
 export type { ReportName, ReportOptions } from './formats.ts';
 export { NO_BADGE, whyNoBadge } from './badge.ts';
 export { narrowedBy } from './strength.ts';
-export { renderCheckup, renderGaps } from './checkup.ts';
+export { checkupStep, renderCheckup, renderGaps } from './checkup.ts';
 export { renderJson, renderLine } from './json.ts';
 export { renderPlan, renderProgress, renderWaiting } from './progress.ts';
 export { renderVerdict } from './verdict.ts';

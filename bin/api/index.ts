@@ -28,7 +28,7 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
   const { strict = false, allowIncomplete = false, onProgress, ...options } = others;
   const { runOptions } = await import('../run-options.ts');
   const { run } = await import('../../suites/index.ts');
-  const { parseHeaders, parseUrl } = await import('../url-and-headers.ts');
+  const { parseHeaders, parseTarget, parseUrl } = await import('../url-and-headers.ts');
   const { checkFixture } = await import('../../schemas/fixture.ts');
   const request = runOptions({
     ...options,
@@ -38,7 +38,11 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
     tls: { insecure: false, ...tls },
     stateUrl: stateUrl === undefined ? undefined : parseUrl(String(stateUrl)),
   });
-  const record = await run({ ...request, target: parseUrl(String(url)), ...(onProgress && { onProgress }) });
+  const record = await run({
+    ...request,
+    target: parseTarget(String(url)),
+    ...(onProgress && { onProgress }),
+  });
   return { record, exitCode: exitCodeOf(record, { strict, allowIncomplete }) };
 }
 

@@ -20,9 +20,10 @@ export const doctor = command({
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_URL');
     const { examine } = await import('../../suites/index.ts');
-    const { renderCheckup, renderJson } = await import('../../reports/index.ts');
+    const { checkupStep, renderCheckup, renderJson } = await import('../../reports/index.ts');
     const { runOptions, tlsOptions } = await import('../run-options.ts');
     const { loadFixture } = await import('../fixture-file.ts');
+    const { rerunCommand } = await import('../rerun-command.ts');
     const { signal, print, terminal } = context;
     const tls = await tlsOptions(flags);
     const fixture = await loadFixture(flags.fixture, context.env);
@@ -35,7 +36,9 @@ export const doctor = command({
           ? ['No --fixture was given, so the target is expected to have the built-in data.']
           : [],
     });
-    await print(json ? renderJson(checkup) : renderCheckup(checkup, terminal));
+    const next = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
+    const shown = () => renderCheckup(checkup, terminal) + checkupStep(checkup, next, terminal);
+    await print(json ? renderJson(checkup) : shown());
     return signal.aborted ? exitCodes.interrupted[0] : exitCodeOfCheckup[checkup.verdict];
   },
 });

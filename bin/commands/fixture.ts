@@ -51,6 +51,7 @@ const generate = command({
     seed: { ...seed, default: '1', describe: 'set the seed of all values' },
     'no-becomes': { ...onOff, describe: 'keep pending deposits pending, as a database does' },
     output: { ...file, describe: 'write to this file (default: standard output)' },
+    force: { ...onOff, describe: 'overwrite an existing file' },
   },
   examples: [
     ['$0 fixture generate --output f.json', 'a fixture with 1,000 users and deposits'],
@@ -60,9 +61,11 @@ const generate = command({
     ],
   ],
   run: async (flags, context) => {
-    const { users, deposits, partners, seed: start, noBecomes, output } = flags;
+    const { users, deposits, partners, seed: start, noBecomes, output, force } = flags;
     if (users === 0 && deposits > 0)
       throw wrongUsage(`--deposits ${deposits}: every deposit needs a user; give --users 1 or more`);
+    const { rejectExisting } = await import('../output-files.ts');
+    if (output !== undefined && !force) rejectExisting([output]);
     const { generatedFixture } = await import('../fixture/generate.ts');
     const { schemaReference } = await import('../schema-reference.ts');
     // Standard output is usually redirected to a file in the current folder.

@@ -1,6 +1,6 @@
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
-import { parseHeaders, parseUrl } from '../url-and-headers.ts';
+import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
 import type { Flags } from './command.ts';
 
 /** Defaults of a run; times in ms. */
@@ -116,7 +116,11 @@ export const config = {
 export const url = { type: 'string', coerce: (given: string) => parseUrl(given) } as const;
 
 /** The target of `verify` and `doctor`. */
-export const targetArgument = { ...url, describe: 'base URL of the target, with or without a path' } as const;
+export const targetArgument = {
+  type: 'string',
+  coerce: (given: string) => parseTarget(given),
+  describe: 'base URL of the target, with or without a path',
+} as const;
 
 /** Flags for the target and the connection to it. */
 export const target = {

@@ -65,7 +65,7 @@ describe('in an empty folder', () => {
     );
     assert.match(output, /^ {2}deposits\[0\]\.amountInUsd: \d/m);
     assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
-    assert.match(output, /export IB_API_KEY=…\n +ib-conformance verify\n$/);
+    assert.match(output, /\nnext: ib-conformance verify\n$/);
     assert.deepEqual(readdirSync('.').toSorted(), files);
     assert.deepEqual(read('ib-conformance.config.json'), {
       $schema: './node_modules/ib-conformance/schemas/config.schema.json',
@@ -87,6 +87,7 @@ describe('in an empty folder', () => {
     const { shown, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
     const { code, output } = await init([], { prompter });
     assert.equal(code, 0, output);
+    assert.match(output, /\nnext: export IB_API_KEY=…; ib-conformance verify\n$/);
     assert.deepEqual(left, []);
     assert.deepEqual(shown, [
       'URL of the server ({base_url})',
@@ -112,7 +113,7 @@ describe('in an empty folder', () => {
     const { shown, left, prompter } = person('yesterday', wanted, '', 'x', '', true);
     const flags = ['--url', mock.url, '--member', 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'];
     const { code, output } = await init([...flags, '--executed', executed], { env, prompter });
-    assert.deepEqual([code, left], [0, []]);
+    assert.deepEqual([code, left], [2, []]);
     assert.match(shown[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
     assert.match(shown.join('\n'), /yesterday: is not valid[^]*deposits\[0\]\.executedAt: the server says/);
     assert.match(output, /✗ users\[0\]/);
@@ -188,9 +189,10 @@ describe('in an empty folder', () => {
     assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);
     assert.match(refusing.shown.at(-1)!, /Write the files anyway/);
     assert.deepEqual(readdirSync('.'), []);
-    assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 0);
+    assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 4);
     const forced = await init([...argv, '--yes', '--force'], { env });
-    assert.equal(forced.code, 0);
+    assert.equal(forced.code, 4);
+    assert.match(forced.output, /wrote fixture\.json[^]*\nnext: Start the server[^]*$/);
     assert.match(forced.output, /The\s+fixture\s+will\s+not\s+contain\s+users\[0\]/);
     assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
   });
@@ -198,12 +200,13 @@ describe('in an empty folder', () => {
   test('it reports a refused key and unknown ids, and writes nothing', async () => {
     await using mock = await startMock({});
     const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
-    assert.equal(stranger.code, 1);
+    assert.equal(stranger.code, 2);
     assert.match(stranger.output, /✗ <key partner\/active> +refused \(401\)/);
     assert.ok(!stranger.output.includes('never-issued'));
+    assert.match(stranger.output, /\nnext: Check that the target has this key/);
     const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
     const unknown = await init(['--url', mock.url, ...ids], { env });
-    assert.equal(unknown.code, 1);
+    assert.equal(unknown.code, 2);
     assert.match(unknown.output, /✗ users\[0\] +200 .*"is_under_ib":false/);
     assert.match(unknown.output, /✗ deposits\[0\] +404/);
     assert.match(unknown.output, /not\s+contain\s+users\[0\]\s+and\s+deposits\[0\]/);

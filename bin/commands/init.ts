@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import { CONFIG_FILE } from '../cli-context.ts';
-import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
-import { prepareFile } from '../output-files.ts';
+import { exitCodeOfCheckup } from '../exit-codes.ts';
+import { prepareFile, rejectExisting } from '../output-files.ts';
 import { schemaReference } from '../schema-reference.ts';
-import { parseUrl } from '../url-and-headers.ts';
+import { parseTarget } from '../url-and-headers.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { file, onOff, text } from './flags.ts';
 
@@ -30,11 +29,11 @@ export const init = command({
   flags,
   examples: [
     ['$0 init', 'ask for the values; the key is never written'],
-    ['IB_API_KEY=… $0 init --yes --url http://localhost:8080', 'ask nothing'],
+    ['$0 init --yes --url http://localhost:8080', 'ask nothing; the key is in IB_API_KEY'],
   ],
   run: async (values, context) => {
     const { examine } = await import('../../suites/index.ts');
-    const { renderCheckup } = await import('../../reports/index.ts');
+    const { checkupStep, renderCheckup } = await import('../../reports/index.ts');
     const { runOptions, tlsOptions } = await import('../run-options.ts');
     const { collectAnswers, KEY_VARIABLE } = await import('../init/answers.ts');
     const server = await import('../init/server-data.ts');
@@ -46,7 +45,7 @@ export const init = command({
     const tls = await tlsOptions(values);
     const prompter = values.yes ? undefined : await context.prompter?.();
     const answers = await collectAnswers(values, context.env, prompter);
-    const options = { target: parseUrl(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
+    const options = { target: parseTarget(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
     const found = await server.lookUpIds(answers, options);
     const data = prompter === undefined ? found : await server.confirmValues(found, prompter);
     const fixture = server.fixtureForCheck(answers, data);
@@ -59,9 +58,12 @@ export const init = command({
     if (signal.aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
     await print(renderCheckup(checkup, terminal));
     const exitCode = exitCodeOfCheckup[checkup.verdict];
+    const key = context.env[KEY_VARIABLE] ? '' : `export ${KEY_VARIABLE}=…; `;
+    const step = checkupStep(checkup, `${key}ib-conformance verify`, terminal);
     const isWanted =
       exitCode === 0 || values.yes || (await prompter?.confirm('Write the files anyway?')) === true;
     if (!isWanted) {
+      await print(step);
       writeError('ib-conformance: nothing was written; --yes writes the files anyway\n');
       return exitCode;
     }
@@ -69,18 +71,12 @@ export const init = command({
     if (!values.force) rejectExisting(files);
     await writeFiles([
       [values.fixture, 'the fixture', server.fixtureOf(data, schemaReference('fixture', values.fixture))],
-      [CONFIG_FILE, 'the config file', configOf(values, answers.url)],
+      [CONFIG_FILE, 'the config file', configOf(values, options.target.href.replace(/\/$/, ''))],
     ]);
-    await print(ending(files, KEY_VARIABLE, prompter === undefined ? server.serverValues(data) : []));
-    return exitCodes.conformant[0];
+    await print(ending(files, prompter === undefined ? server.serverValues(data) : []) + step);
+    return exitCode;
   },
 });
-
-function rejectExisting(files: readonly string[]): void {
-  const existing = files.filter((path) => existsSync(path));
-  if (existing.length > 0)
-    throw wrongUsage(existing.map((path) => `${path}: exists; --force overwrites it`).join('\n'));
-}
 
 const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
   $schema: schemaReference('config', CONFIG_FILE),
@@ -101,7 +97,7 @@ async function writeFiles(contents: readonly (readonly [path: string, what: stri
 }
 
 /** @param unchecked values from the server that the user did not confirm */
-function ending(files: readonly string[], variable: string, unchecked: readonly string[]): string {
+function ending(files: readonly string[], unchecked: readonly string[]): string {
   const warning = `
 These values come from the server. If your records differ, correct them in ${files[0]}. Otherwise a bug of the server counts as correct:
 ${unchecked.map((value) => `  ${value}`).join('\n')}
@@ -110,7 +106,5 @@ ${unchecked.map((value) => `  ${value}`).join('\n')}
 ${files.map((path) => `wrote ${path}`).join('\n')}
 The files do not contain the key. Each run reads it from the environment.
 ${unchecked.length === 0 ? '' : warning}
-next: export ${variable}=…
-      ib-conformance verify
 `;
 }

@@ -267,7 +267,7 @@ async function deviation(flag: keyof typeof deviations, id: string) {
   const known = await deviations[flag]();
   const found = Object.hasOwn(known, id) ? known[id] : undefined;
   if (found !== undefined) return { id, change: found.change };
-  const hint = didYouMean(id, Object.keys(known));
+  const hint = didYouMean(id, ['list', ...Object.keys(known)]);
   throw wrongUsage(`--${flag} ${id}: there is no such ${flag}${hint} (--${flag} list lists them)`);
 }
 
@@ -324,6 +324,8 @@ async function start(options: MockOptions, { port, adminPort }: MockFlags): Prom
   try {
     return await startMock(options);
   } catch (error) {
+    // The admin API says the same without dashes.
+    if (error instanceof Problem) throw wrongUsage(error.message.replace(/^chaos /, '--$&'));
     const { code = '', message, port: refused = port } = error as NodeJS.ErrnoException & { port?: number };
     if (code.startsWith('ERR_OSSL') || code.startsWith('ERR_SSL'))
       throw wrongUsage(`--tls-cert, --tls-key: not a certificate and its key in PEM (${message})`);

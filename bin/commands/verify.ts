@@ -13,7 +13,7 @@ const { defaults } = kinds;
 const positionals = {
   url: {
     ...kinds.targetArgument,
-    coerce: (given: string) => (given === 'mock' ? given : kinds.url.coerce(given)),
+    coerce: (given: string) => (given === 'mock' ? given : kinds.targetArgument.coerce(given)),
     describe: 'base URL of the target; `mock` for the built-in mock',
   },
 } as const;
@@ -188,6 +188,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { runOptions, select, tlsOptions, withLimits } = await import('../run-options.ts');
   const { loadFixture } = await import('../fixture-file.ts');
+  const { rerunCommand } = await import('../rerun-command.ts');
   const { url, stateUrl, replay } = given;
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
@@ -211,7 +212,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     options: {
       ...options,
       ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
-      rerun: await rerunCommand(given, context.env),
+      rerun: rerunCommand('verify', given, context.env),
       keyVariables: variablesOf(options.known, context.env),
     },
   };
@@ -236,24 +237,3 @@ const variablesOf = ({ everyKey }: Pick<Known, 'everyKey'>, env: CliContext['env
       return name === undefined ? [] : [[key, name] as const];
     }),
   );
-
-/** Returns the command that repeats a run, without filters, seed and values of --header. */
-async function rerunCommand(given: VerifyFlags, env: CliContext['env']): Promise<string> {
-  const { compact, shellWord } = await import('../../reports/text.ts');
-  const { url, fixture, partner, cases, stateUrl, limits, grace, ca, insecure, header } = given;
-  const flag = (name: string, value: string | undefined) => value && `--${name} ${shellWord(value)}`;
-  return compact(
-    env['npm_command'] === 'exec' && 'npx',
-    'ib-conformance verify',
-    url === undefined ? 'mock' : shellWord(url.href.replace(/\/$/, '')),
-    flag('fixture', fixture),
-    flag('partner', partner),
-    cases !== defaults.cases && flag('cases', String(cases)),
-    flag('state-url', stateUrl?.href),
-    flag('limits', limits?.text),
-    grace !== defaults.graceMs && `--grace ${grace}ms`,
-    flag('ca', ca),
-    insecure && '--insecure',
-    ...Object.keys(header).map((name) => `--header '${name}: …'`),
-  ).join(' ');
-}

@@ -1273,7 +1273,7 @@ export interface Checkup {
    */
   version: string;
   /**
-   * problems: a check found a problem; unreachable: the target gave no HTTP answer.
+   * problems: a check found a problem; unreachable: the target gave no HTTP answer, or is another service.
    */
   verdict: 'ok' | 'problems' | 'unreachable';
   /**

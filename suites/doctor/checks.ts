@@ -83,12 +83,11 @@ export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
       'Check that the URL is the service. A lookup without a key must get 401.',
     );
   if (status !== 401) return unknown(`${summary(answer)}; expected 401 without a key`);
-  if (expectError(endpoint, 401)(answer).kind === 'passed')
-    return ok('401 without a key, with the exact message');
+  const verdict = expectError(endpoint, 401)(answer);
+  if (verdict.kind !== 'failed') return ok('401 without a key, with the exact message');
   // A run judges the exact text.
-  return typeof fieldsOf(answer)?.['error'] === 'string'
-    ? ok(`401 without a key, with another message: ${summary(answer)}`)
-    : unknown(`401 without a key, but no JSON error: ${summary(answer)}`);
+  const what = typeof fieldsOf(answer)?.['error'] === 'string' ? 'with another message' : 'no JSON error';
+  return unknown(`401 without a key, but ${what}: ${summary(answer)}; expected ${verdict.expected}`);
 }
 
 const EXPIRY_TOLERANCE_MS = 60_000;

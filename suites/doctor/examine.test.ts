@@ -150,7 +150,7 @@ test('without a key, the other checks still run', async () => {
   assert.equal(checkup.verdict, 'problems');
   assert.match(find(checkup, 'under test').words, /no active key of a partner/);
   assert.match(find(checkup, 'under test').fix!, /"\$\{NAME\}"/);
-  assert.equal(find(checkup, 'deposit-check').outcome, 'ok');
+  assert.match(find(checkup, 'user-status').words, /^401 without a key/);
 });
 
 test('another service sees no key but the one under test', async () => {
@@ -163,6 +163,7 @@ test('another service sees no key but the one under test', async () => {
   });
   assert.deepEqual([...shown], ['', `Bearer ${sampleFixture.apiKeys![2]!.key}`]);
   assert.match(checkup.checks.map(({ words }) => words).join('\n'), /this is another service/);
+  assert.equal(checkup.verdict, 'unreachable');
 });
 
 test('a service that only looks wrong without a key is fully checked', async () => {

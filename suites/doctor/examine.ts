@@ -164,15 +164,17 @@ async function sendProbes({ fixture, known, target }: ExamineOptions, sender: Se
   const data = known.callerKeys.slice(0, 1).flatMap((key) => fixtureProbes(fixture, known, withKey(key)));
   const room = sender.remainingAfter(data.map(({ request }) => request));
   const rest = isOtherService ? [] : await probe([...data, ...otherKeys.slice(0, room)]);
-  const probed = [...first, ...rest];
-  const notSent = otherKeys.length + data.length - rest.length;
+  const probed = isOtherService
+    ? first.filter(({ area }) => area === 'interface').map((one) => ({ ...one, area: 'reach' as const }))
+    : [...first, ...rest];
+  const notSent = keyless.length + keys.length + data.length - probed.length;
   const why = isOtherService ? 'this is another service' : `doctor sends at most ${MAX_REQUESTS} requests`;
   const withoutOwnLimits = probed.filter((one) => one.hasOwnLimits !== true);
   return {
     answers: answersOf(probed),
     checks: [
       check('reach', 'HTTP', ok(`${reply.status} after ${Math.round(reply.tookMs)} ms`)),
-      ...(['interface', 'keys', 'fixture'] as const).flatMap((area) =>
+      ...(['reach', 'interface', 'keys', 'fixture'] as const).flatMap((area) =>
         probed.filter((one) => one.area === area).map(checkOf),
       ),
       ...(known.callerKeys.length > 0 ? [] : [check('keys', 'under test', keyMissing)]),

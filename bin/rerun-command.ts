@@ -1,0 +1,37 @@
+import { compact, shellWord } from '../reports/text.ts';
+import type { CliContext } from './cli-context.ts';
+import { defaults, type StatedLimits } from './commands/flags.ts';
+
+/** The flags that say which target is verified, and how. */
+interface TargetFlags {
+  readonly url: URL | undefined;
+  readonly fixture: string | undefined;
+  readonly partner: string | undefined;
+  readonly cases?: number;
+  readonly stateUrl: URL | undefined;
+  readonly limits?: StatedLimits | undefined;
+  readonly grace?: number;
+  readonly ca: string | undefined;
+  readonly insecure: boolean;
+  readonly header: Readonly<Record<string, string>>;
+}
+
+/** Returns a command with the same target, without filters, seed and values of --header. */
+export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env: CliContext['env']): string {
+  const { url, fixture, partner, cases, stateUrl, limits, grace, ca, insecure, header } = given;
+  const flag = (of: string, value: string | undefined) => value && `--${of} ${shellWord(value)}`;
+  return compact(
+    env['npm_command'] === 'exec' && 'npx',
+    `ib-conformance ${name}`,
+    url === undefined ? 'mock' : shellWord(url.href.replace(/\/$/, '')),
+    flag('fixture', fixture),
+    flag('partner', partner),
+    cases !== undefined && cases !== defaults.cases && flag('cases', String(cases)),
+    flag('state-url', stateUrl?.href),
+    flag('limits', limits?.text),
+    grace !== undefined && grace !== defaults.graceMs && `--grace ${grace}ms`,
+    flag('ca', ca),
+    insecure && '--insecure',
+    ...Object.keys(header).map((one) => `--header '${one}: …'`),
+  ).join(' ');
+}
