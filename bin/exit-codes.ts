@@ -62,7 +62,7 @@ export function describeError(error: unknown): { readonly code: number; readonly
     return { code, message: all.map(({ message }) => message).join('\n') };
   }
   if (error instanceof Problem)
-    return { code: codes[error.code], message: error.message.replace(/^/gm, 'ib-conformance: ') };
+    return { code: codes[error.code], message: error.message.replace(/^(?!next: )/gm, 'ib-conformance: ') };
   const problem = systemProblem(error as NodeJS.ErrnoException);
   if (problem !== undefined) return { code: exitCodes.usage[0], message: `ib-conformance: ${problem}` };
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

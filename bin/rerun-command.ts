@@ -18,7 +18,9 @@ interface TargetFlags {
 
 /** Returns a command with the same target, without filters, seed and values of --header. */
 export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env: CliContext['env']): string {
-  const { url, fixture, partner, cases, stateUrl, limits, grace, ca, insecure, header } = given;
+  const { url, fixture, partner, stateUrl, ca, insecure, header } = given;
+  // doctor does not have these flags.
+  const { cases, limits, grace } = name === 'verify' ? given : {};
   const flag = (of: string, value: string | undefined) => value && `--${of} ${shellWord(value)}`;
   return compact(
     env['npm_command'] === 'exec' && 'npx',

@@ -1,3 +1,4 @@
+import { shellWord } from '../reports/text.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
@@ -82,8 +83,7 @@ function targetSession(target: URL, fixtureFile: string | undefined): Session {
   return {
     target,
     notes: ['No --fixture was given, so the target is expected to have the built-in data.'],
-    ifRefused:
-      'the target does not accept the keys of the built-in fixture; give --fixture with the data of the target (`ib-conformance init` writes a first one)',
+    ifRefused: `the target does not accept the keys of the built-in fixture; give --fixture with the data of the target\nnext: ib-conformance init --url ${shellWord(target.href.replace(/\/$/, ''))}`,
   };
 }
 

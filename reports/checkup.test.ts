@@ -81,6 +81,7 @@ not checkable with this fixture
   ? the fixture has no active key of another partner
     7 requirements: a/b/1, a/b/2, a/b/3, a/b/4, a/b/5, 2 more requirements
     → Add one to apiKeys.
+    whole lists: gaps in the output of \`ib-conformance doctor --json\`
 
 note: No --fixture was given, so the target is expected to have the built-in
   data.

@@ -40,7 +40,7 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
   const lines = [
     ...hanging(runTitle(checkup), width).map((line) => paint('quiet', line)),
     ...checkLines(worstFirst(checks), screen),
-    ...gapLines(checkup.gaps, screen, MAX_IDS),
+    ...gapLines(checkup.gaps, screen),
     ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
     ...summaryLines(checkup, screen),
@@ -89,17 +89,17 @@ export function checkLines(
   });
 }
 
-/** Renders the requirements that cannot be checked with a fixture, by missing data. */
+/** Renders the requirements that cannot be checked with a fixture, by missing data, the largest gap first. */
 export const renderGaps = (gaps: readonly Gap[], options: ReportOptions): string =>
-  gapLines(gaps, screenOf(options), Infinity)
+  gapLines(gaps, screenOf(options))
     .map((line) => `${line}\n`)
     .join('');
 
-function gapLines(gaps: readonly Gap[], { paint, width }: Screen, maxIds: number): readonly string[] {
+function gapLines(gaps: readonly Gap[], { paint, width }: Screen): readonly string[] {
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, fix }: Gap) => {
     const [first = '', ...more] = indented(short(words));
-    const ids = shorten(requirements.map(short), maxIds).join(', ');
+    const ids = shorten(requirements.map(short), MAX_IDS).join(', ');
     return [
       `  ${paint(...marks.unknown)} ${first.trimStart()}`,
       ...more,
@@ -107,9 +107,17 @@ function gapLines(gaps: readonly Gap[], { paint, width }: Screen, maxIds: number
       ...indented(`→ ${short(fix)}`),
     ];
   };
+  const isCut = gaps.some(({ requirements }) => requirements.length > MAX_IDS);
+  const place = 'whole lists: gaps in the output of `ib-conformance doctor --json`';
+  const bySize = gaps.toSorted((one, other) => other.requirements.length - one.requirements.length);
   return gaps.length === 0
     ? []
-    : ['', paint('loud', 'not checkable with this fixture'), ...gaps.flatMap(linesOf)];
+    : [
+        '',
+        paint('loud', 'not checkable with this fixture'),
+        ...bySize.flatMap(linesOf),
+        ...(isCut ? indented(place) : []),
+      ];
 }
 
 function summaryLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {

@@ -2,7 +2,7 @@ import type { Level, RequirementResult, RunRecord } from '../schemas/generated/t
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import type { ReportOptions } from './formats.ts';
 import {
-  byAnswer,
+  byFix,
   bySuite,
   effectiveVerdict,
   factsOf,
@@ -30,7 +30,7 @@ import {
   wrap,
 } from './text.ts';
 import type { Screen, Tone } from './text.ts';
-import { conclusion, nextStep } from './verdict.ts';
+import { conclusion, nextStep, placeOfLists } from './verdict.ts';
 
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 8_000;
@@ -166,18 +166,21 @@ const NAMED_IDS = [6, 3, 1] as const;
 
 function verdictLines(record: RunRecord, { width, paint }: Screen): readonly string[] {
   const versions = NAMED_IDS.map((most) =>
-    conclusion(record, most).map((sentence) => hanging(printable(sentence, MAX_SENTENCE), width)),
+    conclusion(record, most, false).map((sentence) => hanging(printable(sentence, MAX_SENTENCE), width)),
   );
   const [headline = [], ...rest] = versions[0]!.map(
     (_, at) => versions.find((version) => version[at]!.length <= MAX_LINES)?.[at] ?? versions.at(-1)![at]!,
   );
+  const places = placeOfLists(rest.map((lines) => lines.join(' ')));
   const step = nextStep(record);
   return [
     '',
     ...headline.map((line) => paint('loud', paint(toneOf(record), line))),
     ...rest.flat(),
-    ...(step?.command === undefined ? [] : [`next: ${printable(step.command, MAX_COMMAND)}`]),
-    ...hanging(step?.words === undefined ? '' : `next: ${step.words}`, width),
+    ...places.flatMap((line) => hanging(line, width)),
+    ...('command' in step
+      ? [`next: ${printable(step.command, MAX_COMMAND)}`]
+      : hanging(`next: ${printable(step.words, MAX_TEXT)}`, width)),
   ];
 }
 
@@ -186,7 +189,7 @@ const LABEL_WIDTH = 15;
 
 /** Renders findings in full. Of a group of similar findings, shows the first and lists the ids of the others. */
 export function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
-  return byAnswer(results).flatMap(({ first, rest }) => [
+  return byFix(results).flatMap(({ first, rest }) => [
     ...headingLines(first, first.id, screen),
     ...factsOf(record, first).flatMap((fact) => renderFact(fact, first, screen)),
     ...restLines(rest, screen),
@@ -224,7 +227,7 @@ function restLines(rest: readonly RequirementResult[], screen: Screen): readonly
   return [
     ...headingLines(first, `and ${count(rest.length)} more like this`, screen),
     ...labelled('ids', wrap(ids, screen.width - LABEL_WIDTH)),
-    '  The json report lists all of them, each with its replay.',
+    '  The json report has each of them under requirements, with its replay.',
   ];
 }
 

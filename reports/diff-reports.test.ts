@@ -65,7 +65,7 @@ test('the Markdown fits into a comment on GitHub', () => {
   });
   const text = renderDiffMarkdown(compare(many('passed'), many('failed')));
   assert.ok(Buffer.byteLength(text) <= 60_000);
-  assert.match(text, /^## ❌ regression: .*1995 more/);
+  assert.match(text, /^## ❌ regression: .*1,995 more/);
   assert.match(text, /\n\d+ more do not fit here\. The json report has all of them\.\n$/);
 });
 

@@ -1,6 +1,6 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { byAnswer, factLines, factsOf } from './results.ts';
+import { byFix, factLines, factsOf } from './results.ts';
 import { compact, printable } from './text.ts';
 import { conclusion } from './verdict.ts';
 
@@ -57,7 +57,7 @@ export function renderGithub(record: RunRecord): string {
 }
 
 function annotations(kind: Kind, record: RunRecord, results: readonly RequirementResult[], most: number) {
-  const groups = byAnswer(results);
+  const groups = byFix(results);
   const shown = groups.length > most ? groups.slice(0, most - 1) : groups;
   const more = groups.slice(shown.length).flatMap(({ first, rest }) => idsOf([first, ...rest]));
   return compact(

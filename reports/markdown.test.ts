@@ -5,7 +5,7 @@ import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { renderDiffMarkdown } from './diff-reports.ts';
 import { compare } from './diff.ts';
 import { renderMarkdown } from './markdown.ts';
-import { byAnswer } from './results.ts';
+import { byFix } from './results.ts';
 import { markdownNodes, textOf } from './testing/parsers.ts';
 import { anyPair, anyRecord, hostileMarkdown, sampleFailure, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
@@ -28,7 +28,7 @@ test('all text of a record becomes text or code, and all open requirements are n
       const findings = rows.filter(({ outcome }) => outcome === 'failed' || outcome === 'broken');
       const open = rows.filter(({ outcome }) => outcome !== 'passed');
       // Findings with the same answer and condition have one title.
-      const nodes = assertPlain(renderMarkdown(record), byAnswer(findings).length, open);
+      const nodes = assertPlain(renderMarkdown(record), byFix(findings).length, open);
       const suites = new Set(rows.map(({ id }) => id.split('/')[0]));
       assert.equal(nodes.filter(({ type }) => type === 'tableRow').length, suites.size + 1);
     }),

@@ -3,7 +3,7 @@ import { isKnownFailure } from '../schemas/known-failure.ts';
 import { alignTexts } from './text-difference.ts';
 import { codeCell, code, codeBlock, fitBlocks, prose, type Block } from './markdown-text.ts';
 import {
-  byAnswer,
+  byFix,
   bySuite,
   factsOf,
   effectiveVerdict,
@@ -77,7 +77,7 @@ function section(title: string, results: readonly RequirementResult[], texts: re
 }
 
 const alikeBlocks = (record: RunRecord, results: readonly RequirementResult[]): readonly string[] =>
-  byAnswer(results).map(({ first, rest }) => {
+  byFix(results).map(({ first, rest }) => {
     const ids = rest.map(({ id }) => code(id, MAX_NAME)).join(', ');
     const others = rest.length === 0 ? '' : `\n\nAnd ${count(rest.length)} more like this: ${ids}`;
     return findingBlock(record, first) + others;

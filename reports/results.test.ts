@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Failed } from '../schemas/generated/types.ts';
-import { byAnswer, suspectedWords, triedWords } from './results.ts';
+import { byFix, suspectedWords, triedWords } from './results.ts';
 import { sampleFailure } from './testing/records.ts';
 
 const failure = (id: string, status: number, body: string, more: Partial<Failed> = {}): Failed => ({
@@ -17,17 +17,37 @@ const failure = (id: string, status: number, body: string, more: Partial<Failed>
 });
 const ids = (findings: readonly Failed[]) => findings.map(({ id }) => id).join(' ');
 const groupsOf = (findings: readonly Failed[]) =>
-  byAnswer(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
+  byFix(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
 
-test('findings with the same status and condition are one group', () => {
+test('findings with the same aspect, status and condition are one group', () => {
   const where = ['id spelling: upper case'];
   const some = [
     failure('a', 404, 'no 1', { where }),
-    failure('b', 404, 'no 2', { where, aspect: 'message' }),
+    failure('b', 404, 'no 2', { where }),
+    failure('e', 404, 'no 2', { where, aspect: 'message' }),
     failure('c', 404, 'no 3', { where: ['key: revoked'] }),
     failure('d', 400, 'no 4', { where }),
   ];
-  assert.deepEqual(groupsOf(some), ['a | b', 'c | ', 'd | ']);
+  assert.deepEqual(groupsOf(some), ['a | b', 'e | ', 'c | ', 'd | ']);
+});
+
+test('findings with an answer of the interface are one group only if one fix mends them', () => {
+  const deposit = '{"status":"EXECUTED","amountInUsd":1,"executedAt":2}';
+  const some = [
+    failure('valid/deposit-check/amount', 200, deposit, { aspect: 'value' }),
+    failure('valid/deposit-check/executed-at', 200, deposit, { aspect: 'value' }),
+    failure('auth/user-status/revoked', 200, '{"is_under_ib":true}', { aspect: 'status' }),
+    failure('auth/deposit-check/revoked', 404, '{"error":"Deposit not found"}', { aspect: 'status' }),
+    failure('auth/user-status/expired', 200, '{"is_under_ib":true}', { aspect: 'status' }),
+    failure('auth/service/expired', 200, '{"is_under_ib":true}', { aspect: 'status', where: ['key: old'] }),
+  ];
+  assert.deepEqual(groupsOf(some), [
+    'valid/deposit-check/amount | ',
+    'valid/deposit-check/executed-at | ',
+    'auth/user-status/revoked | auth/deposit-check/revoked',
+    'auth/user-status/expired | ',
+    'auth/service/expired | ',
+  ]);
 });
 
 test('without a condition, groups differ by status, body, aspect and missing answer, but not by ids and numbers', () => {

@@ -5,6 +5,7 @@ import type {
   RequirementResult,
   RunRecord,
 } from '../schemas/generated/types.ts';
+import { endpoints } from '../schemas/endpoints.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { count, duration, printable, plural, type Tone } from './text.ts';
 import { grouped, fixOf, replayCommand } from './verdict.ts';
@@ -63,10 +64,11 @@ export const bySuite = (results: readonly RequirementResult[]) =>
   grouped(results, ({ id }) => id.split('/', 1)[0]!);
 
 /**
- * Groups findings with the same answer and condition, because a server that answers everything with 500 fails
- * in one way, not in forty. Groups are in the order of the record; required findings come first in a group.
+ * Groups findings that one fix mends: the same requirement of both endpoints, with the same aspect and
+ * condition. A server that answers everything with 500 fails in one way, too, not in forty. Groups are in the
+ * order of the record; required findings come first in a group.
  */
-export const byAnswer = <Finding extends RequirementResult>(
+export const byFix = <Finding extends RequirementResult>(
   findings: readonly Finding[],
 ): readonly { readonly first: Finding; readonly rest: readonly Finding[] }[] =>
   [...grouped(findings, groupKeyOf).values()].map((group) => {
@@ -77,26 +79,45 @@ export const byAnswer = <Finding extends RequirementResult>(
 const rankOf = ({ level }: RequirementResult) => (level === 'required' ? 0 : 1);
 
 /**
- * Returns the key of a group of findings: condition and status, or the error in the form of the body. Without
- * either: the aspect or reason, and the answer without ids and numbers.
+ * Returns the key of a group of findings. If the answer is one of the interface: requirement, aspect and
+ * condition. Else the answer is what is wrong: the error in the form of the body, or aspect and condition, and
+ * the answer without ids and numbers.
  */
 function groupKeyOf(finding: RequirementResult): string {
   const actual = 'actual' in finding ? finding.actual : '';
   const { response, trouble = actual } = ('counterexample' in finding && finding.counterexample) || {};
+  const aspect = finding.outcome === 'failed' ? finding.aspect : withoutNumbers(wordsOf(finding));
   const condition = conditionOf(finding);
   const reason = /^\d.* \(([^()]+)\)$/s.exec(actual)?.[1];
-  return JSON.stringify([
-    finding.outcome,
-    isKnownFailure(finding),
-    ...(condition !== undefined
-      ? [condition, response?.status]
-      : (reason ?? [
-          withoutNumbers(wordsOf(finding)),
-          response?.status,
-          response && contentTypeOf(response),
-          withoutNumbers(response?.body ?? trouble),
-        ])),
-  ]);
+  const key = () => {
+    if (response !== undefined && isOfInterface(response))
+      return [withoutEndpoint(finding.id), aspect, condition];
+    if (condition !== undefined) return [aspect, condition, response?.status];
+    if (reason !== undefined) return [reason];
+    return [
+      aspect,
+      response?.status,
+      response && contentTypeOf(response),
+      withoutNumbers(response?.body ?? trouble),
+    ];
+  };
+  return JSON.stringify([finding.outcome, isKnownFailure(finding), ...key()]);
+}
+
+const withoutEndpoint = (id: string) => id.replace(/\/[^/]+\//, '/');
+
+const messages: ReadonlySet<unknown> = new Set(
+  Object.values(endpoints).flatMap((one) => Object.values(one.messages)),
+);
+
+/** Whether an answer says something of the interface: membership, a deposit, or one of its errors. */
+function isOfInterface({ body }: RecordedResponse): boolean {
+  try {
+    const { error, is_under_ib: isMember, amountInUsd } = Object(JSON.parse(body)) as Record<string, unknown>;
+    return messages.has(error) || isMember !== undefined || amountInUsd !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Replaces ids, dates and numbers, which differ between requests. */

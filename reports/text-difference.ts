@@ -1,4 +1,4 @@
-import { chunk, columns, printable } from './text.ts';
+import { chunk, columns, plural, printable } from './text.ts';
 
 /** Maximum columns of a common beginning or end. A longer one is cut to `KEPT_OF_SAME` characters. */
 const MAX_SAME = 300;
@@ -45,10 +45,22 @@ function commonEnd(a: Characters, b: Characters, from: number): number {
 }
 
 /**
+ * Says in words what is hard to see: that fractions of a second have different numbers of digits, or which
+ * characters that may look the same differ. Returns undefined if there is nothing to say.
+ */
+export function differenceWords(expected: string, actual: string): string | undefined {
+  const [wanted, got] = [expected, actual].map((text) => /^(.*:\d\d)(?:[.,](\d+))?Z/s.exec(text));
+  const [digits, given] = [wanted, got].map((found) => found?.[2]?.length ?? 0) as [number, number];
+  if (wanted?.[1] !== undefined && wanted[1] === got?.[1] && digits !== given)
+    return `${plural(digits, 'fraction digit')} expected, ${given} given`;
+  return differingCodePoints(expected, actual);
+}
+
+/**
  * Names the first code points that differ, because different letters may look the same. Returns undefined
  * if the texts are equal or both characters are ASCII.
  */
-export function differingCodePoints(expected: string, actual: string): string | undefined {
+function differingCodePoints(expected: string, actual: string): string | undefined {
   const texts = [[...expected], [...actual]] as const;
   const [wanted, got] = texts.map((text) => text[firstDifference(...texts)]?.codePointAt(0));
   const named = (codePoint: number | undefined) =>
@@ -74,7 +86,7 @@ export function alignTexts(expected: string, actual: string, width: number) {
   const last = columns(same.at(-1) ?? '');
   // The next character is after the last one, or at the beginning of a new line.
   const caret = last < width ? { line: same.length - 1, column: last } : { line: same.length, column: 0 };
-  const names = differingCodePoints(expected, actual);
+  const names = differenceWords(expected, actual);
   const marks = [`${' '.repeat(caret.column)}^`, ...(names === undefined ? [] : [names])];
   const pairs = Math.max(moreWanted.length, moreGot.length) + 1;
   return Array.from({ length: pairs }, (_, line) => [

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Inconclusive, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { anyRecord, sampleRecord } from './testing/records.ts';
-import { conclusion, nextStep, replayCommand } from './verdict.ts';
+import { conclusion, fixes, nextStep, replayCommand } from './verdict.ts';
 
 /** Parses `a/b/1 required excluded skipped`: id, level, outcome and reason; `known` means in the baseline. */
 const rowOf = (text: string) => {
@@ -65,7 +66,7 @@ const wordings: readonly (readonly [when: string, verdict: Verdict, rows: string
     'many requirements have one reason',
     'incomplete',
     `${noFixture}; a/h/1 required excluded no-state-hook`,
-    'incomplete: 0 of 9 required verified; not verified: a/g/0 (no-fixture), a/g/1 (no-fixture), a/g/2 (no-fixture), a/g/3 (no-fixture), a/g/4 (no-fixture), 3 more requirements (no-fixture), a/h/1 (no-state-hook)',
+    'incomplete: 0 of 9 required verified; not verified: a/g/0 (no-fixture), a/g/1 (no-fixture), a/g/2 (no-fixture), a/g/3 (no-fixture), a/g/4 (no-fixture), 3 more requirements (no-fixture), a/h/1 (no-state-hook); whole lists: requirements in the json report, by outcome and reason',
   ],
 ];
 
@@ -146,13 +147,13 @@ test('every requirement is verified, observed, named or counted', () => {
         .slice(1)
         .filter(
           (sentence) =>
-            !/^(?:the baseline fails the run|strength|levels missing|limits |limits:|the target contradicts|stated limits|\d+ not proved by this run)/.test(
+            !/^(?:the baseline fails the run|strength|levels missing|limits |limits:|the target contradicts|stated limits|whole lists|\d+ not proved by this run)/.test(
               sentence,
             ),
         )
         .flatMap((sentence) => sentence.slice(sentence.indexOf(': ') + 2).split(', '))
         .filter((name) => name !== 'recommended)')
-        .map((name) => Number(/^(\d+) (?:more )?requirements/.exec(name)?.[1] ?? 1));
+        .map((name) => Number(/^(\d+) more requirements?/.exec(name)?.[1] ?? 1));
       const silent = record.requirements.filter(
         ({ outcome, level }) => outcome === 'passed' || (outcome === 'observed' && level === 'observed'),
       );
@@ -162,48 +163,71 @@ test('every requirement is verified, observed, named or counted', () => {
   );
 });
 
-const rows = sampleRecord.requirements;
-const stepOf = (requirements: readonly RequirementResult[], broken = 0) =>
-  nextStep({ ...sampleRecord, counts: { ...sampleRecord.counts, broken }, requirements: [...requirements] });
-const stepOfRows = (text: string) => stepOf(rowsOf(text));
-const noHook = 'a/b/c required excluded no-state-hook';
-
-test('the next step replays a failure, required ones first', () => {
-  assert.deepEqual(stepOf(rows), {
-    command:
-      "ib-conformance verify http://127.0.0.1:4010/ --fixture f.json --only auth/user-status/missing --seed 7 --replay '3:0:1'",
-  });
-  const warning = rows.filter(({ outcome, level }) => outcome === 'failed' && level === 'recommended');
-  assert.match(JSON.stringify(stepOf(warning)), /--only valid\/service\/json-content-type/);
+test('with room for one id, a list still names one', () => {
+  const record = { ...plainRecord, verdict: 'incomplete' as const, requirements: rowsOf(noFixture) };
+  assert.match(
+    conclusion(record, 1).join('; '),
+    /: a\/g\/0 \(no-fixture\), 7 more requirements \(no-fixture\); whole/,
+  );
 });
 
-const steps: readonly (readonly [what: string, step: ReturnType<typeof stepOf>, words: RegExp])[] = [
-  ['a bug of ours comes first', stepOf(rows, 1), /report the bug/],
-  [
-    'a refused key comes before failures',
-    stepOf([...rows, rowOf('a/b/c required inconclusive key-refused')]),
-    /first active key of the fixture/,
-  ],
-  ['a budget ran out', stepOfRows('a/b/c required inconclusive budget'), /--max-duration/],
-  ['there is no state hook', stepOfRows(noHook), /--state-url/],
-  [
-    'unjudged required requirements come before warnings',
-    stepOfRows('a/b/d recommended failed; a/b/c required inconclusive timeout'),
-    /--timeout/,
-  ],
-  [
-    'warnings come before excluded requirements',
-    stepOfRows(`${noHook}; a/b/d recommended failed`),
-    /--only a\/b\/d/,
-  ],
-  ['the target is slow', stepOfRows(`${noHook}; a/b/c required inconclusive timeout`), /--timeout/],
-];
-for (const [what, step, words] of steps)
-  test(`the next step: ${what}`, () => assert.match(JSON.stringify(step), words));
+const failure = sampleRecord.requirements.find(
+  ({ outcome, level }) => outcome === 'failed' && level === 'required',
+)!;
+const warning = sampleRecord.requirements.find(
+  ({ outcome, level }) => outcome === 'failed' && level === 'recommended',
+)!;
+const { rerun: _rerun, ...unnamed } = plainRecord;
+const counts = { ...sampleRecord.counts, broken: 0 };
+const rerun = "ib-conformance verify http://x --fixture 'my f.json' --cases 9 --state-url http://y";
 
-test('without anything left to do, there is no next step', () => {
-  assert.equal(stepOf(rows.filter(({ outcome }) => outcome === 'passed')), undefined);
-  assert.equal(stepOfRows('a/b/c required excluded skipped; a/b/c required excluded black-box'), undefined);
+/** What a run ends with, and its next step. */
+const endings: readonly (readonly [
+  what: string,
+  rows: readonly RequirementResult[] | string,
+  more?: Partial<RunRecord>,
+])[] = [
+  ['a bug of ours, before failures', [failure], { counts: { ...sampleRecord.counts, broken: 1 } }],
+  ['a refused key, before failures', [failure, rowOf('a/b/c required inconclusive key-refused')]],
+  ['a required failure, before warnings', [warning, failure]],
+  ['a warning, before excluded requirements', [rowOf('a/b/c required excluded no-state-hook'), warning]],
+  ['an open required requirement, before warnings', [warning, rowOf('a/b/c required inconclusive timeout')]],
+  ['a failure that cannot be replayed', [failure], { rerun: undefined } as object],
+  [
+    'known failures, and a wrong baseline',
+    'a/d/1 required failed known',
+    { baseline: { file: 'b.json', verdict: 'nonconformant', wrong: ['w'] } },
+  ],
+  ['everything verified', passed],
+  [
+    'everything verified on the mock',
+    `${passed}; a/c/1 required excluded no-state-hook`,
+    { mock: true, rerun: 'npx ib-conformance verify mock' },
+  ],
+  ['a narrowed run', passed, { selection: { whole: false, skip: [] } }],
+  [
+    'a run that was too short',
+    `${passed}; a/b/c required inconclusive budget`,
+    { needs: [{ reaches: 'strength 1', seconds: 720, requests: 9 }] },
+  ],
+  [
+    'a limit that was too low',
+    'a/b/c required inconclusive rate-limited',
+    { needs: [{ reaches: 'everything', seconds: 90, requests: 9 }] },
+  ],
+  ['missing data without a fixture file', 'a/b/c required inconclusive no-fixture', { rerun: 'verify' }],
+  ...Object.keys(fixes).map(
+    (reason) => [reason, `${passed}; a/b/c required inconclusive ${reason}`] as const,
+  ),
+];
+
+test('every ending has one next step', () => {
+  const lines = endings.map(([what, rows, more]) => {
+    const requirements = typeof rows === 'string' ? rowsOf(rows) : rows;
+    const step = nextStep({ ...unnamed, counts, rerun, ...more, requirements } as RunRecord);
+    return `${what}: ${'command' in step ? `\`${step.command}\`` : step.words}\n`;
+  });
+  matchesSnapshot(new URL('next-steps.golden.txt', import.meta.url), lines.join(''));
 });
 
 test('a replay command has the requirement, the seed, and the path if there is one', () => {

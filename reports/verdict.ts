@@ -20,8 +20,13 @@ const MAX_IDS = 6;
  * The ids and reasons in the sentences are not escaped: escape them for the output format.
  *
  * @param most maximum number of ids of a kind in a sentence; it counts the rest
+ * @param isNoted whether the last sentence says where the whole lists are, if one was cut
  */
-export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string, ...string[]] {
+export function conclusion(
+  record: RunRecord,
+  most = MAX_IDS,
+  isNoted = true,
+): readonly [string, ...string[]] {
   const rows = record.requirements;
   const at = (level: Level) => rows.filter((row) => row.level === level);
   const [required, recommended, observed] = [at('required'), at('recommended'), at('observed')];
@@ -29,7 +34,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
   const isNewFailure = (row: RequirementResult) => row.outcome === 'failed' && !isKnownFailure(row);
   const wrong = record.baseline?.wrong ?? [];
   const bugs = rows.filter(({ outcome }) => outcome === 'broken');
-  return [
+  const sentences = [
     headline(record, required, recommended),
     ...sentence('failed', ids(required.filter(isNewFailure))),
     ...sentence('warnings', ids([...recommended, ...observed].filter(isNewFailure))),
@@ -44,8 +49,15 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
     ...unprovedSentence(rows, most),
     ...limitSentences(record),
     ...strengthSentences(record, most),
-  ];
+  ] as const;
+  return isNoted ? [...sentences, ...placeOfLists(sentences)] : sentences;
 }
+
+/** Says where the whole lists are, if a sentence does not name all ids. */
+export const placeOfLists = (sentences: readonly string[]): readonly string[] =>
+  sentences.some((words) => / more requirements?\b/.test(words))
+    ? ['whole lists: requirements in the json report, by outcome and reason']
+    : [];
 
 /** Lists results that a server without the data would also have. */
 function unprovedSentence(rows: Rows, most: number): readonly string[] {
@@ -130,8 +142,8 @@ function unverifiedReason(row: RequirementResult): string | undefined {
 /** Returns at most `most` items: the first ids, and the number of the others. */
 export function shorten(ids: readonly string[], most: number): readonly string[] {
   if (ids.length <= most) return ids;
-  const named = ids.slice(0, most < 2 ? 0 : most - 1);
-  return [...named, `${ids.length - named.length}${named.length === 0 ? '' : ' more'} requirements`];
+  const named = ids.slice(0, Math.max(1, most - 1));
+  return [...named, plural(ids.length - named.length, 'more requirement')];
 }
 
 /** Fixes for unverified requirements, by the code of the reason. The first that applies is the next step. */
@@ -139,19 +151,20 @@ export const fixes = {
   interrupted: 'run again without interrupting',
   'key-refused': 'check that the target has the first active key of the fixture',
   network: 'check in the log of the target why connections break',
-  timeout: 'check why the target is slow, or raise --timeout',
-  budget: 'raise --max-duration, --max-requests or --cases',
+  timeout: 'check why the target is slow, or double --timeout (default: 5000)',
+  budget: 'raise --max-duration, --max-requests or --cases; --plan shows what is enough',
   'rate-limited':
     'add active keys of the partner, raise --max-duration, or raise the limits of the key on a test system',
   flaky: 'check why the target gives different answers to the same request',
-  'timing-window': 'run closer to the target, without --rate, or on a test system with a longer window',
-  'limit-not-reached': 'state the threshold under limits in the fixture, or lower it on a test system',
-  'fixture-outdated': 'restart the target with the data of the fixture',
   'no-second-key': 'add an active key of another partner to the fixture',
   'no-fixture': 'add the missing data, named above, to the fixture',
+  'timing-window': 'run closer to the target, without --rate, or on a test system with a longer window',
+  'limit-not-reached':
+    'state the limit, such as --limits user-status=20/5m, or check that the limiter of the target is on',
+  'fixture-outdated': 'restart the target with the data of the fixture',
   'not-recorded': 'verify the target again',
   'state-hook': 'check why the state hook did not change the target',
-  'no-state-hook': 'give --state-url to verify the rest',
+  'no-state-hook': 'give --state-url to verify the rest (docs/state-hook.md)',
   depends: 'fix the failed requirements first',
   'not-seen': 'check why no answer arrived that this requirement applies to',
   skipped: 'omit --skip or --concurrency 1',
@@ -165,41 +178,88 @@ export function fixOf(reason: string): string | undefined {
 /** Reasons without a next step: another requirement fails first, or the user chose it. */
 const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
 
+/** The next step of a reader: a command to copy, or words. */
+type Step = { readonly command: string } | { readonly words: string };
+
 /**
- * Returns the next step for the reader: a command to copy, or words; undefined if nothing is left to do.
- * Required requirements come first, then warnings, then excluded requirements.
+ * Returns the next step of the reader. Required requirements come first, then warnings, then excluded
+ * requirements.
  */
-export function nextStep(record: RunRecord) {
-  const { requirements, counts } = record;
+export function nextStep(record: RunRecord): Step {
+  const { requirements, counts, rerun = '', mock, baseline } = record;
   if (counts.broken > 0)
     return { words: 'report the bug of ib-conformance with its run record (--report json=run.json)' };
-  const firstReason = (rows: Rows) => {
+  const firstReason = (rows: Rows, isMinor = false) => {
     const reasons = byReason(rows);
-    return Object.keys(fixes).find((reason) => reasons.has(reason) && !minor.has(reason));
+    return Object.keys(fixes).find((reason) => reasons.has(reason) && minor.has(reason) === isMinor);
   };
   const open = requirements.filter(({ outcome }) => outcome === 'inconclusive');
   // If the key is refused, no other result is meaningful.
-  if (byReason(open).has('key-refused')) return { words: fixes['key-refused'] };
+  if (byReason(open).has('key-refused')) return stepFor(record, 'key-refused');
   for (const level of ['required', 'recommended', 'observed'] as const) {
     const isNew = (row: RequirementResult): row is Failed =>
       row.level === level && row.outcome === 'failed' && !isKnownFailure(row);
     const failed = requirements.find(isNew);
+    if (failed !== undefined && isKeyRefused(failed)) return stepFor(record, 'key-refused');
     const command = failed && replayCommand(record, failed);
     if (command !== undefined) return { command };
+    if (failed !== undefined) return { words: `fix ${failed.id}, and verify again` };
     const reason = firstReason(open.filter((row) => row.level === level));
-    if (reason !== undefined) return { words: boundFor(record, reason) ?? fixOf(reason)! };
+    if (reason !== undefined) return stepFor(record, reason);
   }
+  if (baseline !== undefined && baseline.wrong.length > 0)
+    return { words: `correct ${baseline.file} as the lines above say` };
+  if (mock === true) return { command: `${/^npx /.exec(rerun)?.[0] ?? ''}ib-conformance init` };
   const left = firstReason(requirements);
-  if (left !== undefined) return { words: boundFor(record, left) ?? fixOf(left)! };
-  return isLowStrength(record)
-    ? { words: boundFor(record, 'budget') ?? 'raise --max-duration, --rate or --cases to reach strength 2' }
-    : undefined;
+  if (left !== undefined) return stepFor(record, left);
+  if (isLowStrength(record)) return stepFor(record, 'budget');
+  const rest = firstReason(
+    requirements.filter(({ level }) => level !== 'observed'),
+    true,
+  );
+  if (rest !== undefined) return stepFor(record, rest);
+  return narrowedBy(record) === undefined
+    ? { words: 'nothing: everything was verified' }
+    : stepFor(record, 'skipped');
 }
 
-/** The bound that lets a run get further, with its value; undefined if another reason stopped it, or if it is not known. */
-function boundFor({ needs = [] }: RunRecord, reason: string): string | undefined {
-  const [need] = reason === 'budget' || reason === 'rate-limited' ? needs : [];
-  return need && needWords(need);
+/** Whether a failure looks as if the target does not have the key: a 401 under any condition, where none is right. */
+const isKeyRefused = ({ counterexample, expected, where = [] }: Failed): boolean =>
+  counterexample?.response?.status === 401 && !expected.includes('401') && where.length === 0;
+
+const again = (rerun: string) => rerun;
+const doctor = (rerun: string) =>
+  rerun.replace(' verify ', ' doctor ').replaceAll(/ --(?:cases|limits|grace) \S+/g, '');
+const fixtureCheck = (rerun: string) => {
+  const [, file] = / --fixture ((?:'[^']*'|[^\s'])+)/.exec(rerun) ?? [];
+  return file && rerun.replace(/ verify .*/s, ` fixture check ${file}`);
+};
+
+/** Commands that show what to fix, by reason, from the command of the run. */
+const commands: Readonly<Record<string, (rerun: string) => string | undefined>> = {
+  interrupted: again,
+  'not-recorded': again,
+  skipped: again,
+  'key-refused': doctor,
+  'state-hook': doctor,
+  'no-second-key': fixtureCheck,
+  'no-fixture': fixtureCheck,
+};
+
+function stepFor(record: RunRecord, reason: string): Step {
+  const command = record.rerun === undefined ? undefined : commands[reason]?.(record.rerun);
+  return command === undefined ? { words: boundFor(record, reason) ?? fixOf(reason)! } : { command };
+}
+
+/** The bound that lets a run get further, with its value; undefined if another reason stopped it. */
+function boundFor({ needs = [], durationMs }: RunRecord, reason: string): string | undefined {
+  if (reason !== 'budget' && reason !== 'rate-limited') return undefined;
+  const [need] = needs;
+  if (need !== undefined) return needWords(need);
+  const longer = `--max-duration ${Math.max(1, Math.ceil((2 * durationMs) / 60_000))}m`;
+  return reason === 'budget'
+    ? `give the run more time (${longer}), or raise --cases or --max-requests`
+    : `give the run more time (${longer}), add active keys of the partner, or raise the limits of the key`;
 }
 
 /**

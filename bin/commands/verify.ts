@@ -1,5 +1,5 @@
 import { runFormats, type ReportName } from '../../reports/formats.ts';
-import { wrongUsage } from '../../schemas/problem.ts';
+import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
 import type { Known } from '../../suites/known.ts';
@@ -155,7 +155,9 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       streams.map(({ file }) => file),
       context,
     );
-    const found = await verifyRun(given, fixture, options, transcripts, context);
+    const found = await verifyRun(given, fixture, options, transcripts, context).catch((error: unknown) =>
+      withStep(error, given, context),
+    );
     const { record, text: newBaseline } = baseline.apply(found);
 
     const why = requests.some(isBadge) ? reporting.whyNoBadge(record) : undefined;
@@ -182,6 +184,13 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   } finally {
     await reportFiles.discard();
   }
+}
+
+/** Adds the next step to the message about a target that cannot be verified. */
+async function withStep(error: unknown, given: VerifyFlags, { env }: CliContext): Promise<never> {
+  if (!(error instanceof Problem) || error.code !== 'unreachable') throw error;
+  const { rerunCommand } = await import('../rerun-command.ts');
+  throw new Problem(error.code, `${error.message}\nnext: ${rerunCommand('doctor', given, env)}`);
 }
 
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */

@@ -4,9 +4,9 @@ import type {
   RequirementResult,
   RunRecord,
 } from '../../schemas/generated/types.ts';
-import { diffTexts, differingCodePoints } from '../text-difference.ts';
+import { diffTexts, differenceWords } from '../text-difference.ts';
 import {
-  byAnswer,
+  byFix,
   conditionOf,
   failureRate,
   keyVariable,
@@ -35,7 +35,7 @@ export function findings(context: PageContext): Markup | undefined {
     outcome === 'failed' ? (level === 'required' ? 0 : 1) : outcome === 'broken' ? 3 : 2;
   const found = context.record.requirements.filter(isFinding).toSorted((a, b) => rank(a) - rank(b));
   if (found.length === 0) return undefined;
-  const groups = byAnswer(found);
+  const groups = byFix(found);
   const closed = groups.length - MAX_OPEN;
   return html`${closed > 0 ? html`<p class="quiet">The last ${count(closed)} are collapsed.</p>` : undefined}
   ${groups.flatMap(({ first, rest }, at) => [
@@ -104,7 +104,7 @@ function details(result: RequirementResult, record: RunRecord): Markup | undefin
 function comparison(expected: string, actual: string): Markup {
   const { before, after, ...middle } = diffTexts(expected, actual);
   const isMarked = before + after !== '' && expected !== actual;
-  const names = differingCodePoints(expected, actual);
+  const names = differenceWords(expected, actual);
   const side = (title: string, tone: 'good' | 'bad', text: string) => {
     const [start, differing, end] = [before, text, after].map((part) => visible(part, MAX_STRETCH));
     const isEmpty = before + text + after === '';

@@ -5,7 +5,7 @@ import type { Known, KnownKey } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
 import type { Context, Exchange } from '../scenario-context.ts';
-import { blockedBy, failed, inconclusive, judgeReply, pass } from '../verdict.ts';
+import { blockedBy, failed, inconclusive, judgeReply, pass, type Verdict } from '../verdict.ts';
 import {
   afterHook,
   askAtOnce,
@@ -101,16 +101,18 @@ async function revokeKey(
       const wrong =
         wrongOf(exchanges, judgeOne).find((one) => !context.failsAnyway(one.request, one.reply)) ??
         refusalIn(beside);
+      const named = (verdict: Verdict, reply: Reply) =>
+        afterHook(verdict, asked, times, context.graceMs, reply);
       const { request, reply } = wrong ?? own[0]!;
       const finding = wrong?.verdict ?? unanswered(own) ?? pass;
       before.set(endpoint, {
         revoked: {
-          finding: afterHook(finding, asked, times, context.graceMs, reply),
+          finding: named(finding, reply),
           request,
           reply,
           cases: exchanges.length,
         },
-        spared: judgeSpared(await askBeside(context, sibling, endpoint, known), key),
+        spared: judgeSpared(await askBeside(context, sibling, endpoint, known), key, named),
       });
     }
     return undefined;
@@ -164,7 +166,11 @@ const askBeside = async (
 };
 
 /** Other rows judge what the key shows. This one judges whether it is refused. */
-function judgeSpared(exchanges: readonly Exchange[], { partner }: KnownKey): ScenarioResult {
+function judgeSpared(
+  exchanges: readonly Exchange[],
+  { partner }: KnownKey,
+  named: (verdict: Verdict, reply: Reply) => Verdict,
+): ScenarioResult {
   const [first] = exchanges;
   if (first === undefined)
     return { finding: inconclusive('no-fixture', `the fixture has no other active key of ${partner}`) };
@@ -178,7 +184,7 @@ function judgeSpared(exchanges: readonly Exchange[], { partner }: KnownKey): Sce
           'the answer as before: only another key of the partner was revoked',
           shown(refusal.reply),
         );
-  return { finding, request, reply, cases: exchanges.length };
+  return { finding: named(finding, reply), request, reply, cases: exchanges.length };
 }
 
 const shown = (reply: Reply) => (reply.kind === 'answer' ? summary(reply) : reply.words);
