@@ -236,6 +236,7 @@ const errors: readonly (readonly [argv: string | readonly string[], pattern: Reg
     `verify http://127.0.0.1:9/${keys.active} --fixture ${fixture} --no-canary --cases 1`,
     /127\.0\.0\.1:9\/<key northwind\/active>/,
   ],
+  [`doctor http://127.0.0.1:9/${keys.active} --fixture ${fixture}`, /next: Start the server/],
   [['verify', `http://us er:${keys.other}/x@here`], /http:\/\/…@here: is not a URL/],
   [`verify http://here --state-url http://here?key=${keys.other}`, /here\?…: a base URL/],
   [`mock --admin-token ${keys.other} --admin-token ${keys.other}`, /--admin-token was given more than once/],

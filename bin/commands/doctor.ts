@@ -19,7 +19,7 @@ export const doctor = command({
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_URL');
-    const { examine } = await import('../../suites/index.ts');
+    const { examine, redactor } = await import('../../suites/index.ts');
     const { checkupStep, renderCheckup, renderJson } = await import('../../reports/index.ts');
     const { runOptions, tlsOptions } = await import('../run-options.ts');
     const { loadFixture } = await import('../fixture-file.ts');
@@ -27,8 +27,9 @@ export const doctor = command({
     const { signal, print, terminal } = context;
     const tls = await tlsOptions(flags);
     const fixture = await loadFixture(flags.fixture, context.env);
+    const options = runOptions({ ...flags, fixture, seed: 1, timeoutMs, headers, tls, signal });
     const checkup = await examine({
-      ...runOptions({ ...flags, fixture, seed: 1, timeoutMs, headers, tls, signal }),
+      ...options,
       target: url,
       fixture,
       notes:
@@ -36,7 +37,8 @@ export const doctor = command({
           ? ['No --fixture was given, so the target is expected to have the built-in data.']
           : [],
     });
-    const next = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
+    const rerun = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
+    const next = redactor(options.known, options.headers)(rerun);
     const shown = () => renderCheckup(checkup, terminal) + checkupStep(checkup, next, terminal);
     await print(json ? renderJson(checkup) : shown());
     return signal.aborted ? exitCodes.interrupted[0] : exitCodeOfCheckup[checkup.verdict];

@@ -156,7 +156,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       context,
     );
     const found = await verifyRun(given, fixture, options, transcripts, context).catch((error: unknown) =>
-      withStep(error, given, context),
+      withStep(error, given, engine.redactor(options.known, options.headers), context),
     );
     const { record, text: newBaseline } = baseline.apply(found);
 
@@ -187,10 +187,15 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 }
 
 /** Adds the next step to the message about a target that cannot be verified. */
-async function withStep(error: unknown, given: VerifyFlags, { env }: CliContext): Promise<never> {
+async function withStep(
+  error: unknown,
+  given: VerifyFlags,
+  redact: (text: string) => string,
+  { env }: CliContext,
+): Promise<never> {
   if (!(error instanceof Problem) || error.code !== 'unreachable') throw error;
   const { rerunCommand } = await import('../rerun-command.ts');
-  throw new Problem(error.code, `${error.message}\nnext: ${rerunCommand('doctor', given, env)}`);
+  throw new Problem(error.code, `${error.message}\nnext: ${redact(rerunCommand('doctor', given, env))}`);
 }
 
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */
