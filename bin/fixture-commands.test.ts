@@ -53,6 +53,7 @@ test('fixture check recommends entities that a state hook can change, until ther
   const forKey = 'For --state-url, add an active key of northwind: the hook then revokes that one.';
   assert.deepEqual(await adviceOn([spareKey, ...others]), [forKey, forDeposit]);
   assert.deepEqual(await adviceOn([]), []);
+});
 
 test('an existing file is kept; --force overwrites it', async () => {
   writeFileSync(at('mine.json'), 'as it was');
