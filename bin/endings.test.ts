@@ -60,7 +60,6 @@ const endings: readonly (readonly [what: string, words: string, fault?: string])
     'deposit-check-503-for-429',
   ],
   ['only a warning', `verify URL --fixture ${file} --suite robustness`, 'unknown-parameter-crashes'],
-  ['out of time', `verify URL --fixture ${file} --max-duration 100ms`],
   ['out of requests', `verify URL --fixture ${file} --max-requests 20`],
   ['limited from the start', `verify limiting --fixture ${file} --max-duration 1s`],
   ['a wrong key', `verify URL --fixture ${otherKeys}`],
