@@ -5,8 +5,10 @@ import { suites } from '../suites/catalogue.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { reference } from '../mock/behaviour.ts';
 import { expired, tls } from '../mock/testing/certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
+import { failedIds, verifyMock } from './canary.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
 import { onData, slow, endless, flaky, head, json, send } from './testing/hostile-servers.ts';
@@ -316,4 +318,15 @@ describe('in the middle of the run', () => {
       flaky(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant/, patient),
     ));
+});
+
+test('if the target refuses the key, only the lookups that show it fail', async () => {
+  const fixture = await loadFixture(undefined, {});
+  const apiKeys = fixture.apiKeys!.map((apiKey) =>
+    apiKey.partner === 'northwind' ? { ...apiKey, key: `${apiKey.key}-wrong` } : apiKey,
+  );
+  const options = { fixture: { ...fixture, apiKeys }, seed: 1, cases: 100, hasStateHook: false };
+  const record = await verifyMock(reference, options, fixture);
+  assert.deepEqual(failedIds(record), ['valid/user-status/member', 'valid/deposit-check/executed']);
+  assert.match(record.notes.join(), /with 401\. Check that the target\s+has this key/);
 });

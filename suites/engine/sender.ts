@@ -99,9 +99,7 @@ export function createSender(setup: SenderOptions) {
       if (reply.kind === 'answer' && !isFrontEnd) answered++;
       if (reply.kind === 'answer') {
         lostInARow = 0;
-        const { credential } = request;
-        if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
-          keyWorks = keyWorks === true || reply.status !== 401;
+        if (showsKey(request) && reply.status !== 429) keyWorks = keyWorks === true || reply.status !== 401;
       }
       const isBroken = reply.kind === 'trouble' && reply.code === 'network';
       let isLast = tries >= most || isTargetGone();
@@ -128,6 +126,14 @@ export function createSender(setup: SenderOptions) {
   /** A page for a request about which the interface says nothing may be the target's own. */
   const isOwnPage = (request: Request, { status }: Answer) =>
     status < 500 && status !== 408 && factsOf(known, request) === undefined;
+
+  /** Whether the answer shows if the key under test is accepted: other requests may be refused before the key is read. */
+  const showsKey = (request: Request): boolean => {
+    const { credential } = request;
+    if (credential.as !== 'key' || !callers.includes(credential.key.key)) return false;
+    const facts = factsOf(known, request);
+    return facts?.key === 'accepted' && facts.parameter === 'plain';
+  };
 
   const isTargetGone = () => lostInARow >= maxLostInARow;
 
