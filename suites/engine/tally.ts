@@ -324,10 +324,7 @@ function judgementOf(
   if (unclear !== undefined) return unclear;
   const verdict = isCut
     ? inconclusive('budget', '--cases, --max-duration or --max-requests left no lookup for it')
-    : inconclusive(
-        'depends',
-        'not checked because no answer applied to it, except those that failed another requirement',
-      );
+    : inconclusive('depends', 'not checked because each answer that it judges failed another requirement');
   return { verdict, cases };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slowness, type TimedRequest } from './history.ts';
+import { seconds, slowness, type TimedRequest } from './history.ts';
 
 const both = ['--rate', '--concurrency'];
 
@@ -40,4 +40,9 @@ test('quickly sent requests were not throttled', () => {
 test('a few slow answers do not make the target slow', () => {
   const history = sent(122, 1, 50, 1).map((one, nth) => (nth < 50 ? { ...one, receivedAt: 1e6 } : one));
   assert.match(slowness(history, 61, 750, both), /allow more than 82 requests per second and 2 in flight$/);
+});
+
+test('long times are written in minutes', () => {
+  const written = [2200, 99_990, 100_000, 3_150_000].map(seconds);
+  assert.deepEqual(written, ['2.20 s', '99.99 s', '1 min 40 s', '52 min 30 s']);
 });

@@ -51,8 +51,11 @@ function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number
   return `${words.join('; ')} (${inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`})`;
 }
 
-/** 2,200 ms as `2.20 s`. */
-export const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+/** 2,200 ms as `2.20 s`, 150,000 ms as `2 min 30 s`. */
+export const seconds = (ms: number) =>
+  ms < 100_000
+    ? `${(ms / 1000).toFixed(2)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
 
 /**
  * Explains why `count` requests took longer than `withinMs`, and what to change.
