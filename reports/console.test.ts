@@ -194,7 +194,7 @@ test('many similar failures are grouped, and each is named', () => {
   assert.match(text, /✗ and 39 more like this\n {2}ids {10}auth\/user-status\/1, /);
   // A row each, two findings in full, and the ids.
   assert.ok(text.split('\n').length < one + 39 + 2 * 20 + 20);
-  assert.match(text, /\n {2}The json report has each of them/);
+  assert.match(text, /\n {2}replays {6}the json report has each/);
   for (let at = 0; at < 40; at++) assert.match(text, new RegExp(`auth/user-status/${at}\\b`));
 });
 

@@ -227,7 +227,7 @@ function restLines(rest: readonly RequirementResult[], screen: Screen): readonly
   return [
     ...headingLines(first, `and ${count(rest.length)} more like this`, screen),
     ...labelled('ids', wrap(ids, screen.width - LABEL_WIDTH)),
-    '  The json report has each of them under requirements, with its replay.',
+    ...labelled('replays', wrap('the json report has each, under requirements', screen.width - LABEL_WIDTH)),
   ];
 }
 

@@ -139,6 +139,8 @@ export function createContexts(options: ContextOptions): (of: string) => Context
                 take({ step: 'ends', at: clock.now() });
                 // A failed teardown does not change what this run saw.
                 await stateHook.change('teardown', state, params).catch(() => undefined);
+                // What comes in the same ms would be judged by the state before.
+                await clock.sleep(1);
               }
             },
           }),
