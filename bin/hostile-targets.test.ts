@@ -321,7 +321,6 @@ describe('in the middle of the run', () => {
 });
 
 test('if the target refuses the key, only the lookups that show it fail', async () => {
-  const fixture = await loadFixture(undefined, {});
   const apiKeys = fixture.apiKeys!.map((apiKey) =>
     apiKey.partner === 'northwind' ? { ...apiKey, key: `${apiKey.key}-wrong` } : apiKey,
   );
