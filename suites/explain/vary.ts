@@ -101,7 +101,7 @@ export function comparable(
 /**
  * Finds the factors of which some levels fail and others pass.
  *
- * @returns also all levels of lookups of which some fail, as far as anyone knows
+ * @returns these factors as conditions, and the levels of lookups that may fail
  */
 export async function vary(
   prober: Prober,
