@@ -516,9 +516,10 @@ function waitAfter(
   // If the first wait did not help, it was too short.
   const ms = guess + (count === 0 ? 0 : backOff) + MARGIN_MS;
   if (count < TRIES) {
-    // A field alone does not stop a run: one more request tests it.
+    // A field alone does not stop a run: one more request tests it. A policy does not say when this refusal ends.
     const isOnlySaid = asked !== undefined || limit?.source === 'advertised';
-    const isTested = isOnlySaid && count === 0 && end(ms) !== undefined;
+    const isLong = end(ms) !== undefined || (asked === undefined && ms > runMs / 4);
+    const isTested = isOnlySaid && count === 0 && isLong;
     return isTested
       ? { waitMs: Math.min(known ?? backOff, backOff), why, gaveUp: end(backOff) }
       : { waitMs: ms, why, gaveUp: end(ms) };
