@@ -150,8 +150,7 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
      * the entities that no row used.
      */
     *examples({
-      enriched,
-      progress,
+      pairsOf,
     }: CoveringArray): Generator<{ readonly levels: Levels; readonly pick: number | undefined }> {
       const gates = factors[endpoint].filter(({ name }) => exampleGates.some((gate) => gate === name));
       const rows: readonly (readonly [Levels, number])[] = [
@@ -166,15 +165,20 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
       ];
       // A level that takes turns may change one answer only.
       for (const levels of rotated(rowsOfGroups(endpoint, known), seed)) yield { levels, pick: next(levels) };
-      const need = ([row, most]: (typeof rows)[number]) =>
-        findsEntities(endpoint, row) ? progressOf(row, most) : Math.min(progressOf(row, most), progress(row));
-      let left = rotated(rows, seed);
+      let left = rotated(rows, seed).map(([levels, most]) => {
+        const pairs = findsEntities(endpoint, levels) ? undefined : pairsOf(levels);
+        const progress = () => Math.min(progressOf(levels, most), pairs?.progress() ?? 1);
+        return { levels, progress, enriched: () => pairs?.enriched(levels) ?? levels };
+      });
       for (;;) {
-        left = left.filter((row) => need(row) < 1);
+        const shares = new Map(left.map((row) => [row, row.progress()]));
+        left = left.filter((row) => shares.get(row)! < 1);
         if (left.length === 0) return;
-        const [row] = left.reduce((best, one) => (need(one) < need(best) ? one : best));
-        const pick = next(row);
-        yield { levels: findsEntities(endpoint, row) ? row : enriched(row), pick };
+        const { levels, enriched } = left.reduce((best, row) =>
+          shares.get(row)! < shares.get(best)! ? row : best,
+        );
+        const pick = next(levels);
+        yield { levels: enriched(), pick };
       }
     },
   };

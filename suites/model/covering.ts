@@ -28,14 +28,20 @@ export interface CoveringArray {
   readonly gatedPairs: () => Generator<Levels>;
   /** Rows of triples, those that the fewest gates may mask first. They begin where the pairs end. */
   readonly triples: () => Generator<TripleRow>;
-  /** A row with one gate that covers more pairs: the factors that are not gates change. */
-  readonly enriched: (row: Levels) => Levels;
-  /** The part of the pairs with the one gate of a row that is covered, without repeated lookups. */
-  readonly progress: (row: Levels) => number;
+  /** The pairs with the one gate of a row; undefined if it has no gate, or several. */
+  readonly pairsOf: (row: Levels) => GatePairs | undefined;
   /** Endless random rows. */
   readonly random: () => Generator<Levels>;
   /** The number of feasible combinations of `strength` levels. */
   readonly total: (strength: number) => number;
+}
+
+/** The pairs with a gate. */
+export interface GatePairs {
+  /** A row with the gate that covers more of them: the factors that are not gates change. */
+  readonly enriched: (row: Levels) => Levels;
+  /** The part of them that is covered, without repeated lookups. */
+  readonly progress: () => number;
 }
 
 /**
@@ -60,15 +66,16 @@ export function coveringArray(
   );
   const known: (readonly Gate[])[] = [];
   const gatesOf = (count: number) => (known[count] ??= gatesWith(gates, count, isFeasible));
-  const partOf = partsByGate(factors, space);
+  const partOf = partsByGate(factors, space, seed);
+  const gateOf = gateReader(factors);
   for (const row of before) {
-    const gate = gateOf(row, factors);
+    const gate = gateOf(row);
     if (gate !== undefined) partOf(gate).take(row);
   }
   /** Rows of all parts with `count` gates, in turn. */
   const rowsWith = (count: number, strength: number, wanted: Wanted, isTaken: (gate: Gate) => boolean) => {
     const parts = gatesOf(count).filter(isTaken).map(partOf);
-    return inTurn(rotated(parts, seed).map((part) => part.rows(strength - count, wanted, seed)));
+    return inTurn(rotated(parts, seed).map((part) => part.rows(strength - count, wanted)));
   };
   const openPairs = repeatable(rowsWith(0, 2, 'all', () => true));
   const gatedPairs = repeatable(
@@ -95,13 +102,9 @@ export function coveringArray(
     openPairs,
     gatedPairs,
     triples: repeatable(triples()),
-    enriched: (row) => {
-      const gate = gateOf(row, factors);
-      return gate !== undefined && Object.keys(gate).length === 1 ? partOf(gate).enriched(row, seed) : row;
-    },
-    progress: (row) => {
-      const gate = gateOf(row, factors);
-      return gate !== undefined && Object.keys(gate).length === 1 ? partOf(gate).progress(seed) : 1;
+    pairsOf: (row) => {
+      const gate = gateOf(row);
+      return gate !== undefined && Object.keys(gate).length === 1 ? partOf(gate) : undefined;
     },
     random: repeatable(randomRows(factors, isFeasible)),
     total: (strength) => {
@@ -114,7 +117,7 @@ export function coveringArray(
 }
 
 /** Returns a function that creates the part of the array with these gates once. */
-function partsByGate(factors: readonly Factor[], space: Space): (gate: Gate) => Part {
+function partsByGate(factors: readonly Factor[], space: Space, seed: number): (gate: Gate) => Part {
   const plain = Object.fromEntries(factors.map(({ name, names }) => [name, names[0]!])) as Levels;
   const gates = factors.filter(({ isGate }) => isGate);
   const parts = new Map<string, Part>();
@@ -126,6 +129,7 @@ function partsByGate(factors: readonly Factor[], space: Space): (gate: Gate) => 
         base: (turn) => ({ ...plain, ...levelsAt(gate, turn) }),
         hasGate: Object.keys(gate).length > 0,
         isMasked: masks(gate, gates),
+        seed,
       });
     parts.set(name, part);
     return part;
@@ -237,17 +241,26 @@ function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
 const levelsAt = (gate: Gate, turn: number): Partial<Levels> =>
   Object.fromEntries(Object.entries(gate).map(([name, levels]) => [name, levels[turn % levels.length]]));
 
-/** The gates of a row; undefined if no part of the array has them. */
-function gateOf(row: Levels, factors: readonly Factor[]): Gate | undefined {
-  const odd = factors.filter(({ name, isGate, names: [plain] }) => isGate && row[name] !== plain);
-  const gates = odd.map(({ name }) => name);
-  const entries = odd.map((factor) => [
-    factor.name,
-    groupsOf(factor, gates).find((levels) => levels.includes(row[factor.name])),
-  ]);
-  return entries.some(([, levels]) => levels === undefined)
-    ? undefined
-    : (Object.fromEntries(entries) as Gate);
+/** Returns a function that reads the gates of a row; undefined if no part of the array has them. */
+function gateReader(factors: readonly Factor[]): (row: Levels) => Gate | undefined {
+  const gates = factors.filter(({ isGate }) => isGate);
+  const known = new Map<string, Gate | undefined>();
+  const read = (odd: readonly Factor[], row: Levels): Gate | undefined => {
+    const names = odd.map(({ name }) => name);
+    const entries = odd.map((factor) => [
+      factor.name,
+      groupsOf(factor, names).find((levels) => levels.includes(row[factor.name])),
+    ]);
+    return entries.some(([, levels]) => levels === undefined)
+      ? undefined
+      : (Object.fromEntries(entries) as Gate);
+  };
+  return (row) => {
+    const odd = gates.filter(({ name, names: [plain] }) => row[name] !== plain);
+    const name = odd.map((factor) => `${factor.name}: ${row[factor.name]}`).join();
+    if (!known.has(name)) known.set(name, read(odd, row));
+    return known.get(name);
+  };
 }
 
 type Space = ReturnType<typeof createSpace>;
@@ -356,9 +369,10 @@ interface PartOptions {
   readonly hasGate: boolean;
   /** Whether a gate decides the answer. */
   readonly isMasked: boolean;
+  readonly seed: number;
 }
 
-function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
+function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions) {
   const { factors } = space;
   const rows: (readonly number[])[] = [];
   /** Combinations that a generator still has to cover. */
@@ -376,8 +390,12 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
     if (isCostly === true) return wanted === 'some' && isFine !== true;
     return isMasked ? isFine !== true : isRare?.(base(0).key) !== true;
   };
+  const isCheap = ({ row }: Combination) =>
+    !factors.some(({ isCostly }, at) => isCostly === true && row[at]! > 0);
+  /** The part of the pairs that so many rows covered. */
+  let progress = { rows: -1, share: 0 };
   /** Begins to cover combinations of so many factors. */
-  const begin = (strength: number, wanted: Wanted, seed: number) => {
+  const begin = (strength: number, wanted: Wanted) => {
     const isWanted = ({ row }: Combination) =>
       wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!, wanted));
     const left = new Map(
@@ -396,8 +414,8 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
      * @param wanted levels to cover. Rare ones come with `all`. With gates, `few`: those that take one request, and only
      * coarse ones if a gate decides the answer. `some`: also repeated lookups
      */
-    *rows(strength: number, wanted: Wanted, seed: number): Generator<Levels> {
-      const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted, seed);
+    *rows(strength: number, wanted: Wanted): Generator<Levels> {
+      const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted);
       // Rows that also cover a plain row come first.
       for (const coversPlainToo of [true, false])
         for (const { row: start } of left.values()) {
@@ -408,8 +426,8 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
       open.delete(strength);
     },
     /** The row with other levels of the factors that nothing else fixes, so that it covers more pairs. */
-    enriched: (levels: Levels, seed: number): Levels => {
-      const left = open.get(1) ?? begin(1, 'all', seed);
+    enriched: (levels: Levels): Levels => {
+      const left = open.get(1) ?? begin(1, 'all');
       const start = factors.map(({ isCostly }) => (isCostly === true ? 0 : -1));
       const row = filled(start, space, left, 1, rows.length);
       const found = { ...levels, ...space.levelsIn(row) };
@@ -417,11 +435,14 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions) {
       return found;
     },
     /** The part of the pairs with this gate that rows of one request cover. */
-    progress: (seed: number): number => {
-      const isCheap = ({ row }: Combination) =>
-        !factors.some(({ isCostly }, at) => isCostly === true && row[at]! > 0);
-      const left = open.get(1) ?? begin(1, 'all', seed);
-      return 1 - [...left.values()].filter(isCheap).length / space.combinations(1).filter(isCheap).length;
+    progress: (): number => {
+      if (progress.rows !== rows.length) {
+        const cheap = space.combinations(1).filter(isCheap);
+        const left = open.get(1) ?? begin(1, 'all');
+        const missing = cheap.filter(({ code }) => left.has(code)).length;
+        progress = { rows: rows.length, share: 1 - missing / cheap.length };
+      }
+      return progress.share;
     },
   };
 }
@@ -478,9 +499,10 @@ export function createCounter(factors: readonly Factor[]) {
   const { places, count } = numbering(others);
   const covered = [1, 2, 3].map(() => new Set<number>());
   const gates = new Map<string, number>();
+  const gateOf = gateReader(factors);
   return {
     take: (levels: Levels): void => {
-      const gate = gateOf(levels, factors);
+      const gate = gateOf(levels);
       if (gate === undefined) return;
       const names = Object.values(gate).map(([first]) => first);
       const name = names.join();
