@@ -1,4 +1,18 @@
-import type { Factor, FactorName, Levels } from './factors.ts';
+import {
+  codeOf,
+  codesIn,
+  createSpace,
+  inGroups,
+  numberingOf,
+  partsOf,
+  rowOf,
+  type Combination,
+  type Numbering,
+  type Row,
+} from './combinations.ts';
+import type { Factor, Levels } from './factors.ts';
+import type { IsFeasible } from './feasible.ts';
+import { gateReader, gatesWith, levelsAt, masks, type Gate } from './gates.ts';
 
 /** A row of triples. */
 export interface TripleRow {
@@ -17,8 +31,6 @@ export function randomOf(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
-
-type IsFeasible = (levels: Partial<Levels>) => boolean;
 
 /** Rows that cover every feasible combination of levels. Each part is computed once, on demand. */
 export interface CoveringArray {
@@ -185,180 +197,19 @@ function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
   }
 }
 
-const masks = (gate: Gate, gates: readonly Factor[]): boolean =>
-  gates.some(({ name, levels }) => gate[name]?.some((level) => levels[level]!.mayLetIn !== true) === true);
-
-/** Gates that are not plain, each with the levels that take turns. */
-type Gate = Partial<Readonly<Record<FactorName, readonly string[]>>>;
-
-/** The groups of levels of a gate that are combined with other factors, and with the gates of these names. */
-function groupsOf({ levels, names }: Factor, gates: readonly FactorName[]): readonly (readonly string[])[] {
-  const isWithGates = gates.length > 1 && gates.some((gate) => gate !== 'key' && gate !== 'header');
-  const groups = new Map<string, string[]>();
-  for (const name of names.slice(1)) {
-    const { group = name, gateGroup = group } = levels[name]!;
-    const of = isWithGates ? gateGroup : group;
-    if (of === 'never') continue;
-    groups.set(of, [...(groups.get(of) ?? []), name]);
-  }
-  return [...groups.values()];
-}
-
-/** All feasible combinations of `count` gates. */
-function gatesWith(gates: readonly Factor[], count: number, isFeasible: IsFeasible): readonly Gate[] {
-  const choose = (from: number, left: number): readonly (readonly Factor[])[] =>
-    left === 0
-      ? [[]]
-      : gates
-          .slice(from)
-          .flatMap((factor, at) => choose(from + at + 1, left - 1).map((rest) => [factor, ...rest]));
-  return choose(0, count).flatMap((chosen) => {
-    const names = chosen.map(({ name }) => name);
-    return chosen
-      .reduce<readonly Gate[]>(
-        (found, factor) =>
-          found.flatMap((gate) =>
-            groupsOf(factor, names).map((levels) => ({ ...gate, [factor.name]: levels })),
-          ),
-        [{}],
-      )
-      .flatMap((gate) => {
-        const feasible = feasibleIn(gate, isFeasible);
-        return feasible === undefined ? [] : [feasible];
-      });
-  });
-}
-
-/** The gate without infeasible levels; undefined if none is left. */
-function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
-  const entries = Object.entries(gate) as readonly (readonly [FactorName, readonly string[]])[];
-  const size = Math.max(1, ...entries.map(([, levels]) => levels.length));
-  const turns = Array.from({ length: size }, (_, turn) => levelsAt(gate, turn)).filter(isFeasible);
-  if (turns.length === 0) return undefined;
-  return Object.fromEntries(entries.map(([name]) => [name, turns.map((levels) => levels[name]!)]));
-}
-
-const levelsAt = (gate: Gate, turn: number): Partial<Levels> =>
-  Object.fromEntries(Object.entries(gate).map(([name, levels]) => [name, levels[turn % levels.length]]));
-
-/** Returns a function that reads the gates of a row; undefined if no part of the array has them. */
-function gateReader(factors: readonly Factor[]): (row: Levels) => Gate | undefined {
-  const gates = factors.filter(({ isGate }) => isGate);
-  const known = new Map<string, Gate | undefined>();
-  const read = (odd: readonly Factor[], row: Levels): Gate | undefined => {
-    const names = odd.map(({ name }) => name);
-    const entries = odd.map((factor) => [
-      factor.name,
-      groupsOf(factor, names).find((levels) => levels.includes(row[factor.name])),
-    ]);
-    return entries.some(([, levels]) => levels === undefined)
-      ? undefined
-      : (Object.fromEntries(entries) as Gate);
-  };
-  return (row) => {
-    const odd = gates.filter(({ name, names: [plain] }) => row[name] !== plain);
-    const name = odd.map((factor) => `${factor.name}: ${row[factor.name]}`).join();
-    if (!known.has(name)) known.set(name, read(odd, row));
-    return known.get(name);
-  };
-}
-
 type Space = ReturnType<typeof createSpace>;
-
-/** A level index for each factor, -1 if open, and its code. */
-interface Combination {
-  readonly code: number;
-  readonly row: readonly number[];
-}
-
-/** Levels of the same group, or a level without a group. */
-const isAlike = ({ levels }: Factor, one: string, other: string): boolean =>
-  one === other || (levels[one]!.group !== undefined && levels[one]!.group === levels[other]!.group);
-
-/** The factor with the first level of each group, which stands for it. Levels of a group are feasible alike. */
-const inGroups = (factor: Factor): Factor => ({
-  ...factor,
-  names: factor.names.filter(
-    (level, at) => factor.names.findIndex((one) => isAlike(factor, one, level)) === at,
-  ),
-});
-
-/** The index of the level that stands for this one. */
-const indexIn = (factor: Factor, level: string): number =>
-  factor.names.findIndex((one) => isAlike(factor, one, level));
-
-function createSpace(all: readonly Factor[], isFeasible: IsFeasible, seed: number) {
-  const factors = all.map(inGroups);
-  const { places } = numbering(factors);
-  const turns = new Map<string, number>();
-  const known = new Map<number, boolean>();
-  const made: (readonly Combination[])[] = [];
-  const codeOf = (row: readonly number[]) =>
-    row.reduce((code, level, at) => code + (level + 1) * places[at]!, 0);
-  /** The next level of the group of this one; the level itself without a group. */
-  const nextLike = (factor: Factor, level: string): string => {
-    const members = Object.keys(factor.levels).filter((one) => isAlike(factor, one, level));
-    if (members.length < 2) return level;
-    const turn = turns.get(level) ?? Math.abs(seed);
-    turns.set(level, turn + 1);
-    return members[turn % members.length]!;
-  };
-  const space = {
-    factors,
-    /** The levels of a row. Those of a group take turns. */
-    levelsIn: (row: readonly number[]): Partial<Levels> =>
-      Object.fromEntries(
-        factors.map((factor, at) => [factor.name, nextLike(factor, factor.names[row[at]!]!)]),
-      ),
-    /** Place value of each factor in the code of a combination. */
-    places,
-    /** Whether a lookup with these levels exists. -1 leaves a factor open. */
-    isFeasible: (row: readonly number[]): boolean => {
-      const code = codeOf(row);
-      let answer = known.get(code);
-      if (answer === undefined) {
-        answer = isFeasible(levelsOf(row, factors));
-        known.set(code, answer);
-      }
-      return answer;
-    },
-    combinations: (strength: number): readonly Combination[] => {
-      const found: Combination[] = [];
-      const extend = (from: number, left: number, row: readonly number[]) => {
-        if (left === 0) {
-          if (space.isFeasible(row)) found.push({ code: codeOf(row), row });
-          return;
-        }
-        for (let at = from; at <= factors.length - left; at++)
-          for (let level = 0; level < factors[at]!.names.length; level++)
-            extend(at + 1, left - 1, row.with(at, level));
-      };
-      const open = factors.map(() => -1);
-      if (made[strength] === undefined) extend(0, strength, open);
-      return (made[strength] ??= found);
-    },
-  };
-  return space;
-}
-
-/** Encodes each combination of levels as a small number. */
-function numbering(factors: readonly Factor[]) {
-  let count = 1;
-  const places = factors.map(({ names }) => {
-    const place = count;
-    count *= names.length + 1;
-    return place;
-  });
-  return { places, count };
-}
-
-const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<Levels> =>
-  Object.fromEntries(
-    factors.flatMap(({ name, names }, at) => (row[at]! < 0 ? [] : [[name, names[row[at]!]!]])),
-  );
 
 /** Which combinations of a part with gates are covered. */
 type Wanted = 'few' | 'some' | 'all';
+
+/** Combinations to cover. */
+interface Left {
+  readonly numbering: Numbering;
+  /** All of them, in order. */
+  readonly list: readonly Combination[];
+  /** By code: 1 until a row covers it. */
+  readonly isLeft: Uint8Array;
+}
 
 /** The rows with the same gates. */
 type Part = ReturnType<typeof createPart>;
@@ -374,13 +225,12 @@ interface PartOptions {
 
 function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions) {
   const { factors } = space;
-  const rows: (readonly number[])[] = [];
-  /** Combinations that a generator still has to cover. */
-  const open = new Map<number, Map<number, Combination>>();
-  const add = (row: readonly number[]) => {
-    for (const [strength, left] of open)
-      for (const part of partsOf(row, factors))
-        for (const code of codesIn(part, space.places, strength)) left.delete(code);
+  const rows: Row[] = [];
+  /** By strength, what a generator still has to cover. */
+  const open = new Map<number, Left>();
+  const add = (row: Row) => {
+    for (const { numbering, isLeft } of open.values())
+      for (const part of partsOf(row, factors)) for (const code of codesIn(part, numbering)) isLeft[code] = 0;
     return rows.push(row);
   };
   const isLevelWanted = ({ levels, names, isCostly }: Factor, index: number, wanted: Wanted) => {
@@ -398,16 +248,17 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
   const begin = (strength: number, wanted: Wanted) => {
     const isWanted = ({ row }: Combination) =>
       wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!, wanted));
-    const left = new Map(
-      rotated(space.combinations(strength).filter(isWanted), seed).map((one) => [one.code, one]),
-    );
+    const numbering = space.numbering(strength);
+    const list = rotated(space.combinations(strength).filter(isWanted), seed);
+    const left = { numbering, list, isLeft: new Uint8Array(numbering.size) };
+    for (const { code } of list) left.isLeft[code] = 1;
     open.set(strength, left);
     for (const row of rows.splice(0)) add(row);
     return left;
   };
   return {
     /** Records a row that was created elsewhere. */
-    take: (row: Levels) => add(factors.map((factor) => indexIn(factor, row[factor.name]))),
+    take: (row: Levels) => add(rowOf(row, factors)),
     /**
      * Rows until every wanted combination of `strength` factors is covered.
      *
@@ -418,9 +269,9 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
       const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted);
       // Rows that also cover a plain row come first.
       for (const coversPlainToo of [true, false])
-        for (const { row: start } of left.values()) {
-          if (partsOf(start, factors).length > 1 !== coversPlainToo) continue;
-          const row = filled(start, space, left, strength, rows.length);
+        for (const { code, row: start } of left.list) {
+          if (left.isLeft[code] === 0 || partsOf(start, factors).length > 1 !== coversPlainToo) continue;
+          const row = filled(start, space, left, rows.length);
           yield { ...base(add(row)), ...space.levelsIn(row) };
         }
       open.delete(strength);
@@ -429,7 +280,7 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
     enriched: (levels: Levels): Levels => {
       const left = open.get(1) ?? begin(1, 'all');
       const start = factors.map(({ isCostly }) => (isCostly === true ? 0 : -1));
-      const row = filled(start, space, left, 1, rows.length);
+      const row = filled(start, space, left, rows.length);
       const found = { ...levels, ...space.levelsIn(row) };
       add(row);
       return found;
@@ -439,7 +290,7 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
       if (progress.rows !== rows.length) {
         const cheap = space.combinations(1).filter(isCheap);
         const left = open.get(1) ?? begin(1, 'all');
-        const missing = cheap.filter(({ code }) => left.has(code)).length;
+        const missing = cheap.filter(({ code }) => left.isLeft[code] === 1).length;
         progress = { rows: rows.length, share: 1 - missing / cheap.length };
       }
       return progress.share;
@@ -447,58 +298,44 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
   };
 }
 
-/** The row, and the row that its first request covers. */
-function partsOf(row: readonly number[], factors: readonly Factor[]): readonly (readonly number[])[] {
-  const at = factors.findIndex(({ includesPlain }) => includesPlain);
-  return row[at] === undefined || row[at] <= 0 ? [row] : [row, row.with(at, 0)];
-}
-
-/** The codes of all combinations of `strength` factors in a row. */
-function codesIn(row: readonly number[], places: readonly number[], strength: number): readonly number[] {
-  const codes: number[] = [];
-  const extend = (from: number, left: number, code: number) => {
-    if (left === 0) codes.push(code);
-    else
-      for (let at = from; at <= row.length - left; at++)
-        if (row[at]! >= 0) extend(at + 1, left - 1, code + (row[at]! + 1) * places[at]!);
-  };
-  if (strength >= 0) extend(0, strength, 0);
-  return codes;
-}
-
 /** Greedy: gives each open factor the level that covers most of the rest. */
-function filled(
-  start: readonly number[],
-  { factors, places, isFeasible }: Space,
-  left: ReadonlyMap<number, Combination>,
-  strength: number,
-  turn: number,
-): readonly number[] {
+function filled(start: Row, { factors, isFeasible }: Space, left: Left, turn: number): Row {
   let row = start;
   for (const [at, { names, isCostly }] of factors.entries()) {
     if (row[at]! >= 0) continue;
-    const others = codesIn(row, places, strength - 1);
+    const gains = gainsOf(row, at, names.length, left);
     let best = row;
     let most = -1;
     for (let nth = 0; nth < names.length; nth++) {
       const level = isCostly === true ? nth : (nth + turn) % names.length;
-      let gain = 0;
-      for (const code of others) if (left.has(code + (level + 1) * places[at]!)) gain++;
-      if (gain <= most) continue;
+      if (gains[level]! <= most) continue;
       const candidate = row.with(at, level);
-      if (isFeasible(candidate)) [best, most] = [candidate, gain];
+      if (isFeasible(candidate)) [best, most] = [candidate, gains[level]!];
     }
     row = best;
   }
   return row;
 }
 
+/** For each level of the factor at a place, how many combinations it would cover with those that the row has. */
+function gainsOf(row: Row, at: number, count: number, { numbering, isLeft }: Left): readonly number[] {
+  const gains = Array.from({ length: count }, () => 0);
+  for (const choice of numbering.choices) {
+    const place = choice.places[choice.at.indexOf(at)];
+    const code = place === undefined ? -1 : codeOf(row, choice, at);
+    if (place === undefined || code < 0) continue;
+    for (let level = 0; level < count; level++) gains[level]! += isLeft[code + level * place]!;
+  }
+  return gains;
+}
+
 /** Counts the combinations that rows cover. */
 export function createCounter(factors: readonly Factor[]) {
   const others = factors.filter(({ isGate }) => !isGate).map(inGroups);
-  const { places, count } = numbering(others);
-  const covered = [1, 2, 3].map(() => new Set<number>());
-  const gates = new Map<string, number>();
+  const numberings = [0, 1, 2, 3].map((strength) => numberingOf(others, strength));
+  const counts = [0, 0, 0];
+  /** By gates and strength: 1 for each combination that was covered. */
+  const covered = new Map<string, readonly Uint8Array[]>();
   const gateOf = gateReader(factors);
   return {
     take: (levels: Levels): void => {
@@ -506,16 +343,20 @@ export function createCounter(factors: readonly Factor[]) {
       if (gate === undefined) return;
       const names = Object.values(gate).map(([first]) => first);
       const name = names.join();
-      const number = gates.get(name) ?? gates.size;
-      gates.set(name, number);
-      const row = others.map((factor) => indexIn(factor, levels[factor.name]));
-      for (const strength of [1, 2, 3])
-        if (names.length <= strength)
-          for (const part of partsOf(row, others))
-            for (const code of codesIn(part, places, strength - names.length))
-              covered[strength - 1]!.add(number * count + code);
+      const isCovered = covered.get(name) ?? numberings.map(({ size }) => new Uint8Array(size));
+      covered.set(name, isCovered);
+      const row = rowOf(levels, others);
+      for (const part of partsOf(row, others))
+        for (let strength = Math.max(1, names.length); strength <= 3; strength++) {
+          const left = strength - names.length;
+          for (const code of codesIn(part, numberings[left]!)) {
+            if (isCovered[left]![code] === 1) continue;
+            isCovered[left]![code] = 1;
+            counts[strength - 1]!++;
+          }
+        }
     },
     /** Number of covered combinations of one, two and three levels. */
-    figures: (): readonly number[] => covered.map(({ size }) => size),
+    figures: (): readonly number[] => [...counts],
   };
 }

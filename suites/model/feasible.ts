@@ -16,6 +16,9 @@ export function tokensOf(level: string, known: Known): readonly Token[] {
   return list;
 }
 
+/** Whether a lookup with some levels exists. */
+export type IsFeasible = (levels: Partial<Levels>) => boolean;
+
 /** Whether a lookup with these levels exists for this fixture. */
 export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
   const { key, header = 'Bearer', situation, data } = levels;
