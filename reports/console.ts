@@ -128,7 +128,7 @@ function remarkLines({ canary, notes }: RunRecord, width: number): readonly stri
   const paragraphs = [
     canary === undefined
       ? []
-      : [`self-check: the mock passed, and the faults ${short(canary.join(' and '))} were found`],
+      : [`self-check: the mock passed, and its faults were found: ${short(canary.join(', '))}`],
     notes.map((note) => `note: ${short(note)}`),
   ];
   return paragraphs.flatMap((lines) =>

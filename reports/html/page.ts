@@ -105,9 +105,9 @@ function causes({ record: { requirements } }: PageContext): Markup | undefined {
 
 function rerun({ record: { rerun: line, seed, canary } }: PageContext): Markup | undefined {
   if (line === undefined && canary === undefined) return undefined;
-  const caught = canary?.map((fault, at) => html`${at === 0 ? '' : ' and '}<code>${fault}</code>`);
+  const caught = canary?.map((fault, at) => html`${at === 0 ? '' : ', '}<code>${fault}</code>`);
   const trust = html`<p class="quiet">
-    Self-check before the run: the mock passed, and the faults ${caught} were found.
+    Self-check before the run: the mock passed, and its faults were found: ${caught}.
   </p>`;
   return html`${line === undefined ? undefined : command('With the same inputs', `${line} --seed ${seed}`)}
   ${canary && trust}`;

@@ -6,7 +6,7 @@ import type { Levels } from '../model/factors.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { pathOf, requestAt } from '../model/path.ts';
 import { costOf } from '../limits/costs.ts';
-import { lackOf } from '../needs.ts';
+import { choicesOf, lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import type { LookupRow } from '../requirement.ts';
 import { orderOf, type OrderedRow, type Rank } from './order.ts';
@@ -79,7 +79,11 @@ function* coveredLookups(
   { known, seed, cases }: LookupOptions,
   rows: readonly LookupRow[],
 ): Generator<Lookup, void> {
-  const own = new Set(rows.filter((one) => lackOf(one, known) === undefined));
+  const own = new Set(
+    rows.filter(
+      (one) => lackOf(one, known) === undefined && choicesOf(one).some(([place]) => place === endpoint),
+    ),
+  );
   let left = own.size === 0 ? 0 : cases;
   for (const row of orderOf(endpoint, known, seed).rows()) {
     const one = lookupOf(endpoint, row, known, seed);
