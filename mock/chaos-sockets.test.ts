@@ -34,7 +34,7 @@ describe('reset', () => {
   });
   test('works over TLS', async (t) => {
     const mock = await mockFor(t, { tls });
-    mock.chaos.next('reset');
+    mock.faults.next('reset');
     const options = { port: mock.port, path, agent: false, rejectUnauthorized: false, ...key };
     await assert.rejects(readAnswer(requestTls(options).end()), { code: 'ECONNRESET' });
     assert.equal((await readAnswer(requestTls(options).end())).body, FOUND);
@@ -43,7 +43,7 @@ describe('reset', () => {
 
 test('timeout keeps the connection open until the client closes it', async (t) => {
   const { mock, answered } = await startedFor(t);
-  mock.chaos.next('timeout');
+  mock.faults.next('timeout');
   const outgoing = sendRequest(mock.port, path);
   outgoing.on('response', () => assert.fail('it is answered'));
   await answered;
@@ -64,7 +64,7 @@ describe('slow', () => {
       syncBuiltinESMExports();
     });
     const { mock, answered } = await startedFor(t, { delayMs: 1 });
-    mock.chaos.next('slow:2s');
+    mock.faults.next('slow:2s');
     const outgoing = sendRequest(mock.port, path);
     let isThere = false;
     const response = readAnswer(outgoing).finally(() => (isThere = true));
@@ -107,14 +107,14 @@ describe('without a socket', () => {
   const asking = (init: RequestInit = {}) => new Request(`http://ib.example${path}`, { ...key, ...init });
 
   test('a reset is a network error', async () => {
-    const { chaos, handle } = mock();
-    chaos.next('reset');
+    const { faults, handle } = mock();
+    faults.next('reset');
     assert.equal((await handle(asking())).type, 'error');
     assert.equal(await (await handle(asking())).text(), FOUND);
   });
   test('a timeout ends with the signal of the request, and rejects with its reason', async () => {
-    const { chaos, handle, requests } = mock();
-    chaos.next('timeout', 2);
+    const { faults, handle, requests } = mock();
+    faults.next('timeout', 2);
     const stop = new AbortController();
     const response = handle(asking({ signal: stop.signal }));
     stop.abort(new Error('too long'));
@@ -124,8 +124,8 @@ describe('without a socket', () => {
     assert.equal(requests().length, 2);
   });
   test('a truncated body fails after its first half', async () => {
-    const { chaos, handle } = mock();
-    chaos.next('truncate');
+    const { faults, handle } = mock();
+    faults.next('truncate');
     const { headers, body } = await handle(asking());
     assert.equal(headers.get('content-length'), `${FOUND.length}`);
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -133,10 +133,10 @@ describe('without a socket', () => {
     await assert.rejects(reader.read(), { name: 'TypeError', message: 'terminated' });
   });
   test('a slow response ends with its delay or the signal of the request', async () => {
-    const { chaos, handle } = mock();
-    chaos.next('slow:1ms');
+    const { faults, handle } = mock();
+    faults.next('slow:1ms');
     assert.equal(await (await handle(asking())).text(), FOUND);
-    chaos.next('slow:10m');
+    faults.next('slow:10m');
     const stop = new AbortController();
     const response = handle(asking({ signal: stop.signal }));
     stop.abort();

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { answerRequest } from './answer-request.ts';
 import { drawChaos, chaosName, parseChaos, parseQueuedChaos } from './chaos.ts';
 import type { ChaosAction, ChaosPlan } from './chaos.ts';
-import { worldControls, shownFaults } from './controls.ts';
+import { worldControls } from './controls.ts';
+import { shownFaults } from './controls/faults.ts';
 import type { JournalEntry } from './journal.ts';
 import { resetAll, resetWorld, getSandbox } from './session.ts';
 import { ids, testSession, userPath } from './testing/session.ts';
@@ -117,8 +118,8 @@ const NAME = '<key northwind/active>';
 
 describe('a status by chaos', () => {
   test('skips the lookup and does not count', () => {
-    const { chaos, user, deposit, entries } = testSession();
-    chaos.next('500', 300);
+    const { faults, user, deposit, entries } = testSession();
+    faults.next('500', 300);
     for (let count = 0; count < 150; count++)
       assert.deepEqual([deposit(ids.afterPolls).status, user(ids.nobody).status], [500, 500]);
     const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
@@ -126,16 +127,16 @@ describe('a status by chaos', () => {
     assert.equal(entries()[0]?.reason, '500: by chaos');
   });
   test('comes before the limiter', () => {
-    const { chaos, user } = testSession();
+    const { faults, user } = testSession();
     for (let count = 0; count < 61; count++) user(ids.nobody);
-    chaos.next('502');
+    faults.next('502');
     assert.deepEqual([user(ids.member).status, user(ids.member).status], [502, 429]);
   });
 });
 
 test('chaos hits only requests with an accepted key and without Prefer', () => {
-  const { session, chaos, get, user } = testSession({ chaos: ['503'] });
-  chaos.next('500');
+  const { session, faults, get, user } = testSession({ chaos: ['503'] });
+  faults.next('500');
   for (const key of [null, 'nope', 'northwind-revoked-key', 'jane-personal-key'])
     assert.equal(user(ids.member, key).status, 401);
   assert.equal(get('/').status, 404);
@@ -148,7 +149,7 @@ test('chaos hits only requests with an accepted key and without Prefer', () => {
 });
 
 test('a transport fault does not change the response, counts the poll and is in the journal', () => {
-  const { chaos, deposit, user, entries } = testSession();
+  const { faults, deposit, user, entries } = testSession();
   const plain = user(ids.member);
   for (const [kind, expected] of [
     ['reset', { transportFault: 'reset' }],
@@ -156,10 +157,10 @@ test('a transport fault does not change the response, counts the poll and is in 
     ['truncate', { transportFault: 'truncate' }],
     ['slow:2s', { delayMs: 2000 }],
   ] as const) {
-    chaos.next(kind);
+    faults.next(kind);
     assert.deepEqual(user(ids.member), { ...plain, ...expected });
   }
-  chaos.next('reset', 3);
+  faults.next('reset', 3);
   const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
   assert.deepEqual(polls, [404, 404, 404, 200]);
   const [, reset, , , slow, lost] = entries();
@@ -170,10 +171,10 @@ test('a transport fault does not change the response, counts the poll and is in 
 });
 
 test('the delay of all responses adds to that of chaos', () => {
-  const { chaos, user, get } = testSession({ delayMs: 30 });
+  const { faults, user, get } = testSession({ delayMs: 30 });
   for (const answer of [user(ids.member), user(ids.member, 'nope'), get('/')])
     assert.equal(answer.delayMs, 30);
-  chaos.next('slow:1s');
+  faults.next('slow:1s');
   assert.equal(user(ids.member).delayMs, 1030);
 });
 
@@ -204,10 +205,10 @@ describe('the draws of a session', () => {
     const mock = start();
     const { session } = mock;
     for (const [world, suffix] of Object.entries({ '': '', a: '~a' })) {
-      const { chaos } = worldControls(session, world);
+      const { faults } = worldControls(session, world);
       ask(mock, `northwind-key${suffix}`, 3);
-      chaos.next('timeout', 5);
-      chaos.set(['502'], 8);
+      faults.next('timeout', 5);
+      faults.set({ chaos: ['502'], seed: 8 });
       if (world === '') resetAll(session);
       else resetWorld(session, world);
       const shown = shownFaults(getSandbox(session, world));
@@ -218,14 +219,19 @@ describe('the draws of a session', () => {
   });
   test('restart when chaos is set; the queue comes first and does not change them', () => {
     const mock = testSession();
-    const { chaos, entries } = mock;
+    const { faults, entries } = mock;
     ask(mock, 'northwind-key', 5);
-    chaos.next('truncate', 2);
+    faults.next('truncate', 2);
     const next = [{ kind: 'truncate', count: 2 }];
-    assert.deepEqual(chaos.set(specs, 9), { fault: null, chaos: shownSpecs, seed: 9, next });
+    assert.deepEqual(faults.set({ chaos: specs, seed: 9 }), {
+      fault: null,
+      chaos: shownSpecs,
+      seed: 9,
+      next,
+    });
     ask(mock, 'northwind-key', 10);
     assert.deepEqual(chaosOf(entries()).slice(5), ['truncate', 'truncate', ...drawn(NAME, 9, 8)]);
-    chaos.set([]);
+    faults.set({ chaos: [] });
     ask(mock, 'northwind-key', 3);
     assert.deepEqual(chaosOf(entries()).slice(15), [undefined, undefined, undefined]);
   });

@@ -239,7 +239,7 @@ describe('over sockets', () => {
     test('without a request is disconnected', async () => assert.deepEqual(await answeredBy(''), []));
     for (const chaos of ['timeout', 'slow:10m'])
       test(`is disconnected instead of waiting for chaos: ${chaos}`, async () => {
-        mock.chaos.next(chaos, 2);
+        mock.faults.next(chaos, 2);
         assert.deepEqual(await answeredBy(member, member), []);
         assert.equal(mock.requests().at(-1)?.chaos, chaos.replace('10m', '600000ms'));
       });

@@ -242,13 +242,23 @@ export function getSandbox(session: Session, name: string): Sandbox {
 }
 
 /** Access to a world: `open` creates it if necessary, `peek` only reads. Do not keep results: a reset replaces them. */
-export const worldHandle = (session: Session, world: string) => ({
-  session,
-  open: () => getSandbox(session, world),
-  peek: () => peekSandbox(session, world),
-});
+export interface Place {
+  readonly session: Session;
+  /** Empty for the main world. */
+  readonly name: string;
+  /** The caller named no world: what concerns all worlds concerns all of them. */
+  readonly isAll: boolean;
+  readonly open: () => Sandbox;
+  readonly peek: () => Sandbox;
+}
 
-export type WorldHandle = ReturnType<typeof worldHandle>;
+export const placeIn = (session: Session, name: string, isAll = false): Place => ({
+  session,
+  name,
+  isAll,
+  open: () => getSandbox(session, name),
+  peek: () => peekSandbox(session, name),
+});
 
 /** Resets data, clock, limiters, behaviour and journal of one world to the fixture. */
 export function resetWorld(session: Session, name: string): void {

@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import fixtureSchema from '../../schemas/fixture.schema.json' with { type: 'json' };
-import type { Route, Schema } from './operation.ts';
+import type { Fields, Schema } from '../controls/fields.ts';
+import { isWhole, type Route } from '../controls/operation.ts';
 
 /** Results of calls: each field has a JSON type or the name of a schema. `?` marks optional fields. */
 const shapes = {
@@ -41,7 +42,7 @@ const { $schema: _schema, $id: _id, $defs, ...fixture } = fixtureSchema;
 const fromFixture = JSON.stringify({ ...$defs, fixture }).replaceAll('#/$defs/', '#/components/schemas/');
 
 /** Returns a reference to a schema of the document. */
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 function typeOf(name: string): Schema {
   if (name.endsWith('[]')) return { type: 'array', items: typeOf(name.slice(0, -2)) };
@@ -62,35 +63,46 @@ const schemas: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, schemaOfShape(shape)])),
 };
 
-const json = (schema: Schema) => ({ content: { 'application/json': { schema } } });
+const json = (schema: Schema, example?: unknown) => ({
+  content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
+});
 const text = { type: 'string' };
 const problem = json({ type: 'object', required: ['error'], properties: { error: text, place: text } });
 
-function parameter(name: string, where: 'query' | 'path', description: string) {
-  return { name, in: where, required: where === 'path', description, schema: text };
+function parametersOf({ path, parameters = {}, isGlobal }: Route) {
+  const own = Object.entries(parameters).map(
+    ([
+      name,
+      {
+        schema: { description, ...schema },
+      },
+    ]) => {
+      const isInPath = path.includes(`{${name}}`);
+      return { name, in: isInPath ? 'path' : 'query', required: isInPath, description, schema };
+    },
+  );
+  const description = 'name of a world: the text after the ~ of a key';
+  const world = { name: 'world', in: 'query', required: false, description, schema: text };
+  return isGlobal === true ? own : [...own, world];
 }
 
-function schemaOf(fields: NonNullable<Route['fields']>): Schema {
+function schemaOf(fields: Fields): Schema {
   const all = Object.entries(fields);
-  const required = all.filter(([, field]) => field.required).map(([name]) => name);
-  const properties = Object.fromEntries(all.map(([name, { required: _, ...schema }]) => [name, schema]));
+  const required = all.filter(([, field]) => field.isRequired).map(([name]) => name);
+  const properties = Object.fromEntries(all.map(([name, { schema }]) => [name, schema]));
   return { type: 'object', additionalProperties: false, ...(required[0] && { required }), properties };
 }
 
-function operationOf({ summary, path, query = {}, fields, body, gives, isGlobal, isPublic }: Route) {
-  const schema = fields === undefined ? body : schemaOf(fields);
-  const parameters = [
-    ...(path.includes('{id}') ? [parameter('id', 'path', 'the reference_id')] : []),
-    ...Object.entries(query).map(([name, what]) => parameter(name, 'query', what)),
-    ...(isGlobal ? [] : [parameter('world', 'query', 'name of a world: the text after the ~ of a key')]),
-  ];
+function operationOf(route: Route) {
+  const { summary, body, example, result, isPublic } = route;
+  const schema = body && (isWhole(body) ? body.schema : schemaOf(body));
   return {
     summary,
-    parameters,
-    ...(schema && { requestBody: json(schema) }),
+    parameters: parametersOf(route),
+    ...(schema && { requestBody: json(schema, example) }),
     ...(isPublic && { security: [] }),
     responses: {
-      '2XX': { description: 'Done.', ...(gives && json(ref(gives))) },
+      '2XX': { description: 'Done.', ...(result && json(ref(result))) },
       '4XX': { description: 'The problem; `place` names the field.', ...problem },
     },
   };

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import openapi from '../../schemas/openapi.json' with { type: 'json' };
+import { createControls } from '../controls.ts';
 import { faults } from '../faults.ts';
 import { variants } from '../variants.ts';
 import type { MockEvent } from '../session.ts';
@@ -84,7 +85,7 @@ describe('a wrong call gets a reason', () => {
       ['POST /requests/find', { method: 'get' }, /^method must be a method of HTTP/, 'method'],
       ['POST /requests/count', { endpoint: 'users' }, /^endpoint must be one of user-s/, 'endpoint'],
       ['POST /requests/count', { status: '4o4' }, /^status must be a status/, 'status'],
-      ['POST /requests/count', { status: [404] }, /^status must be a string or a number/, 'status'],
+      ['POST /requests/count', { status: [404] }, /^status must be a status from/, 'status'],
       ['POST /requests/count', { key: 'northwind/activ' }, /^there is no such key here; [^n]/, 'key'],
       ['POST /requests/count?world=a', { key: 'northwind-key~b' }, /^key names another world/, 'key'],
       ['POST /requests/count', { key: `northwind-key~${'a'.repeat(101)}` }, /^key .* maximum is 100$/, 'key'],
@@ -404,17 +405,21 @@ describe('the scorecard', () => {
   };
   test('is JSON for one world', async () => {
     const mock = impatient(0);
-    const { rules } = await mock.callJson('GET', '/scorecard');
+    const { rules } = await mock.callJson('GET', '/scorecard?world=');
     const needs = 'a request that is repeated after a 429 with Retry-After';
     const rule = { id: 'retry-after', title: 'Waited as long as Retry-After says', clause: 'Errors, 429' };
     assert.deepEqual(rules[1], { ...rule, level: 'advice', outcome: 'notSeen', needs });
     const { rules: ofWorld } = await mock.callJson('GET', '/scorecard?world=a');
     assert.deepEqual([ofWorld[1].outcome, ofWorld[1].requests.length], ['unclear', 1]);
   });
-  test('has the same shape in JavaScript', async () => {
-    const mock = impatient(0);
-    const shape = JSON.parse(JSON.stringify(await mock.scorecard())) as unknown;
-    assert.deepEqual(await mock.callJson('GET', '/scorecard'), shape);
+  test('has the same shape in JavaScript, of all worlds or of one', async () => {
+    const { session, callJson } = impatient(0);
+    const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+    const mock = createControls(session);
+    assert.deepEqual(await callJson('GET', '/scorecard'), plain(await mock.scorecard()));
+    assert.deepEqual(await callJson('GET', '/scorecard?world=a'), plain(await mock.world('a').scorecard()));
+    assert.deepEqual(await callJson('GET', '/scorecard?world='), plain(await mock.world('').scorecard()));
+    assert.notDeepEqual(await mock.scorecard(), await mock.world('').scorecard());
   });
   test('is text on request, and allows for the delay of answers', async () => {
     // A request 300 ms after another was in flight if answers are delayed by 400 ms.
@@ -515,6 +520,16 @@ test('the OpenAPI document has every route', async () => {
   for (const { method, path } of routes) assert.ok(paths[`/__admin${path}`]?.[method.toLowerCase()], path);
 });
 
+test('the mock takes the example of each operation', async () => {
+  const examples = routes.filter(({ example }) => example !== undefined);
+  assert.ok(examples.length > 10);
+  for (const { method, path, example } of examples) {
+    const mock = testAdmin();
+    if (path === '/requests/count') mock.user(ids.member, 'northwind-key~mine');
+    await mock.callJson(method, path.replace('{id}', ids.pending), example);
+  }
+});
+
 test('results match their schemas, and all their fields are described', async () => {
   const { call, callJson, user } = testAdmin();
   const { components } = await callJson('GET', '/openapi.json');
@@ -537,13 +552,13 @@ test('results match their schemas, and all their fields are described', async ()
     '/keys/expire': { key: 'northwind/active/2' },
     '/limits': builtIn.limits,
   };
-  const typed = routes.filter(({ gives }) => gives !== undefined);
+  const typed = routes.filter(({ result }) => result !== undefined);
   assert.ok(typed.length > 20);
-  for (const { method, path, gives } of typed) {
+  for (const { method, path, result } of typed) {
     const id = path.endsWith('fail') ? ids.afterPolls : ids.pending;
     const body = method === 'GET' ? undefined : bodies[path];
     const { json } = await call(method, path.replace('{id}', id), body);
-    const isValid = ajv.validate({ $ref: `admin#/components/schemas/${gives}` }, json);
+    const isValid = ajv.validate({ $ref: `admin#/components/schemas/${result}` }, json);
     assert.ok(isValid, `${path} ${ajv.errorsText()}`);
   }
 });

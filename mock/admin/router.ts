@@ -1,13 +1,13 @@
 import { unescape } from 'node:querystring';
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
-import { worldControls, createControls } from '../controls.ts';
-import { Refusal, badRequest, type Session } from '../session.ts';
+import { isUsed } from '../controls.ts';
+import { answerOf } from '../controls/answer.ts';
+import { perform, type Route } from '../controls/operation.ts';
+import { Refusal, badRequest, placeIn, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { worldNameProblem } from '../world.ts';
 import { checkAccess, type Access } from './access.ts';
-import { checkFields } from '../controls/inputs.ts';
-import { adminAnswer } from './operation.ts';
 import { routes } from './routes.ts';
 
 /** Path of the admin API; it does not depend on the base path. */
@@ -29,45 +29,65 @@ export async function answerAdmin(session: Session, access: Access | undefined, 
   return isHead ? { status: answer.status, headers: answer.headers, body: '' } : answer;
 }
 
-function handle(session: Session, access: Access | undefined, request: HttpRequest) {
-  const { method, target, headers } = request;
-  const { path, query: search } = splitTarget(target);
-  const subpath = (path.startsWith(ROOT) ? path.slice(ROOT.length) : path) || '/';
-  const samePath = routes.filter((one) => matchPath(one.path, subpath) !== null);
-  const route = samePath.find((one) => one.method === method);
-  if (access !== undefined && route?.isPublic !== true) checkAccess(access, request);
-  if (route === undefined && samePath.length > 0) {
-    const allow = samePath.map((one) => one.method).join(', ');
-    throw new Refusal(405, `${method} is not allowed here; allowed: ${allow}`, { headers: { Allow: allow } });
-  }
-  if (route === undefined)
-    throw new Refusal(404, `unknown path ${path}`, {
-      routes: routes.map((one) => `${one.method} ${ROOT}${one.path}`),
-    });
+async function handle(session: Session, access: Access | undefined, request: HttpRequest): Promise<Answer> {
+  const { path, query: search } = splitTarget(request.target);
+  const route = findRoute(request.method, path);
+  if (access !== undefined && route instanceof Refusal) checkAccess(access, request);
+  if (route instanceof Refusal) throw route;
+  if (access !== undefined && route.isPublic !== true) checkAccess(access, request);
   const query = new URLSearchParams(search);
-  const known = [...Object.keys(route.query ?? {}), ...(route.isGlobal ? [] : ['world'])];
+  const place = placeNamed(session, route, query);
+  const body = request.body ? parseBody(request.body) : undefined;
+  const wasUsed = isUsed(place);
+  const result = await perform(route, place, body, parametersOf(route, path, query));
+  if (route.respond !== undefined) return route.respond(result, { ...request, query });
+  if (result === undefined) return answerOf(204);
+  // A mistyped world would make every check true that no request came.
+  const isUnused = route.isGlobal !== true && !wasUsed && !isUsed(place);
+  const shown = isUnused ? { ...result, unused: true } : result;
+  return answerOf(route.status ?? 200, 'application/json', JSON.stringify(shown));
+}
+
+/** Returns the operation of a method and path, or why there is none. */
+function findRoute(method: string, path: string): Route | Refusal {
+  const samePath = routes.filter((one) => matchPath(one, path) !== null);
+  const route = samePath.find((one) => one.method === method);
+  if (route !== undefined) return route;
+  const lines = routes.map((one) => `${one.method} ${ROOT}${one.path}`);
+  if (samePath.length === 0) return new Refusal(404, `unknown path ${path}`, { routes: lines });
+  const allow = samePath.map((one) => one.method).join(', ');
+  return new Refusal(405, `${method} is not allowed here; allowed: ${allow}`, { headers: { Allow: allow } });
+}
+
+/** Matches a path: `/deposits/7` and `/deposits/{id}` → a match with `7`; null for another path. */
+function matchPath({ path: pattern }: Route, path: string) {
+  const subpath = (path.startsWith(ROOT) ? path.slice(ROOT.length) : path) || '/';
+  return new RegExp(`^${pattern.replaceAll('.', '\\.').replace('{id}', '([^/]*)')}$`).exec(subpath);
+}
+
+/** @throws Refusal with 400 for an unknown parameter or an invalid name of a world */
+function placeNamed(session: Session, { path, parameters = {}, isGlobal }: Route, query: URLSearchParams) {
+  const own = Object.keys(parameters).filter((name) => !path.includes(`{${name}}`));
+  const known = isGlobal === true ? own : [...own, 'world'];
   for (const name of query.keys())
     if (!known.includes(name))
       throw badRequest(name, `is unknown in the query; known: ${known.join(', ') || 'none'}`);
   const world = query.get('world') ?? '';
   const wrong = worldNameProblem(world);
   if (wrong !== undefined) throw badRequest('world', wrong);
-  const body = request.body ? parseBody(request.body) : undefined;
-  return route.run(worldControls(session, world), {
-    session,
-    mock: createControls(session),
-    world,
-    id: unescape(matchPath(route.path, subpath)?.[1] ?? ''),
-    query,
-    accept: headers.accept ?? '',
-    body: body as never,
-    fields: route.fields === undefined ? {} : checkFields(route.fields, body),
-  });
+  return placeIn(session, world, !query.has('world'));
 }
 
-/** Matches a path: `/deposits/7` and `/deposits/{id}` → a match with `7`; null for another path. */
-const matchPath = (pattern: string, path: string) =>
-  new RegExp(`^${pattern.replaceAll('.', '\\.').replace('{id}', '([^/]*)')}$`).exec(path);
+/** Reads parameters from path and query, as numbers where an operation wants one. */
+function parametersOf(route: Route, path: string, query: URLSearchParams): object {
+  const values = Object.entries(route.parameters ?? {}).map(([name, { schema }]) => {
+    if (route.path.includes(`{${name}}`)) return [name, unescape(matchPath(route, path)![1]!)];
+    const text = query.get(name);
+    if (text === null) return [name, schema['default']];
+    return [name, schema['type'] === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text];
+  });
+  return Object.fromEntries(values) as object;
+}
 
 function parseBody(text: string): unknown {
   let value: unknown;
@@ -92,5 +112,5 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 function refusalAnswer({ redact }: Session, { status, message, details }: Refusal): HttpResponse {
   const { headers, place, ...more } = details;
   const error = { error: redact(message), ...(place !== undefined && { place: redact(place) }), ...more };
-  return adminAnswer(status, 'application/json', JSON.stringify(error), headers);
+  return answerOf(status, 'application/json', JSON.stringify(error), headers);
 }

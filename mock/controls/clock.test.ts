@@ -47,26 +47,6 @@ test('only limits that ended are reported', () => {
   assert.equal(mock.clock.advance(1).due.limiters.length, 1);
 });
 
-test('a reset of the clock drops hits in the future', () => {
-  const mock = testSession();
-  mock.clock.advance(60_000);
-  limit(mock);
-  assert.equal(mock.user(ids.member).status, 429);
-  mock.clock.reset();
-  assert.equal(mock.user(ids.member).status, 200);
-});
-
-test('a reset of the clock undoes the effects of its changes', () => {
-  const mock = testSession();
-  const { clock, deposit } = mock;
-  limit(mock);
-  clock.advance(60_000);
-  assert.equal(deposit(ids.afterSeconds).status, 200);
-  clock.set(START - 7000);
-  assert.deepEqual(shortly(clock.reset()), { now: START, due: none });
-  assert.deepEqual(statuses(mock), [429, 404, 200]);
-});
-
 test('changes fall due to the millisecond and are reported once', () => {
   const { clock, deposit } = testSession({ clock: 'frozen' });
   assert.deepEqual(clock.advance(4999).due, none);

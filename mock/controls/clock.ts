@@ -1,11 +1,11 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Behaviour } from '../behaviour.ts';
 import { gaugesOf } from '../limiter.ts';
 import type { ClockMode } from '../options.ts';
 import { MAX_TIME, emit, timeIn, clockTime, badRequest } from '../session.ts';
-import type { Clock, Due, WorldHandle } from '../session.ts';
-import { checkFields, inputs, timeHint } from './inputs.ts';
-import { dueAt, expiryOf, lookUp, valuesOf, type World } from '../world.ts';
+import type { Clock, Due, Place } from '../session.ts';
+import { dueAt, expiryOf, valuesOf, type World } from '../world.ts';
+import { number, required, type Field } from './fields.ts';
+import { operation } from './operation.ts';
 
 /** The clock of a world. */
 export interface ShownClock {
@@ -26,9 +26,6 @@ export interface Moved extends ShownClock {
 /** Unix ms, a Date, or a text such as `2026-01-01T00:00:00Z`. */
 export type Time = number | Date | string;
 
-/** The clock of a world. Each change returns the time (Unix ms) and the deposits, keys and limits that fell due. */
-export interface ClockControls extends ReturnType<typeof clockControls> {}
-
 const shownAt = (now: number, rate: number): ShownClock => ({
   now,
   iso: new Date(now).toISOString(),
@@ -37,82 +34,80 @@ const shownAt = (now: number, rate: number): ShownClock => ({
   frozen: rate === 0,
 });
 
-export function clockControls({ session, open, peek }: WorldHandle) {
-  const now = () => timeIn(session, peek());
-  const get = (): ShownClock => {
-    const { rate } = peek().clock;
-    return shownAt(now(), rate);
-  };
-  const move = (change: Partial<Clock>): Moved => {
-    const sandbox = open();
-    const base = session.now();
-    const from = clockTime(sandbox.clock, base);
-    sandbox.clock = { ...sandbox.clock, at: from, since: base, ...change };
-    const to = clockTime(sandbox.clock, base);
-    const due = dueBetween(sandbox.service.behaviour, sandbox.world, from, to);
-    emit(session, { kind: 'clock', world: sandbox.name, now: to, due });
-    return { ...shownAt(to, sandbox.clock.rate), due };
-  };
-  const set = (time: Time) => {
-    if (time === undefined) checkFields(inputs.setClock, {});
-    const at = checkTime('now', parseTime(time));
-    const back = now() - at;
-    if (back > 0) open().world = shiftBack(open().world, back);
-    return move({ at });
-  };
-  const scale = (rate: number) => {
-    checkFields(inputs.scale, { rate });
-    return move({ rate });
-  };
-  return {
-    now,
-    get,
-    /**
-     * Moves the clock forward by `ms`.
-     *
-     * @param place name of the value in the message of a Refusal
-     * @throws Refusal with 400 for a negative value, or if the time is after the year 9999
-     */
-    advance: (ms: number, place = 'ms') => {
-      checkFields(inputs.advance, { [place]: place === 'seconds' ? ms / 1000 : ms });
-      if (ms === undefined) throw badRequest(place, 'is missing: how many ms');
-      return move({ at: checkTime(place, now() + ms) });
+const timeHint = 'Unix ms, or a text such as "2026-01-01T00:00:00Z"';
+const time: Field<Time> = {
+  schema: { type: ['integer', 'string'], description: timeHint },
+  must: `be ${timeHint}`,
+  has: (value) => parseTime(value) !== undefined,
+};
+
+export const clock = {
+  get: operation('GET /clock', 'Shows the time and the speed of the clock.', {
+    result: 'clock',
+    run: ({ session, peek }) => shownAt(timeIn(session, peek()), peek().clock.rate),
+  }),
+  /** Moves the clock forward by `ms`. Returns the deposits, keys and limits that fell due, as all changes do. */
+  advance: operation('POST /clock/advance', 'Moves the clock forward, by seconds or ms.', {
+    body: { seconds: number(), ms: number() },
+    example: { seconds: 60 },
+    result: 'clock',
+    args: (ms: number) => [{ ms }],
+    run: (place, { seconds, ms }) => {
+      if ((seconds === undefined) === (ms === undefined))
+        throw badRequest('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
+      const now = timeIn(place.session, place.peek());
+      const at = now + (ms ?? seconds! * 1000);
+      return move(place, { at: checkTime(ms === undefined ? 'seconds' : 'ms', at) });
     },
-    /**
-     * Sets the time. Going back undoes nothing and keeps remaining times: a deposit due in 3 s stays due in 3 s.
-     * Only dates in the fixture (`expiresAt`) are compared with the new time.
-     *
-     * @throws Refusal with 400 for a time outside 1970 to 9999
-     */
-    set,
-    /** Stops the clock at a given time, or now. */
-    freeze: (time?: Time): Moved => {
-      const due = time === undefined ? undefined : set(time).due;
-      const frozen = scale(0);
+  }),
+  /** Keeps remaining times: a deposit due in 3 s stays due in 3 s. Dates in the fixture are compared with the new time. */
+  set: operation(
+    'POST /clock/set',
+    'Sets the clock, forward or back; what was due in 3 s stays due in 3 s.',
+    {
+      body: { now: required(time, timeHint) },
+      example: { now: '2026-01-01T00:00:00Z' },
+      result: 'clock',
+      args: (now: Time) => [{ now }],
+      run: (place, { now }) => setClock(place, now),
+    },
+  ),
+  freeze: operation('POST /clock/freeze', 'Stops the clock, at a given time or now.', {
+    body: { now: time },
+    example: { now: '2026-01-01T00:00:00Z' },
+    result: 'clock',
+    args: (now?: Time) => [{ now }],
+    run: (place, { now }) => {
+      const due = now === undefined ? undefined : setClock(place, now).due;
+      const frozen = move(place, { rate: 0 });
       return { ...frozen, due: due ?? frozen.due };
     },
-    /**
-     * Sets the speed: 1 is normal, 0 stops the clock.
-     *
-     * @throws Refusal with 400 unless it is a number of at least 0
-     */
-    scale,
-    /** Undoes all changes of the clock. Hits that would be in the future are dropped. */
-    reset: () => {
-      const sandbox = open();
-      const { initialClock, world } = sandbox;
-      const at = clockTime(initialClock, session.now());
-      const shifted = shiftBack(world, world.createdAt - initialClock.at);
-      for (const endpoint of Object.keys(shifted.hits) as Endpoint[])
-        for (const [limiterKey, hits] of shifted.hits[endpoint]) {
-          const limit = sandbox.service.behaviour.limit(world, endpoint, lookUp(world.keys, limiterKey));
-          const kept = hits.filter((hit) => hit <= at + (limit?.windowMs ?? 0));
-          shifted.hits[endpoint].set(limiterKey, kept);
-        }
-      sandbox.world = shifted;
-      return move(initialClock);
-    },
-  } as const;
+  }),
+  scale: operation('POST /clock/scale', 'Sets how fast the clock runs: 1 is normal speed, 0 stops it.', {
+    body: { rate: required(number(), 'how many times as fast') },
+    example: { rate: 60 },
+    result: 'clock',
+    args: (rate: number) => [{ rate }],
+    run: (place, { rate }) => move(place, { rate }),
+  }),
+};
+
+function move({ session, open }: Place, change: Partial<Clock>): Moved {
+  const sandbox = open();
+  const base = session.now();
+  const from = clockTime(sandbox.clock, base);
+  sandbox.clock = { ...sandbox.clock, at: from, since: base, ...change };
+  const to = clockTime(sandbox.clock, base);
+  const due = dueBetween(sandbox.service.behaviour, sandbox.world, from, to);
+  emit(session, { kind: 'clock', world: sandbox.name, now: to, due });
+  return { ...shownAt(to, sandbox.clock.rate), due };
+}
+
+function setClock(place: Place, to: Time): Moved {
+  const at = checkTime('now', parseTime(to)!);
+  const back = timeIn(place.session, place.peek()) - at;
+  if (back > 0) place.open().world = shiftBack(place.open().world, back);
+  return move(place, { at });
 }
 
 /** Rounds Unix ms and checks that HTTP can write them as a date. */
@@ -125,16 +120,14 @@ function checkTime(place: string, at: number): number {
 const ZONED = /^(\d{4}-\d\d-\d\d)T\d.*(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Converts a time to Unix ms. Checks the day, because `Date.parse` reads 30 February as 1 March. */
-function parseTime(time: Time): number {
-  if (typeof time !== 'string') {
-    const at = typeof time === 'number' || time instanceof Date ? Number(time) : Number.NaN;
-    if (Number.isFinite(at)) return at;
-  } else {
-    const [, day = ''] = ZONED.exec(time) ?? [];
-    const isDay = new Date(Date.parse(day) || 0).toISOString().startsWith(day);
-    if (day !== '' && isDay && !Number.isNaN(Date.parse(time))) return Date.parse(time);
+function parseTime(given: unknown): number | undefined {
+  if (typeof given !== 'string') {
+    const at = typeof given === 'number' || given instanceof Date ? Number(given) : Number.NaN;
+    return Number.isFinite(at) ? at : undefined;
   }
-  throw badRequest('now', `must be ${timeHint}`);
+  const [, day = ''] = ZONED.exec(given) ?? [];
+  const isDay = new Date(Date.parse(day) || 0).toISOString().startsWith(day);
+  return day !== '' && isDay && !Number.isNaN(Date.parse(given)) ? Date.parse(given) : undefined;
 }
 
 /** Returns what fell due in a world after `from`, up to and including `to` (Unix ms). */

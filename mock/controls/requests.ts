@@ -1,11 +1,13 @@
 import { METHODS } from 'node:http';
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { splitTarget } from '../handler.ts';
 import { clearJournal, storedEntries, toJournalEntry, toJournalLine } from '../journal.ts';
-import type { JournalEntry, JournalLine } from '../journal.ts';
+import type { JournalLine } from '../journal.ts';
 import { addressedWorld, peekSandbox, emitChange, badRequest, Refusal } from '../session.ts';
-import type { Sandbox, Session } from '../session.ts';
-import { findKeyByName } from './data.ts';
+import type { Place, Sandbox, Session } from '../session.ts';
+import { integer, type Field, type Schema } from './fields.ts';
+import { findKeyByName } from './keys.ts';
+import { operation } from './operation.ts';
 
 /** Criteria for requests. All given ones have to match. */
 export interface RequestQuery {
@@ -35,81 +37,100 @@ const matchers: Readonly<Record<Criterion, (line: JournalLine, value: string) =>
   reason: ({ reason }, value) => reason.includes(value),
   since: ({ id }, value) => id > Number(value),
 };
-export const criteria = Object.keys(matchers) as readonly Criterion[];
 
-/** Allowed values. Others are refused: they match nothing, so a test that expects no request would pass. */
-type Choice = readonly [words: string, has: (value: string) => boolean];
-const allowedValues: Partial<Record<Criterion, Choice>> = {
-  method: ['a method of HTTP, such as GET', (value) => METHODS.includes(value)],
-  endpoint: [`one of ${Object.keys(endpoints).join(', ')}`, (value) => Object.hasOwn(endpoints, value)],
-  since: ['the id of a request', (value) => /^\d{1,9}$/.test(value)],
-  status: ['a status from 100 to 599', (value) => /^[1-5]\d\d$/.test(value)],
-};
+/** A text or a number. Values that nothing can match are refused: a test that expects no request would pass. */
+const criterion = <Value extends string | number>(
+  must: string,
+  has: (value: string) => boolean = () => true,
+): Field<Value> => ({
+  schema: { type: ['string', 'integer'], description: must } satisfies Schema,
+  must: `be ${must}`,
+  has: (value) => (typeof value === 'string' || typeof value === 'number') && has(`${value}`),
+});
 
-/** The journal of a world. */
-export interface RequestControls {
-  /**
-   * Returns the matching requests in the journal, oldest first, each with the reason of its answer.
-   *
-   * @throws Refusal with 400 for an unknown key, endpoint, method or status
-   */
-  (query?: RequestQuery): readonly JournalEntry[];
-  /**
-   * Counts the matching requests.
-   *
-   * @throws Refusal with 409 if the journal dropped requests, unless `since` excludes them
-   */
-  readonly count: (query?: RequestQuery) => number;
-  /** Returns how many requests the journal dropped, because it was full. */
-  readonly dropped: () => number;
-  readonly clear: () => void;
-}
+const criteria = {
+  method: criterion<string>('a method of HTTP, such as GET', (value) => METHODS.includes(value)),
+  url: criterion<string>('the path and query as sent'),
+  urlPath: criterion<string>('the path as sent'),
+  endpoint: criterion<Endpoint>(`one of ${endpointNames.join(', ')}`, (value) =>
+    endpointNames.includes(value as Endpoint),
+  ),
+  key: criterion<string>('a key as the client sends it, or its name'),
+  status: criterion<number | string>('a status from 100 to 599', (value) => /^[1-5]\d\d$/.test(value)),
+  reason: criterion<string>('a part of the reason'),
+  since: criterion<number | string>('the id of a request', (value) => /^\d{1,9}$/.test(value)),
+} satisfies Readonly<Record<Criterion, Field>>;
 
-export function requestControls(session: Session, world: string): RequestControls {
-  const find = (query: RequestQuery = {}) => {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const wanted = given.map(([name, value]: [string, unknown]) => {
-      const criterion = criteria.find((one) => one === name);
-      if (criterion === undefined) throw badRequest(name, `is unknown; known: ${criteria.join(', ')}`);
-      if (typeof value !== 'string' && typeof value !== 'number')
-        throw badRequest(name, 'must be a string or a number');
-      const [description, has] = allowedValues[criterion] ?? [];
-      if (has?.(String(value)) === false) throw badRequest(name, `must be ${description}`);
-      return [criterion, String(value)] as const;
-    });
-    const asked = wanted.find(([name]) => name === 'key')?.[1];
-    const { sandbox, key } = searchedWorld(session, world, asked);
-    return storedEntries(sandbox.journal)
-      .filter((kept) => {
-        const line = toJournalLine(kept, session.redact);
-        return wanted.every(([name, value]) => matchers[name](line, name === 'key' ? key! : value));
-      })
-      .map((kept) => toJournalEntry(kept, session.redact));
-  };
-  const journal = () => peekSandbox(session, world).journal;
-  return Object.assign(find, {
-    count: (query: RequestQuery = {}) => {
-      const found = find(query);
-      const { dropped, droppedTo, size } = searchedWorld(session, world, query.key).sandbox.journal;
+export const requests = {
+  list: operation('GET /requests', 'The last requests, oldest first, each with the reason of its answer.', {
+    result: 'requests',
+    parameters: {
+      limit: integer(0, { description: 'only the last n requests' }),
+      since: integer(0, { description: 'only requests with a greater id' }),
+    },
+    args: (query: { readonly limit?: number; readonly since?: number } = {}) => [undefined, query],
+    run: (place, { limit, since = 0 }) => {
+      const all = findRequests(place, {});
+      const later = all.filter(({ id }) => id > since);
+      const last = limit === undefined ? later : later.slice(Math.max(0, later.length - limit));
+      return { requests: last, dropped: place.peek().journal.dropped, meta: { total: all.length } };
+    },
+    gives: (listed) => listed.requests,
+  }),
+  /** Returns the matching requests in the journal, oldest first. */
+  find: operation('POST /requests/find', 'Lists the matching requests.', {
+    result: 'requests',
+    body: criteria,
+    example: { status: 429, key: 'northwind-key~mine' },
+    args: (query: RequestQuery = {}) => [query],
+    run: (place, query) => ({
+      requests: findRequests(place, query),
+      dropped: place.peek().journal.dropped,
+    }),
+    gives: (found) => found.requests,
+  }),
+  /** @throws Refusal with 409 if the journal dropped requests, unless `since` excludes them */
+  count: operation('POST /requests/count', 'Counts the matching requests.', {
+    result: 'count',
+    body: criteria,
+    example: { status: 429, key: 'northwind-key~mine' },
+    args: (query: RequestQuery = {}) => [query],
+    run: (place, query) => {
+      const found = findRequests(place, query);
+      const { dropped, droppedTo, size } = searchedWorld(place, query.key).sandbox.journal;
       if (dropped > 0 && !(Number(query.since) >= droppedTo))
         throw new Refusal(
           409,
           `the journal keeps ${size} requests and dropped ${dropped}: count with "since": ${droppedTo}, or keep more with --journal`,
           { dropped },
         );
-      return found.length;
+      return { count: found.length, dropped: place.peek().journal.dropped };
     },
-    dropped: () => journal().dropped,
-    clear: () => {
-      const sandbox = peekSandbox(session, world);
-      clearJournal(sandbox.journal);
-      emitChange(session, sandbox, 'journal cleared');
+    gives: ({ count }) => count,
+  }),
+  clear: operation('DELETE /requests', 'Clears the journal.', {
+    run: ({ session, peek }) => {
+      clearJournal(peek().journal);
+      emitChange(session, peek(), 'journal cleared');
+      return {};
     },
-  });
+    gives: () => undefined,
+  }),
+};
+
+function findRequests(place: Place, query: RequestQuery) {
+  const { redact } = place.session;
+  const { sandbox, key } = searchedWorld(place, query.key);
+  const wanted = Object.entries({ ...query, key }).filter(([, value]) => value !== undefined);
+  const matches = (line: JournalLine) =>
+    wanted.every(([name, value]) => matchers[name as Criterion](line, `${value}`));
+  return storedEntries(sandbox.journal)
+    .filter((kept) => matches(toJournalLine(kept, redact)))
+    .map((kept) => toJournalEntry(kept, redact));
 }
 
 /** Returns the world to search, which the key may name, and the name of the key in its journal. */
-function searchedWorld(session: Session, world: string, asked: string | undefined) {
+function searchedWorld({ session, name: world }: Place, asked: string | undefined) {
   const named = asked === undefined ? undefined : addressedWorld(session, `Bearer ${asked}`);
   if (named?.problem !== undefined) throw badRequest('key', `is invalid: ${named.problem}`);
   if (named !== undefined && world !== '' && world !== named.name)

@@ -1,22 +1,22 @@
 import { render, type ComponentChildren, type InputHTMLAttributes, type Ref } from 'preact';
 import type { JournalEntry } from '../journal.ts';
 import type { DepositNow, User } from '../world.ts';
-import type { Due } from '../session.ts';
 import { remainingMs, mockNow, openWorld, refresh, announce, send, signIn, start, state } from './store.ts';
-import type { ShownKey } from '../controls/data.ts';
-import type { Answers, Listed } from './store.ts';
+import type { ShownKey } from '../controls/keys.ts';
+import type { Listed } from '../controls/data.ts';
+import type { Answers } from './store.ts';
 import { amount, curl, dateAndTime, duration, escapeText, number, plural, timeOfDay } from './format.ts';
 
 const MAX_GAUGES = 12;
 const dayFormat = { dateStyle: 'full', timeZone: 'UTC' } as const;
 const titleOf = (name: string) => name.replace(/^./, (first) => first.toUpperCase()).replaceAll('-', ' ');
 
-const post = (path: string, body: unknown, announcement: string) => () =>
-  void send('POST', path, body, () => announcement);
-
-function moveClock(path: string, body: unknown, said: string): Promise<void> {
-  return send('POST', `clock/${path}`, body, (answer) => {
-    const { due } = answer as { readonly due: Due };
+function moveClock(
+  call: 'POST /clock/advance' | 'POST /clock/set' | 'POST /clock/scale',
+  body: unknown,
+  said: string,
+): Promise<void> {
+  return send(call, body, ({ due }) => {
     const counted = [
       [due.deposits, 'deposit', 'executed'],
       [due.keys, 'key', 'expired'],
@@ -29,11 +29,11 @@ function moveClock(path: string, body: unknown, said: string): Promise<void> {
 }
 
 const advance = (seconds: number) =>
-  moveClock('advance', { seconds }, `Clock advanced by ${duration(seconds * 1000)}`);
+  moveClock('POST /clock/advance', { seconds }, `Clock advanced by ${duration(seconds * 1000)}`);
 
 function resetAll(): void {
   if (!confirm('Reset all worlds? Running tests lose their data.')) return;
-  void send('POST', 'reset', undefined, () => 'All worlds were reset to the fixture.', null);
+  void send('POST /reset', undefined, () => 'All worlds were reset to the fixture.', { world: null });
 }
 
 const button = (text: string, onClick: () => void, about = '') => (
@@ -139,9 +139,12 @@ function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...
   const { user_id, partner, dueInMs, pollsLeft } = deposit;
   const polls = pollsLeft === 0 ? 'with the next poll' : pollsLeft && `after ${plural(pollsLeft, 'poll')}`;
   const plan = dueInMs === undefined ? polls : `in ${duration(remainingMs(dueInMs))}`;
-  const act = (name: string, path: string, done: string) =>
-    button(name, post(`deposits/${id}/${path}`, undefined, `Deposit ${id} ${done}.`), `deposit ${id}`);
-  const buttons = [act('Execute', 'execute', 'executed'), act('Fail', 'fail', 'failed')];
+  const act = (name: 'Execute' | 'Fail', done: string) => {
+    const call = `POST /deposits/{id}/${name === 'Fail' ? 'fail' : 'execute'}` as const;
+    const onClick = () => void send(call, undefined, () => `Deposit ${id} ${done}.`, { id });
+    return button(name, onClick, `deposit ${id}`);
+  };
+  const buttons = [act('Execute', 'executed'), act('Fail', 'failed')];
   const executed = executedAt === undefined ? plan || undefined : dateAndTime(executedAt);
   const paid = withNote(amountInUsd === undefined ? '' : amount(amountInUsd), executed);
   const owner = `${partner ?? 'no IB'}, ${user_id}`;
@@ -149,8 +152,8 @@ function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...
 }
 
 function keyRow({ name, key, partner, state: now, expiresAt }: ShownKey): Row {
-  const act = (text: string, path: string, done: string) =>
-    button(text, post(`keys/${path}`, { key: name }, `${name} ${done}.`), name);
+  const act = (text: string, path: 'revoke' | 'expire', done: string) =>
+    button(text, () => void send(`POST /keys/${path}`, { key: name }, () => `${name} ${done}.`), name);
   const expiry = (at: number) => (now === 'active' ? `in ${duration(at - mockNow())}` : dateAndTime(at));
   const expires = expiresAt !== undefined && now !== 'revoked' && expiry(expiresAt);
   const revoke = now !== 'revoked' && act('Revoke', 'revoke', 'revoked');
@@ -168,11 +171,15 @@ const group = (legend: string, controls: ComponentChildren) => (
   </fieldset>
 );
 
-function Clock({ rate }: Answers['clock']) {
+function Clock({ rate }: Answers['GET /clock']) {
   const pace = rate === 0 ? 'frozen' : rate === 1 ? 'running' : `running ${rate} times as fast`;
   const setSpeed = async (chosen: number) => {
     state.speed = chosen;
-    await moveClock('scale', { rate: chosen }, chosen === 0 ? 'Clock frozen' : `Clock runs at ${chosen}×`);
+    await moveClock(
+      'POST /clock/scale',
+      { rate: chosen },
+      chosen === 0 ? 'Clock frozen' : `Clock runs at ${chosen}×`,
+    );
     await refresh();
     if (state.speed === chosen) state.speed = undefined;
   };
@@ -186,7 +193,7 @@ function Clock({ rate }: Answers['clock']) {
   const count: Input = { type: 'number', min: 0, step: 'any', placeholder: 'seconds' };
   const seconds = { ...count, 'aria-label': 'Seconds to advance by' };
   const time = { placeholder: '2026-01-31T00:00:00Z', 'aria-label': 'Time to set the clock to' };
-  const set = (at: string) => moveClock('set', { now: at }, `Clock set to ${at}`);
+  const set = (at: string) => moveClock('POST /clock/set', { now: at }, `Clock set to ${at}`);
   return (
     <section class="clock" aria-labelledby="clock-heading">
       <div>
@@ -213,7 +220,7 @@ function copy(id: string, shows: string): void {
   announce(isCopied ? `Copied the line for ${shows}.` : 'The browser did not allow copying.');
 }
 
-function Examples({ port, values }: Answers['magic-values']) {
+function Examples({ port, values }: Answers['GET /magic-values']) {
   const base = `${location.protocol}//${port === undefined ? location.host : `${location.hostname}:${port}`}`;
   return section(
     'requests-to-try',
@@ -230,7 +237,7 @@ function Examples({ port, values }: Answers['magic-values']) {
   );
 }
 
-function Limiters({ limits, gauges }: Answers['limits']) {
+function Limiters({ limits, gauges }: Answers['GET /limits']) {
   const { 'user-status': user, 'deposit-check': deposit } = limits;
   const words = [
     user ? `${number(user.failedLookups)} failed lookups in ${user.windowSeconds} s` : [],
@@ -261,12 +268,11 @@ function Limiters({ limits, gauges }: Answers['limits']) {
   );
 }
 
-function Faults({ fault, chaos, next }: Answers['faults']) {
+function Faults({ fault, chaos, next }: Answers['GET /faults']) {
   const active = [fault ?? [], chaos, next.map(({ kind, count }) => `${kind} for the next ${count}`)].flat(2);
   const switchOff = () =>
-    void send('PUT', 'faults', { fault: null, chaos: null }, () => 'Faults switched off.');
-  const queue = (kind: string) =>
-    send('POST', 'faults/next', { kind }, () => `The next request gets ${kind}.`);
+    void send('PUT /faults', { fault: null, chaos: null }, () => 'Faults switched off.');
+  const queue = (kind: string) => send('POST /faults/next', { kind }, () => `The next request gets ${kind}.`);
   return section(
     'faults',
     active.length === 0 ? 'none' : '',
@@ -287,7 +293,7 @@ function Faults({ fault, chaos, next }: Answers['faults']) {
 
 const outcomes = { kept: 'kept', broken: 'broken', unclear: 'unclear', notSeen: 'not seen' } as const;
 
-const Scorecard = ({ rules }: Answers['scorecard']) =>
+const Scorecard = ({ rules }: Answers['GET /scorecard']) =>
   section(
     'scorecard',
     'of the requests in the journal',
@@ -310,8 +316,8 @@ function exchangeText({ method, target, requestHeaders, status, ...entry }: Jour
   return [...list, '', ...answered, '', entry.responseBody].map(escapeText).join('\n');
 }
 
-function Journal({ requests }: Answers['requests']) {
-  const clear = () => void send('DELETE', 'requests', undefined, () => 'Journal cleared.');
+function Journal({ requests }: Answers['GET /requests']) {
+  const clear = () => void send('DELETE /requests', undefined, () => 'Journal cleared.');
   return section(
     'journal',
     requests.length === 0 ? 'nothing yet' : 'newest first',
@@ -341,21 +347,21 @@ const depositColumns = { reference_id: 'id', State: '', 'USD, executed at': 'num
 const keyColumns = { Key: 'id', State: '', Partner: '', Expires: 'number', Actions: 'actions' };
 const userColumns = { user_id: 'id', Partner: '', Joined: 'number' };
 
-const Data = ({ deposits, keys, users, limits, clock, requests, faults, scorecard, ...rest }: Answers) => (
+const Data = (answers: Answers) => (
   <main>
-    <Clock {...clock} />
+    <Clock {...answers['GET /clock']} />
     <div class="columns">
       <div>
-        <Examples {...rest['magic-values']} />
-        {listSection('deposits', 'id, partner, state', depositColumns, deposits, depositRow)}
-        {listSection('keys', 'name, partner, state', keyColumns, keys, keyRow)}
-        {listSection('users', 'id, partner', userColumns, users, userRow)}
+        <Examples {...answers['GET /magic-values']} />
+        {listSection('deposits', 'id, partner, state', depositColumns, answers['GET /deposits'], depositRow)}
+        {listSection('keys', 'name, partner, state', keyColumns, answers['GET /keys'], keyRow)}
+        {listSection('users', 'id, partner', userColumns, answers['GET /users'], userRow)}
       </div>
       <aside aria-label="Status" tabIndex={0}>
-        <Journal {...requests} />
-        <Faults {...faults} />
-        <Limiters {...limits} />
-        <Scorecard {...scorecard} />
+        <Journal {...answers['GET /requests']} />
+        <Faults {...answers['GET /faults']} />
+        <Limiters {...answers['GET /limits']} />
+        <Scorecard {...answers['GET /scorecard']} />
       </aside>
     </div>
   </main>
@@ -376,7 +382,7 @@ const SignIn = () => (
   </main>
 );
 
-function WorldChoice({ worlds }: Answers['worlds']) {
+function WorldChoice({ worlds }: Answers['GET /worlds']) {
   const title = 'At most 100 visible ASCII characters, with spaces only between them';
   const named = { required: true, pattern: '[!-~]([ -~]{0,98}[!-~])?', title, placeholder: 'name' };
   const said = `The world ${state.world || 'main'} was reset to the fixture.`;
@@ -390,7 +396,7 @@ function WorldChoice({ worlds }: Answers['worlds']) {
           </option>
         ))}
       </select>
-      {button('Reset this world', post('reset', undefined, said))}
+      {button('Reset this world', () => void send('POST /reset', undefined, () => said))}
       {field('Open', openWorld, { ...named, 'aria-label': 'Name of the world to open' })}
       {button('Reset all worlds', resetAll)}
     </div>
@@ -412,7 +418,7 @@ function Page() {
         <h1>
           ib-conformance <span>mock</span>
         </h1>
-        {answers && <WorldChoice {...answers.worlds} />}
+        {answers && <WorldChoice {...answers['GET /worlds']} />}
       </header>
       {answers && <nav aria-label="Parts of this page">{links}</nav>}
       {answers && <Data {...answers} />}

@@ -1,30 +1,26 @@
-import type { ShownFaults } from '../controls.ts';
-import type { ShownKey, ShownLimits } from '../controls/data.ts';
-import type { JournalEntry } from '../journal.ts';
-import type { MagicValue } from '../magic-values.ts';
-import type { Scorecard } from '../scorecard.ts';
-import type { DepositNow, User } from '../world.ts';
+import type { mockOperations, worldOperations } from '../controls.ts';
+import type { ResultsOf } from '../controls/operation.ts';
 
-/** A page of a list, and its total number of items. */
-export type Listed<Name extends string, Item> = Readonly<Record<Name, readonly Item[]>> & {
-  readonly meta: { readonly total: number };
-};
-/** Answers of the admin API by path. */
-export interface Answers {
-  readonly clock: { readonly now: number; readonly rate: number };
-  readonly deposits: Listed<'deposits', DepositNow>;
-  readonly keys: Listed<'keys', ShownKey>;
-  readonly users: Listed<'users', User>;
-  readonly limits: ShownLimits;
-  readonly faults: ShownFaults;
-  readonly scorecard: Scorecard;
-  readonly requests: { readonly requests: readonly JournalEntry[] };
-  readonly worlds: { readonly worlds: readonly string[] };
-  /** `port` is the service's, if the admin API has its own port. */
-  readonly 'magic-values': { readonly port?: number; readonly values: readonly MagicValue[] };
-}
-const names = 'clock deposits keys users limits requests faults scorecard worlds magic-values';
-const paths = names.split(' ') as (keyof Answers)[];
+/** Results of the admin API by call. */
+type Results = ResultsOf<typeof worldOperations> & ResultsOf<typeof mockOperations>;
+type Call = keyof Results;
+
+/** The calls that the page shows, and the list that each of them pages. */
+const shown = {
+  'GET /clock': undefined,
+  'GET /deposits': 'deposits',
+  'GET /keys': 'keys',
+  'GET /users': 'users',
+  'GET /limits': undefined,
+  'GET /requests': 'requests',
+  'GET /faults': undefined,
+  'GET /scorecard': undefined,
+  'GET /worlds': undefined,
+  'GET /magic-values': undefined,
+} as const satisfies Partial<Record<Call, string | undefined>>;
+/** Their answers. */
+export type Answers = { readonly [Name in keyof typeof shown]: Results[Name] };
+
 /** Limits how often the page loads from a busy mock. */
 const MIN_LOAD_INTERVAL_MS = 200;
 
@@ -63,34 +59,37 @@ const queryOf = (values: Record<string, string>) => `?${new URLSearchParams(valu
 let token: string | undefined;
 
 /** @throws Error, with the status as its cause if the mock refuses */
-async function request(path: string, init: RequestInit = {}): Promise<Response> {
+async function request(call: string, query: Record<string, string>, init: RequestInit = {}) {
+  const [method, path] = call.split(' /') as [string, string];
   const headers = {
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     ...(init.body !== undefined && { 'Content-Type': 'application/json' }),
   };
   // Relative to the page, because a proxy may add a path prefix.
-  const url = `${location.pathname.replace(/\/$/, '')}/${path}`;
-  const response = await fetch(url, { ...init, headers, cache: 'no-store', credentials: 'omit' });
+  const url = `${location.pathname.replace(/\/$/, '')}/${path}${queryOf(query)}`;
+  const response = await fetch(url, { ...init, method, headers, cache: 'no-store', credentials: 'omit' });
   if (response.ok) return response;
   const { error = response.statusText } = (await response.json().catch(() => ({}))) as { error?: string };
   throw new Error(error, { cause: response.status });
 }
 
 /**
- * Makes a call in a world, or in all worlds (null), and announces the text that `said` returns for the answer,
+ * Makes a call in a world, or in all worlds (null), and announces the text that `said` returns for the result,
  * or the error. The mock then sends an event, and all pages reload.
+ *
+ * @param id replaces `{id}` in the path
  */
-export function send(
-  method: 'POST' | 'PUT' | 'DELETE',
-  path: string,
+export function send<Name extends Call>(
+  call: Name,
   body: unknown,
-  said: (answer: unknown) => string,
-  world: string | null = state.world,
+  said: (result: Results[Name]) => string,
+  { world = state.world, id = '' }: { readonly world?: string | null; readonly id?: string } = {},
 ): Promise<void> {
   return attempt(async () => {
-    const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
-    const text = await (await request(world === null ? path : path + queryOf({ world }), init)).text();
-    announce(said(text === '' ? undefined : JSON.parse(text)));
+    const query = world === null ? {} : { world };
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await request(call.replace('{id}', id), query, init);
+    announce(said((await response.json()) as Results[Name]));
   });
 }
 
@@ -119,7 +118,7 @@ async function loadAll(): Promise<void> {
     isStale = false;
     const { world } = state;
     const startedAt = performance.now();
-    const answers = await Promise.all(paths.map(async (path) => [path, await load(path)] as const));
+    const answers = await Promise.all(Object.entries(shown).map(load));
     const receivedAt = performance.now();
     // The user may have opened another world meanwhile.
     const isShown = world === state.world;
@@ -128,31 +127,33 @@ async function loadAll(): Promise<void> {
   }
 }
 
-async function load(path: keyof Answers): Promise<unknown> {
-  const lists: Readonly<Record<string, object>> = state.lists;
-  const world = path === 'worlds' || path === 'magic-values' ? {} : { world: state.world };
-  return (await request(path + queryOf({ ...world, ...lists[path] }))).json();
+async function load([call, list]: readonly [string, keyof typeof state.lists | undefined]) {
+  const world = call === 'GET /worlds' || call === 'GET /magic-values' ? {} : { world: state.world };
+  const page = list === undefined ? {} : { ...state.lists[list], limit: `${state.lists[list].limit}` };
+  return [call, await (await request(call, { ...world, ...page })).json()] as const;
 }
 
-const elapsedMs = () => (performance.now() - state.receivedAt) * (state.answers?.clock.rate ?? 0);
+const clock = () => state.answers?.['GET /clock'] ?? { now: 0, rate: 0 };
+const elapsedMs = () => (performance.now() - state.receivedAt) * clock().rate;
 /** Returns how much of the `ms` of an answer remains now. */
 export const remainingMs = (ms: number) => ms - elapsedMs();
 /** Returns the mock's time in Unix ms. */
-export const mockNow = () => (state.answers?.clock.now ?? 0) + elapsedMs();
+export const mockNow = () => clock().now + elapsedMs();
 
 /** Whether time alone changed shown data: the mock sends no event for that. */
-function hasTimedChange({ deposits, keys, limits, clock }: Answers): boolean {
+function hasTimedChange(answers: Answers): boolean {
+  const { now } = clock();
   const waits = [
-    ...deposits.deposits.map(({ dueInMs = 0 }) => dueInMs),
-    ...keys.keys.map(({ state: now, expiresAt = 0 }) => (now === 'active' ? expiresAt - clock.now : 0)),
-    ...limits.gauges.map(({ freesInMs }) => freesInMs),
+    ...answers['GET /deposits'].deposits.map(({ dueInMs = 0 }) => dueInMs),
+    ...answers['GET /keys'].keys.map((key) => (key.state === 'active' ? (key.expiresAt ?? 0) - now : 0)),
+    ...answers['GET /limits'].gauges.map(({ freesInMs }) => freesInMs),
   ];
   return waits.some((ms) => ms > 0 && remainingMs(ms) <= 0);
 }
 
 function tick(): void {
   const { answers } = state;
-  if (answers === undefined || answers.clock.rate === 0) return;
+  if (answers === undefined || clock().rate === 0) return;
   if (hasTimedChange(answers)) void refresh();
   update();
 }
@@ -190,7 +191,7 @@ async function watch(): Promise<void> {
     document.addEventListener('visibilitychange', () => ending.abort(), { once: true });
     try {
       // `EventSource` cannot send a token.
-      const { body } = await request('events', { signal: ending.signal });
+      const { body } = await request('GET /events', {}, { signal: ending.signal });
       update({ signInError: undefined, connection: 'Live' });
       const reader = body!.getReader();
       do void refresh();
