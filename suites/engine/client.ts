@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { Pool, type Dispatcher } from 'undici';
 import { decodeStart, readBody, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { defined } from '../../schemas/defined.ts';
-import { TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
+import { Problem, TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
 
 /** Target, timeouts and TLS options of the client. */
 export interface ClientOptions {
@@ -55,122 +55,157 @@ const MAX_FIELDS = 100;
 /** After this part of its timeout, a request without an answer may be waiting for an idle connection to close. */
 const STARVED_AFTER = 2 / 5;
 
+/** The pools of a client. */
+interface Connections {
+  readonly options: ClientOptions;
+  /** Path of the target, without a trailing slash. */
+  readonly basePath: string;
+  /** The last one gets new requests. */
+  readonly pools: Pool[];
+  /** Number of answers that began. */
+  answered: number;
+}
+
 /**
  * Opens a connection pool to the target: no redirects, no pipelining. Connections are kept alive until a request
  * starves: a server with a worker for each connection does not read new ones while all its workers wait for idle ones.
  */
 export function createClient(options: ClientOptions): Client {
-  const { target, timeoutMs, connections, now, deadline = Number.POSITIVE_INFINITY, signal } = options;
+  const { target, signal } = options;
   const basePath = target.pathname.replace(/\/+$/, '');
-  const openPool = (isReusing: boolean) =>
-    new Pool(target.origin, {
-      connections,
-      // 0 sends `Connection: close`.
-      pipelining: isReusing ? 1 : 0,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      connect: { timeout: timeoutMs, rejectUnauthorized: !options.insecure, ...defined({ ca: options.ca }) },
-    });
-  const pools = [openPool(true)];
-  let answered = 0;
-  const stopReusing = () => {
-    if (pools.length > 1) return;
-    // Idle connections close now, the others after their answer.
-    void pools[0]!.close();
-    pools.push(openPool(false));
-  };
+  const connections: Connections = { options, basePath, pools: [openPool(options, true)], answered: 0 };
   const destroyAll = async (error?: Error) => {
-    for (const pool of pools) await pool.destroy(error ?? null);
+    for (const pool of connections.pools) await pool.destroy(error ?? null);
   };
   const cutOffAll = () => void destroyAll(new Error('cut off'));
   signal.addEventListener('abort', cutOffAll);
-
-  const send = async (request: WireRequest): Promise<Reply> => {
-    const sentAt = now();
-    const leftMs = Math.max(0, deadline + GRACE_MS - sentAt);
-    // A new object each time: a transcript tells replies apart by identity.
-    const outOfTime = () =>
-      leftMs < timeoutMs
-        ? trouble('budget', '--max-duration was reached before the answer came')
-        : timedOut(timeoutMs);
-    if (signal.aborted) return outOfTime();
-    const started = performance.now();
-    const answeredBefore = answered;
-    return new Promise<Reply>((resolve, reject) => {
-      let connection: Dispatcher.DispatchController | undefined;
-      let head: Pick<Answer, 'status' | 'headers'> | undefined;
-      let isOver = false;
-      const pieces: Uint8Array[] = [];
-      let size = 0;
-      const end = (reply: Reply) => {
-        clearTimeout(timer);
-        clearInterval(starving);
-        isOver = true;
-        // undici frees the connection after this callback. A request sent before would open another one.
-        setImmediate(resolve, reply);
-      };
-      /** Ends the request before the answer is complete. If it still waits for a connection, it is never sent. */
-      const cutOff = (reply: Reply) => {
-        end(reply);
-        connection?.abort(new Error('cut off'));
-      };
-      const answer = (): Answer => {
-        const [receivedAt, tookMs] = [now(), performance.now() - started];
-        const content = decodeBody(Buffer.concat(pieces), head!.headers['content-encoding']?.[0]);
-        return { kind: 'answer', ...head!, ...content, sentAt, receivedAt, tookMs };
-      };
-      const timer = setTimeout(() => cutOff(outOfTime()), Math.min(timeoutMs, leftMs));
-      const starving = setInterval(() => {
-        const { connected, running } = pools[0]!.stats;
-        if (head === undefined && answered > answeredBefore && connected > running) stopReusing();
-      }, timeoutMs * STARVED_AFTER);
-      pools.at(-1)!.dispatch(
-        {
-          method: request.method,
-          path: (request.isAbsolute === true ? target.origin : '') + basePath + request.target,
-          headers: merged(options.headers, request.headers),
-          body: request.body ?? null,
-        },
-        {
-          onRequestStart: (controller) => {
-            connection = controller;
-            if (isOver) controller.abort(new Error('cut off'));
-          },
-          onResponseStart: (_controller, status, headers) => {
-            if (isOver || status < 200) return;
-            answered++;
-            head = { status, headers: multiMap(headers) };
-            const fields = Object.values(head.headers).reduce((sum, { length }) => sum + length, 0);
-            if (fields > MAX_FIELDS)
-              cutOff(trouble('network', `the answer has more than ${MAX_FIELDS} header fields`));
-          },
-          onResponseData: (_controller, piece) => {
-            if (isOver) return;
-            pieces.push(piece);
-            size += piece.length;
-            if (size > MAX_BODY_BYTES) cutOff(answer());
-          },
-          onResponseEnd: () => {
-            if (!isOver) end(answer());
-          },
-          onResponseError: (_controller, error) => {
-            if (isOver) return;
-            // This is not the target's fault.
-            if (['EMFILE', 'ENFILE'].includes((error as { code?: string }).code ?? ''))
-              reject(wrongUsage(TOO_MANY_FILES));
-            end(transportErrorOf(error, timeoutMs, head !== undefined));
-          },
-        },
-      );
-    });
-  };
   return {
-    send,
+    send: (request) => send(connections, request),
     close: () => {
       signal.removeEventListener('abort', cutOffAll);
       return destroyAll();
     },
   };
+}
+
+const openPool = ({ target, timeoutMs, connections, insecure, ca }: ClientOptions, isReusing: boolean) =>
+  new Pool(target.origin, {
+    connections,
+    // 0 sends `Connection: close`.
+    pipelining: isReusing ? 1 : 0,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: { timeout: timeoutMs, rejectUnauthorized: !insecure, ...defined({ ca }) },
+  });
+
+function stopReusing({ pools, options }: Connections): void {
+  if (pools.length > 1) return;
+  // Idle connections close now, the others after their answer.
+  void pools[0]!.close();
+  pools.push(openPool(options, false));
+}
+
+async function send(connections: Connections, request: WireRequest): Promise<Reply> {
+  const { basePath, pools, options } = connections;
+  const { target, timeoutMs, now, deadline = Number.POSITIVE_INFINITY, signal } = options;
+  const sentAt = now();
+  const leftMs = Math.max(0, deadline + GRACE_MS - sentAt);
+  // A new object each time: a transcript tells replies apart by identity.
+  const outOfTime = () =>
+    leftMs < timeoutMs
+      ? trouble('budget', '--max-duration was reached before the answer came')
+      : timedOut(timeoutMs);
+  if (signal.aborted) return outOfTime();
+  const started = performance.now();
+  const answeredBefore = connections.answered;
+  return new Promise<Reply>((resolve, reject) => {
+    const collector = createCollector({
+      timeoutMs,
+      onHead: () => void connections.answered++,
+      toAnswer: (head, bytes) => {
+        const [receivedAt, tookMs] = [now(), performance.now() - started];
+        const content = decodeBody(bytes, head.headers['content-encoding']?.[0]);
+        return { kind: 'answer', ...head, ...content, sentAt, receivedAt, tookMs };
+      },
+      onEnd: (end) => {
+        clearTimeout(timer);
+        clearInterval(starving);
+        if (end instanceof Problem) reject(end);
+        // undici frees the connection after this callback. A request sent before would open another one.
+        else setImmediate(resolve, end);
+      },
+    });
+    const timer = setTimeout(() => collector.cutOff(outOfTime()), Math.min(timeoutMs, leftMs));
+    const starving = setInterval(() => {
+      const { connected, running } = pools[0]!.stats;
+      const isStarving = !collector.hasHead() && connections.answered > answeredBefore && connected > running;
+      if (isStarving) stopReusing(connections);
+    }, timeoutMs * STARVED_AFTER);
+    pools.at(-1)!.dispatch(
+      {
+        method: request.method,
+        path: (request.isAbsolute === true ? target.origin : '') + basePath + request.target,
+        headers: merged(options.headers, request.headers),
+        body: request.body ?? null,
+      },
+      collector.handler,
+    );
+  });
+}
+
+type Head = Pick<Answer, 'status' | 'headers'>;
+
+interface CollectorOptions {
+  readonly timeoutMs: number;
+  readonly onHead: () => void;
+  readonly toAnswer: (head: Head, bytes: Uint8Array) => Answer;
+  /** Called once. */
+  readonly onEnd: (end: Reply | Problem) => void;
+}
+
+/** Collects the parts of an answer. */
+function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOptions) {
+  let connection: Dispatcher.DispatchController | undefined;
+  let head: Head | undefined;
+  let isOver = false;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const end = (reply: Reply | Problem) => {
+    isOver = true;
+    onEnd(reply);
+  };
+  /** Ends the request before the answer is complete. If it still waits for a connection, it is never sent. */
+  const cutOff = (reply: Reply) => {
+    end(reply);
+    connection?.abort(new Error('cut off'));
+  };
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart: (controller) => {
+      connection = controller;
+      if (isOver) controller.abort(new Error('cut off'));
+    },
+    onResponseStart: (_controller, status, headers) => {
+      if (isOver || status < 200) return;
+      onHead();
+      head = { status, headers: multiMap(headers) };
+      const fields = Object.values(head.headers).reduce((sum, { length }) => sum + length, 0);
+      if (fields > MAX_FIELDS)
+        cutOff(trouble('network', `the answer has more than ${MAX_FIELDS} header fields`));
+    },
+    onResponseData: (_controller, piece) => {
+      if (isOver) return;
+      pieces.push(piece);
+      size += piece.length;
+      if (size > MAX_BODY_BYTES) cutOff(toAnswer(head!, Buffer.concat(pieces)));
+    },
+    onResponseEnd: () => {
+      if (!isOver) end(toAnswer(head!, Buffer.concat(pieces)));
+    },
+    onResponseError: (_controller, error) => {
+      if (!isOver) end(transportErrorOf(error, timeoutMs, head !== undefined));
+    },
+  };
+  return { handler, cutOff, hasHead: () => head !== undefined };
 }
 
 /** A field of the request replaces one of the user, in any letter case. */
@@ -254,8 +289,10 @@ const timedOut = (timeoutMs: number) => trouble('timeout', `no complete answer w
  *
  * @param hasHead whether status and headers had arrived
  */
-function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): Trouble {
+function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): Trouble | Problem {
   const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
+  // This is not the target's fault.
+  if (code === 'EMFILE' || code === 'ENFILE') return wrongUsage(TOO_MANY_FILES);
   if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code)) return timedOut(timeoutMs);
   if (name === 'HTTPParserError') return trouble('network', `the answer is not HTTP: ${syntaxOf(message)}`);
   // undici also reports this for a bad header after a Content-Length.
