@@ -27,64 +27,15 @@ export interface ContextOptions extends Pick<
 
 /** Returns a function that creates the context of a requirement, by id. Calls of scenarios become events. */
 export function createContexts(options: ContextOptions): (of: string) => Context {
-  const { sender, clock, signal, cases, deadline, stateHook, onEvent, changes, graceMs } = options;
+  const { sender, clock, signal, cases, deadline, graceMs, alone, verdictsOn } = options;
   const shared = new Map<string, Promise<unknown>>();
   return contextOf;
 
   function contextOf(of: string): Context {
-    let calls = 0;
-    const report = (nth: number, call: CallName, what: Pick<ContextCall, 'replies' | 'refused' | 'value'>) =>
-      onEvent?.({ kind: 'call', of, nth, call, ...what });
-    const reported = async (call: CallName, work: Promise<readonly Reply[]>) => {
-      const nth = calls++;
-      const replies = await work;
-      report(nth, call, { replies });
-      return replies;
-    };
-    const read = <Value extends number | boolean | undefined>(call: CallName, value: Value): Value => {
-      report(calls++, call, defined({ value }));
-      return value;
-    };
-    const send = async (request: Request) => (await sender.send(request, { of })).reply;
-    const sendOnce = (request: Request) => sender.sendOnce(request, { of });
-    const sendInTurn = async (requests: readonly Request[]) => {
-      const replies: Reply[] = [];
-      for (const request of requests) replies.push(await send(request));
-      return replies;
-    };
-    const sendTogether = async (requests: readonly Request[]) => {
-      const replies: Reply[] = [];
-      const bound = options.burstConcurrency ?? requests.length;
-      for (let at = 0; at < requests.length; at += bound) {
-        const sent = requests
-          .slice(at, at + bound)
-          .map((one) => sender.send(one, { of, isAtOnce: true as const }));
-        replies.push(...(await Promise.all(sent)).map(({ reply }) => reply));
-      }
-      return replies;
-    };
+    const calls = createCalls(of, options.onEvent);
+    const { read } = calls;
     return {
-      send: (...requests) => reported('send', sendInTurn(requests)),
-      sendAtOnce: (...requests) => reported('sendAtOnce', sendTogether(requests)),
-      burst: (...requests) =>
-        reported('burst', Promise.all(requests.map(async (request) => (await sendOnce(request)).reply))),
-      stream: async (make, pace) => {
-        const nth = calls++;
-        const sent = await stream(make, pace, sendOnce, options.burstConcurrency);
-        report(nth, 'burst', { replies: sent.map(({ reply }) => reply) });
-        return sent;
-      },
-      sendUntilAllowed: async (request, onRefused) => {
-        const nth = calls++;
-        const refused: Answer[] = [];
-        const see = (answer: Answer) => {
-          refused.push(answer);
-          onRefused(answer);
-        };
-        const { reply } = await sender.send(request, { of, onRefused: see });
-        report(nth, 'sendUntilAllowed', { replies: [reply], ...(refused.length === 0 ? {} : { refused }) });
-        return reply;
-      },
+      ...sendingContext(options, of, calls),
       waitForQuiet: sender.waitForQuiet,
       longestWindowMs: (endpoint) => read('longestWindowMs', sender.longestWindowMs(endpoint)),
       isContradicted: (endpoint) => read('isContradicted', sender.isContradicted(endpoint)),
@@ -94,7 +45,7 @@ export function createContexts(options: ContextOptions): (of: string) => Context
         shared.set(name, result);
         return result as Promise<Result>;
       },
-      alone: options.alone,
+      alone,
       wait: (ms) => {
         const waitMs = Math.min(ms, Math.max(0, deadline - clock.now()));
         options.onWait?.({ waitMs, why: of });
@@ -108,44 +59,121 @@ export function createContexts(options: ContextOptions): (of: string) => Context
         read('isGiven', (flag === '--rate' ? options.rate : options.burstConcurrency) !== undefined),
       cases,
       graceMs,
-      verdictsOn: options.verdictsOn,
+      verdictsOn,
       failsAnyway: (request, answer) => read('failsAnyway', options.failsAnyway(request, answer)),
-      ...(stateHook === undefined
-        ? {}
-        : {
-            withState: async (change, during) => {
-              const nth = calls++;
-              const { state } = change;
-              const params = paramsOf(change);
-              const number = changes.next();
-              const take = (step: ChangeStep) => {
-                changes.take(number, step);
-                onEvent?.({ kind: 'change', nth: number, ...step });
-              };
-              const askedAt = clock.now();
-              take({ step: 'begins', at: askedAt, change });
-              const failure = await stateHook.change('setup', state, params).then(
-                () => undefined,
-                hookTrouble(change, () => clock.now() - askedAt),
-              );
-              const dueAt = clock.now() + graceMs;
-              if (failure === undefined) take({ step: 'is due', at: dueAt });
-              else take({ step: 'ends', at: clock.now() });
-              report(nth, 'withState', failure === undefined ? { value: dueAt } : { replies: [failure] });
-              if (failure !== undefined) return failure;
-              try {
-                return await during({ askedAt, dueAt });
-              } finally {
-                take({ step: 'ends', at: clock.now() });
-                // A failed teardown does not change what this run saw.
-                await stateHook.change('teardown', state, params).catch(() => undefined);
-                // What comes in the same ms would be judged by the state before.
-                await clock.sleep(1);
-              }
-            },
-          }),
+      ...defined({ withState: withStateHook(options, calls) }),
     };
   }
+}
+
+/** Numbers the calls of a scenario and reports them. */
+function createCalls(of: string, onEvent: ContextOptions['onEvent']) {
+  let count = 0;
+  const next = () => count++;
+  const report = (nth: number, call: CallName, what: Pick<ContextCall, 'replies' | 'refused' | 'value'>) =>
+    onEvent?.({ kind: 'call', of, nth, call, ...what });
+  return {
+    next,
+    report,
+    reported: async (call: CallName, work: Promise<readonly Reply[]>) => {
+      const nth = next();
+      const replies = await work;
+      report(nth, call, { replies });
+      return replies;
+    },
+    read: <Value extends number | boolean | undefined>(call: CallName, value: Value): Value => {
+      report(next(), call, defined({ value }));
+      return value;
+    },
+  };
+}
+
+type Calls = ReturnType<typeof createCalls>;
+
+/** The part of a context that sends requests. */
+function sendingContext(
+  { sender, burstConcurrency }: ContextOptions,
+  of: string,
+  { next, report, reported }: Calls,
+): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
+  const sendOnce = (request: Request) => sender.sendOnce(request, { of });
+  const sendInTurn = async (requests: readonly Request[]) => {
+    const replies: Reply[] = [];
+    for (const request of requests) replies.push((await sender.send(request, { of })).reply);
+    return replies;
+  };
+  const sendTogether = async (requests: readonly Request[]) => {
+    const replies: Reply[] = [];
+    const bound = burstConcurrency ?? requests.length;
+    for (let at = 0; at < requests.length; at += bound) {
+      const sent = requests
+        .slice(at, at + bound)
+        .map((one) => sender.send(one, { of, isAtOnce: true as const }));
+      replies.push(...(await Promise.all(sent)).map(({ reply }) => reply));
+    }
+    return replies;
+  };
+  return {
+    send: (...requests) => reported('send', sendInTurn(requests)),
+    sendAtOnce: (...requests) => reported('sendAtOnce', sendTogether(requests)),
+    burst: (...requests) =>
+      reported('burst', Promise.all(requests.map(async (request) => (await sendOnce(request)).reply))),
+    stream: async (make, pace) => {
+      const nth = next();
+      const sent = await stream(make, pace, sendOnce, burstConcurrency);
+      report(nth, 'burst', { replies: sent.map(({ reply }) => reply) });
+      return sent;
+    },
+    sendUntilAllowed: async (request, onRefused) => {
+      const nth = next();
+      const refused: Answer[] = [];
+      const see = (answer: Answer) => {
+        refused.push(answer);
+        onRefused(answer);
+      };
+      const { reply } = await sender.send(request, { of, onRefused: see });
+      report(nth, 'sendUntilAllowed', { replies: [reply], ...(refused.length === 0 ? {} : { refused }) });
+      return reply;
+    },
+  };
+}
+
+/** Changes what the target knows, by the state hook; undefined without one. */
+function withStateHook(
+  { stateHook, clock, changes, graceMs, onEvent }: ContextOptions,
+  { next, report }: Calls,
+): Context['withState'] {
+  if (stateHook === undefined) return undefined;
+  return async (change, during) => {
+    const nth = next();
+    const { state } = change;
+    const params = paramsOf(change);
+    const number = changes.next();
+    const take = (step: ChangeStep) => {
+      changes.take(number, step);
+      onEvent?.({ kind: 'change', nth: number, ...step });
+    };
+    const askedAt = clock.now();
+    take({ step: 'begins', at: askedAt, change });
+    const failure = await stateHook.change('setup', state, params).then(
+      () => undefined,
+      hookTrouble(change, () => clock.now() - askedAt),
+    );
+    const dueAt = clock.now() + graceMs;
+    if (failure === undefined) take({ step: 'is due', at: dueAt });
+    else take({ step: 'ends', at: clock.now() });
+    report(nth, 'withState', failure === undefined ? { value: dueAt } : { replies: [failure] });
+    if (failure !== undefined) return failure;
+    try {
+      return await during({ askedAt, dueAt });
+    } finally {
+      take({ step: 'ends', at: clock.now() });
+      // A failed teardown does not change what this run saw.
+      await stateHook.change('teardown', state, params).catch(() => undefined);
+      // What comes in the same ms would be judged by the state before.
+      await clock.sleep(1);
+    }
+  };
 }
 
 /** What the state hook is asked. */
