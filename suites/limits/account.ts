@@ -275,6 +275,21 @@ function accountsIn(
   return all.flatMap(({ accounts }) => [...accounts].flatMap(([name, one]) => (name === '' ? [] : [one])));
 }
 
+/** The key whose request may be sent first. */
+export function firstKey(
+  limits: Limits,
+  asked: Omit<Asked, 'key'>,
+  keys: readonly string[],
+  now: number,
+): string {
+  const rank = (key: string) => {
+    const turn = nextTurn(limits, { ...asked, key }, now);
+    if (turn.kind === 'at') return turn.at;
+    return turn.kind === 'now' ? 0 : turn.kind === 'reply' ? now + 1 : Infinity;
+  };
+  return keys.reduce((best, key) => (rank(key) < rank(best) ? key : best));
+}
+
 /** The state after an event. */
 export function reduce(limits: Limits, event: LimitEvent): Limits {
   const account = accountOf(limits.endpoints[event.endpoint], event.key);

@@ -6,7 +6,7 @@ import { createPool } from '../engine/pool.ts';
 import type { schedule } from '../engine/schedule.ts';
 import { plainLevels } from '../model/factors.ts';
 import type { Scenario } from '../requirement.ts';
-import { newLimits, nextTurn, reduce, type Asked, type Turn } from './account.ts';
+import { firstKey, newLimits, nextTurn, reduce, type Asked } from './account.ts';
 import { BURST_WINDOWS, explorationMs, REST_WINDOWS, SHORT_WAIT_MS, type RateLimit } from './limit.ts';
 
 /** What each forecast of a run starts from. */
@@ -74,7 +74,7 @@ const STAGES: readonly (readonly Lookup['rank'][])[] = [
 
 /** Walks through a run by the rules that it keeps to. Nothing is sent, and answers take no time. */
 export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course {
-  const { lookups, scenarios, limits, rate, graceMs } = setup;
+  const { scenarios, limits, rate, graceMs } = setup;
   const { execution, revocation } = setup.changes;
   const beforeMs = execution === 'before' ? graceMs : 0;
   const isLimited = scenarios.limiters.length > 0;
@@ -82,22 +82,8 @@ export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course 
   const most = setup.maxRequests - reserve.requests;
   const until = maxDurationMs - reserve.ms;
   const target = createTarget(limits, keys, rate, most);
-  const stageOf = (endpoint: Endpoint, at: number) =>
-    lookups[endpoint]
-      .filter(({ rank }) => STAGES[at]!.includes(rank))
-      .map((lookup, nth) => itemOf(lookup, `key ${1 + (nth % Math.max(1, keys - 1))}`));
-  const isService = ({ endpoint }: Scenario) => endpoint === 'service';
-  const beside = (endpoint: Endpoint, isRequired: boolean) =>
-    scenarios.lanes
-      .flat()
-      .filter((one) => one.endpoint === endpoint && (one.level === 'required') === isRequired)
-      .flatMap(itemsOf);
   const reached: Course['reached'][number][] = [];
-  const walks = endpointNames.map((endpoint) => ({
-    endpoint,
-    at: execution === 'before' ? graceMs : 0,
-    isCut: false,
-  }));
+  const walks = endpointNames.map((endpoint) => ({ endpoint, at: beforeMs, isCut: false }));
   const both = (itemsFor: (endpoint: Endpoint) => readonly Item[], end: number, longestWaitMs: number) => {
     const results = target.walk(
       walks.map((one) => ({ ...one, items: itemsFor(one.endpoint) })),
@@ -115,47 +101,39 @@ export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course 
     return at;
   };
   const stage = (nth: number, longestWaitMs: number) => {
-    const results = both((name) => (isCut(name) ? [] : stageOf(name, nth)), until, longestWaitMs);
+    const results = both(
+      (name) => (isCut(name) ? [] : lookupItems(setup, name, nth, keys)),
+      until,
+      longestWaitMs,
+    );
     for (const [at, { hasMore }] of results.entries()) walks[at]!.isCut ||= hasMore;
     if (results.every(({ isDone }) => isDone) && reached.length === nth && nth < 2)
       reached.push({ atMs: Math.max(...walks.map(({ at }) => at)), requests: target.requests() });
   };
   stage(0, Infinity);
   const levelsAt = Math.max(...walks.map(({ at }) => at));
-  both((name) => beside(name, true), until, Infinity);
+  both((name) => scenarioItems(setup, name, true), until, Infinity);
   stage(1, Infinity);
   const besideMs = execution === 'beside' ? Math.max(0, levelsAt + graceMs - meet()) : 0;
   for (const walk of walks) walk.at += besideMs;
-  const services = scenarios.lanes.flat().filter(isService).flatMap(itemsOf).length;
+  const services = scenarios.lanes
+    .flat()
+    .filter(({ endpoint }) => endpoint === 'service')
+    .flatMap(itemsOf).length;
   // A stated limit makes crowds smaller.
   target.spend(Object.keys(limits).length === 0 ? services : services / 4);
-  both((name) => beside(name, false), maxDurationMs, Infinity);
+  both((name) => scenarioItems(setup, name, false), maxDurationMs, Infinity);
   meet();
   stage(2, SHORT_WAIT_MS);
   const afterMs = execution === 'after' || revocation === 'after' ? graceMs : 0;
   const lastMs = revocation === 'last' ? graceMs : 0;
-  let now = meet() + afterMs;
+  const changedAt = meet() + afterMs;
   target.spend(execution === undefined ? 0 : AFTER_EXECUTION);
   target.spend(revocation === undefined ? 0 : AFTER_REVOCATION);
-  const notCompared: Endpoint[] = [];
-  for (const endpoint of endpointNames) {
-    if (!scenarios.limiters.some((one) => one.endpoint === endpoint)) continue;
-    const limit = limits[endpoint];
-    const isCompared =
-      limit === undefined || maxDurationMs - now > (REST_WINDOWS + BURST_WINDOWS) * limit.windowMs;
-    if (!isCompared) notCompared.push(endpoint);
-    target.spend(PROBES + (isCompared ? burstOf(endpoint, limit) : 0));
-    now +=
-      limit === undefined
-        ? 0
-        : isCompared
-          ? explorationMs(limit.windowMs)
-          : crossingMs(limit, maxDurationMs - now);
-  }
-  now += lastMs;
+  const { endsAt, notCompared } = crossLimits(setup, target, changedAt, maxDurationMs);
   return {
     requests: Math.min(setup.maxRequests, Math.round(target.requests())),
-    durationMs: Math.min(now, maxDurationMs),
+    durationMs: Math.min(endsAt + lastMs, maxDurationMs),
     strength: reached.length,
     sent: target.sent(),
     counted: target.counted(),
@@ -164,6 +142,36 @@ export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course 
     isOutOfRequests: target.isOut(),
     changesMs: beforeMs + besideMs + afterMs + lastMs,
   };
+}
+
+/** The lookups of a stage. */
+const lookupItems = ({ lookups }: Setup, endpoint: Endpoint, stage: number, keys: number): readonly Item[] =>
+  lookups[endpoint]
+    .filter(({ rank }) => STAGES[stage]!.includes(rank))
+    .map((lookup, nth) => itemOf(lookup, `key ${1 + (nth % Math.max(1, keys - 1))}`));
+
+/** What the scenarios of an endpoint send beside its lookups. */
+const scenarioItems = ({ scenarios }: Setup, endpoint: Endpoint, isRequired: boolean): readonly Item[] =>
+  scenarios.lanes
+    .flat()
+    .filter((one) => one.endpoint === endpoint && (one.level === 'required') === isRequired)
+    .flatMap(itemsOf);
+
+/** Crosses the limit of each endpoint, from a time (ms) on. */
+function crossLimits({ scenarios, limits }: Setup, target: Target, from: number, maxDurationMs: number) {
+  const notCompared: Endpoint[] = [];
+  let now = from;
+  for (const endpoint of endpointNames) {
+    if (!scenarios.limiters.some((one) => one.endpoint === endpoint)) continue;
+    const limit = limits[endpoint];
+    const isCompared =
+      limit === undefined || maxDurationMs - now > (REST_WINDOWS + BURST_WINDOWS) * limit.windowMs;
+    if (!isCompared) notCompared.push(endpoint);
+    target.spend(PROBES + (isCompared ? burstOf(endpoint, limit) : 0));
+    if (limit === undefined) continue;
+    now += isCompared ? explorationMs(limit.windowMs) : crossingMs(limit, maxDurationMs - now);
+  }
+  return { endsAt: now, notCompared };
 }
 
 /** Requests until a limit is crossed. Without a known one, a common limit is assumed. */
@@ -203,6 +211,8 @@ interface Walk {
   readonly items: readonly Item[];
 }
 
+type Target = ReturnType<typeof createTarget>;
+
 /** A target that keeps to its limits. */
 function createTarget(limits: Setup['limits'], keys: number, rate: number | undefined, maxRequests: number) {
   const gapMs = rate === undefined ? 0 : 1000 / rate;
@@ -213,8 +223,7 @@ function createTarget(limits: Setup['limits'], keys: number, rate: number | unde
   let isOut = false;
   const askedBy = (endpoint: Endpoint, { cost, key }: Item, now: number): Asked => {
     if (key !== undefined || limits[endpoint] === undefined) return { endpoint, cost, key: key ?? '' };
-    const rank = (one: string) => rankOf(nextTurn(state, { endpoint, cost, key: one }, now));
-    return { endpoint, cost, key: own.reduce((best, one) => (rank(one) < rank(best) ? one : best)) };
+    return { endpoint, cost, key: firstKey(state, { endpoint, cost }, own, now) };
   };
   const send = (asked: Asked, counts: boolean, now: number) => {
     requests++;
@@ -286,5 +295,3 @@ interface PooledWalk {
   at: number;
   isDone: boolean;
 }
-
-const rankOf = (turn: Turn) => (turn.kind === 'now' ? 0 : turn.kind === 'at' ? turn.at : Infinity);
