@@ -28,18 +28,7 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
   const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-docs-'));
   const write = (file: string, content: string, mode = 0o644) =>
     writeFileSync(join(folder, file), content, { mode });
-  const env = {
-    ...process.env,
-    // As on a developer's machine, where `verify` needs no URL.
-    CI: '',
-    // Replaces npx, which needs half a second to find the same programs.
-    PATH: [folder, join(nodeModules, '.bin'), process.env['PATH']].join(':'),
-    GITHUB_ACTIONS: '',
-    NODE_TEST_CONTEXT: undefined,
-    TSX: pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href,
-    IB_API_KEY: 'northwind-key',
-    IB_REVOKED_KEY: 'northwind-revoked-key',
-  };
+  const env = environmentOf(folder, nodeModules);
   symlinkSync(nodeModules, join(folder, 'node_modules'));
   cpSync(join(root, 'schemas'), join(folder, 'schemas'), { recursive: true });
   write('package.json', '{ "private": true, "type": "module" }\n');
@@ -110,3 +99,17 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
     },
   };
 }
+
+/** Environment of the commands, which find their programs in these folders. */
+const environmentOf = (folder: string, nodeModules: string) => ({
+  ...process.env,
+  // As on a developer's machine, where `verify` needs no URL.
+  CI: '',
+  // Replaces npx, which needs half a second to find the same programs.
+  PATH: [folder, join(nodeModules, '.bin'), process.env['PATH']].join(':'),
+  GITHUB_ACTIONS: '',
+  NODE_TEST_CONTEXT: undefined,
+  TSX: pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href,
+  IB_API_KEY: 'northwind-key',
+  IB_REVOKED_KEY: 'northwind-revoked-key',
+});

@@ -88,124 +88,136 @@ const missing = Object.keys(needed).filter((name) => !needed[name]);
 if (missing.length > 0) test('the examples', (t) => skipWithout(t, missing.join(', ')));
 else describe('the guide on data', { concurrency: true }, checkExamples);
 
-function checkExamples() {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-examples-'));
-  const bin = join(folder, 'bin');
-  let env: NodeJS.ProcessEnv = {};
-  let postgres: ChildProcess;
+/** A folder with the examples, and a database that is filled as the guide says. */
+interface Site {
+  readonly folder: string;
+  env: NodeJS.ProcessEnv;
+  postgres?: ChildProcess;
+  /** Number of copies of the database. */
+  copies: number;
+}
 
-  before(async () => {
-    mkdirSync(bin);
-    const programs = { 'ib-conformance': packagedProgram, python3: PYTHON, npx: '' };
-    for (const [name, path] of Object.entries(programs))
-      writeFileSync(join(bin, name), `#!/bin/sh\nexec ${path} "$@"\n`, { mode: 0o755 });
-    for (const name of ['examples', 'bin/dev/examples'])
-      cpSync(join(root, name), join(folder, name), { recursive: true });
-    postgres = spawn('pg_virtualenv', ['-o', 'fsync=off', 'sh', '-c', 'env | grep ^PG; echo ready; cat'], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, GITHUB_ACTIONS: '' };
-    for await (const line of createInterface(postgres.stdout!)) {
-      if (line === 'ready') break;
-      const [, name, value] = /^(PG\w+)=(.*)$/.exec(line) ?? [];
-      if (name !== undefined) env[name] = value;
-    }
-    await shell(command('Make the data') + command('Fill a database'));
-  });
+function checkExamples(): void {
+  const site: Site = { folder: mkdtempSync(join(tmpdir(), 'ib-conformance-examples-')), env: {}, copies: 0 };
+  before(() => fill(site));
   after(async () => {
-    postgres.stdin!.end();
-    await once(postgres, 'exit');
-    rmSync(folder, { recursive: true });
+    site.postgres!.stdin!.end();
+    await once(site.postgres!, 'exit');
+    rmSync(site.folder, { recursive: true });
   });
 
-  const bash = (script: string, cwd = folder, database = env['PGDATABASE']) =>
-    spawn('bash', ['-euo', 'pipefail', '-c', script], {
-      cwd,
-      env: { ...env, PGDATABASE: database },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-
-  /** Runs commands of the guide, checks their exit code and returns their output. */
-  async function shell(script: string, expectedCode = 0, cwd = folder): Promise<string> {
-    const { code, stdout, stderr } = await waitForExit(bash(script, cwd));
-    assert.equal(code, expectedCode, `${script}\n${stdout}${stderr}`);
-    return stdout;
-  }
-
-  let copies = 0;
-  /** Starts a server and a state hook with a copy of the database, so that tests can run in parallel. */
-  async function startCase(t: TestContext, server: string, change?: (cwd: string) => void) {
-    const database = `copy${(copies += 1)}`;
-    const cwd = join(folder, database);
-    for (const name of ['examples', 'fixture.json'])
-      cpSync(join(folder, name), join(cwd, name), { recursive: true });
-    change?.(cwd);
-    await shell(`createdb --template testdb ${database}`);
-    const start = async (script: string) => {
-      const child = bash(`exec ${script.replace(/\b80[89]0\b/, '0')}`, cwd, database);
-      const stop = async () => {
-        if (child.kill()) await once(child, 'exit');
-      };
-      t.after(stop);
-      const { line, stderr } = await waitForLine(child);
-      const url = line.replace('listening on ', '');
-      // Only this machine can reach it: it listens on no other address.
-      await assert.rejects(fetch(url.replace('127.0.0.1', '127.0.0.2')), /fetch failed/);
-      return { url, stop, stderr };
-    };
-    const hook = await start(command('Start a state hook'));
-    const running = await start(command(server));
-    const run = (line: string, expectedCode: number) =>
-      shell(
-        line.replace('http://127.0.0.1:8080', running.url).replace('http://127.0.0.1:8090', hook.url),
-        expectedCode,
-        cwd,
-      );
-    const record = () => JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8')) as RunRecord;
-    return { ...running, run, record };
-  }
-
-  const idsOf = ({ requirements }: RunRecord, ...outcomes: readonly string[]) =>
-    requirements.filter(({ outcome }) => outcomes.includes(outcome)).map(({ id }) => id);
-
-  for (const { heading, file, checksLimiter, breaks } of exampleServers)
+  for (const server of exampleServers)
     // Most of the time is waiting for windows of the limiters.
-    describe(`the server in ${heading}`, { concurrency: 2 }, () => {
-      test('is conformant, with all requirements verified', async (t) => {
-        const { url, run, record, stop, stderr } = await startCase(t, heading);
-        await run(doctor, 0);
-        const stdout = await run(`${verify} --report console --report json=run.json`, 0);
-        await assertOneAnswer(url);
-        await stop();
-        // It logs nothing, above all no key.
-        assert.equal(await stderr, '');
-        assert.deepEqual(idsOf(record(), 'failed', 'inconclusive', 'excluded', 'broken'), []);
-        const { required, recommended } = record().counts;
-        const words = `conformant: ${required.passed} of ${required.passed} required verified, ${recommended.passed} of ${recommended.passed} recommended`;
-        assert.ok(stdout.includes(words), stdout);
-        assert.ok(guide.includes(words), words);
-      });
-
-      for (const { what, from, to, fails } of breaks)
-        test(`is nonconformant if ${what}`, async (t) => {
-          const { run, record } = await startCase(t, heading, (cwd) => {
-            const whole = readFileSync(join(root, file), 'utf8');
-            assert.equal(whole.split(from).length, 2, `${file} has ${from} once`);
-            writeFileSync(join(cwd, file), whole.replace(from, to));
-          });
-          const only = fails.map((id) => `--only ${id}`).join(' ');
-          await run(`${verify} --no-canary ${only} --report json=run.json`, 1);
-          assert.deepEqual(idsOf(record(), 'failed'), fails);
-        });
-
-      test('its limiter checks and counts in one step', async () => {
-        assert.equal((await shell(checksLimiter)).trim(), 'ok');
-      });
-    });
+    describe(`the server in ${server.heading}`, { concurrency: 2 }, () => checkServer(site, server));
 
   test('the database can be removed and filled again', async () => {
     const again = command('Fill a database') + command('Begin anew') + command('Fill a database');
-    await shell(again.replaceAll('testdb', 'other'));
+    await shell(site, again.replaceAll('testdb', 'other'));
+  });
+}
+
+async function fill(site: Site): Promise<void> {
+  const { folder } = site;
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  const programs = { 'ib-conformance': packagedProgram, python3: PYTHON, npx: '' };
+  for (const [name, path] of Object.entries(programs))
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${path} "$@"\n`, { mode: 0o755 });
+  for (const name of ['examples', 'bin/dev/examples'])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  site.postgres = spawn('pg_virtualenv', ['-o', 'fsync=off', 'sh', '-c', 'env | grep ^PG; echo ready; cat'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  site.env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, GITHUB_ACTIONS: '' };
+  for await (const line of createInterface(site.postgres.stdout!)) {
+    if (line === 'ready') break;
+    const [, name, value] = /^(PG\w+)=(.*)$/.exec(line) ?? [];
+    if (name !== undefined) site.env[name] = value;
+  }
+  await shell(site, command('Make the data') + command('Fill a database'));
+}
+
+function bash({ folder, env }: Site, script: string, cwd = folder, database = env['PGDATABASE']) {
+  return spawn('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd,
+    env: { ...env, PGDATABASE: database },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs commands of the guide, checks their exit code and returns their output. */
+async function shell(site: Site, script: string, expectedCode = 0, cwd = site.folder): Promise<string> {
+  const { code, stdout, stderr } = await waitForExit(bash(site, script, cwd));
+  assert.equal(code, expectedCode, `${script}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Starts a server and a state hook with a copy of the database, so that tests can run in parallel. */
+async function startCase(site: Site, t: TestContext, server: string, change?: (cwd: string) => void) {
+  const database = `copy${(site.copies += 1)}`;
+  const cwd = join(site.folder, database);
+  for (const name of ['examples', 'fixture.json'])
+    cpSync(join(site.folder, name), join(cwd, name), { recursive: true });
+  change?.(cwd);
+  await shell(site, `createdb --template testdb ${database}`);
+  const start = async (script: string) => {
+    const child = bash(site, `exec ${script.replace(/\b80[89]0\b/, '0')}`, cwd, database);
+    const stop = async () => {
+      if (child.kill()) await once(child, 'exit');
+    };
+    t.after(stop);
+    const { line, stderr } = await waitForLine(child);
+    const url = line.replace('listening on ', '');
+    // Only this machine can reach it: it listens on no other address.
+    await assert.rejects(fetch(url.replace('127.0.0.1', '127.0.0.2')), /fetch failed/);
+    return { url, stop, stderr };
+  };
+  const hook = await start(command('Start a state hook'));
+  const running = await start(command(server));
+  const run = (line: string, expectedCode: number) =>
+    shell(
+      site,
+      line.replace('http://127.0.0.1:8080', running.url).replace('http://127.0.0.1:8090', hook.url),
+      expectedCode,
+      cwd,
+    );
+  const record = () => JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8')) as RunRecord;
+  return { ...running, run, record };
+}
+
+const idsOf = ({ requirements }: RunRecord, ...outcomes: readonly string[]) =>
+  requirements.filter(({ outcome }) => outcomes.includes(outcome)).map(({ id }) => id);
+
+function checkServer(site: Site, { heading, file, checksLimiter, breaks }: (typeof exampleServers)[number]) {
+  test('is conformant, with all requirements verified', async (t) => {
+    const { url, run, record, stop, stderr } = await startCase(site, t, heading);
+    await run(doctor, 0);
+    const stdout = await run(`${verify} --report console --report json=run.json`, 0);
+    await assertOneAnswer(url);
+    await stop();
+    // It logs nothing, above all no key.
+    assert.equal(await stderr, '');
+    assert.deepEqual(idsOf(record(), 'failed', 'inconclusive', 'excluded', 'broken'), []);
+    const { required, recommended } = record().counts;
+    const words = `conformant: ${required.passed} of ${required.passed} required verified, ${recommended.passed} of ${recommended.passed} recommended`;
+    assert.ok(stdout.includes(words), stdout);
+    assert.ok(guide.includes(words), words);
+  });
+
+  for (const { what, from, to, fails } of breaks)
+    test(`is nonconformant if ${what}`, async (t) => {
+      const { run, record } = await startCase(site, t, heading, (cwd) => {
+        const whole = readFileSync(join(root, file), 'utf8');
+        assert.equal(whole.split(from).length, 2, `${file} has ${from} once`);
+        writeFileSync(join(cwd, file), whole.replace(from, to));
+      });
+      const only = fails.map((id) => `--only ${id}`).join(' ');
+      await run(`${verify} --no-canary ${only} --report json=run.json`, 1);
+      assert.deepEqual(idsOf(record(), 'failed'), fails);
+    });
+
+  test('its limiter checks and counts in one step', async () => {
+    assert.equal((await shell(site, checksLimiter)).trim(), 'ok');
   });
 }
 

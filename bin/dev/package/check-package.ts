@@ -81,7 +81,7 @@ if (process.env['ONLY_RUN'] !== '1')
     });
   });
 
-describe('the installed package', { concurrency: 4 }, () => {
+describe('the installed program', { concurrency: 4 }, () => {
   for (const argv of [['--help'], ['verify', '--help'], ['--version'], ['requirements']])
     test(`${argv.join(' ')} prints the same as the sources`, async () => {
       assert.equal((await cli(...argv)).stdout, (await runCli(argv)).output);
@@ -134,7 +134,9 @@ describe('the installed package', { concurrency: 4 }, () => {
     const broken = await write('broken.json', '{\n  "users": [}');
     await assert.rejects(cli('fixture', 'check', broken), /broken\.json:2:13: is not JSON/);
   });
+});
 
+describe('the installed modules', { concurrency: 4 }, () => {
   test("self-test's worker computes its share of the kill matrix", async () => {
     const file = join(installed, 'schemas/built-in.fixture.json');
     const fixture = JSON.parse(await readFile(file, 'utf8')) as Fixture;
