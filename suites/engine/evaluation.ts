@@ -1,10 +1,11 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Answer } from '../answer.ts';
-import { createChanges, type Change } from '../model/changes.ts';
+import { createChanges, type Change, type Changes } from '../model/changes.ts';
 import { executionIn } from '../expectations.ts';
 import { factsOf } from '../facts-of-request.ts';
 import type { Table } from '../judge.ts';
+import type { Known } from '../known.ts';
 import { lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../requirement.ts';
@@ -13,7 +14,7 @@ import { skipped, inconclusive, type Verdict } from '../verdict.ts';
 import type { RunExchange } from './events.ts';
 import type { Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
-import { createTally, type Judgement } from './tally.ts';
+import { addAnswer, createTally, type Judgement } from './tally.ts';
 
 export interface EvaluationOptions extends Pick<
   RunOptions,
@@ -26,7 +27,7 @@ export interface EvaluationOptions extends Pick<
 
 /** Evaluates requirements from the exchanges of a run, live or from a transcript. */
 export function createEvaluation(options: EvaluationOptions) {
-  const { known, requirements, skip, hasStateHook, burstConcurrency, graceMs } = options;
+  const { known, requirements, skip, hasStateHook, burstConcurrency } = options;
   const changes = createChanges(known);
   const tally = createTally(
     requirements.filter(isLookupRow).filter(({ id }) => !skip.has(id)),
@@ -46,31 +47,12 @@ export function createEvaluation(options: EvaluationOptions) {
       const found: Judgement = { verdict: of.ifUnseen, cases: 0 };
       return { of, sees: of.watch(known), found };
     });
-  /** The first answer that shows a deposit with `becomes` as EXECUTED begins its change. */
-  const noticeTransition = (request: Request, answer: Answer) => {
-    if (known.becoming.length === 0 || answer.status !== 200 || changes.concerns(request)) return;
-    const facts = factsOf(known, request);
-    const shown = facts?.isBecoming === true && facts.key === 'accepted' ? executionIn(answer) : undefined;
-    const deposit = known.becoming.find(({ reference_id }) =>
-      request.target.toLowerCase().includes(reference_id.toLowerCase()),
-    );
-    if (shown === undefined || deposit === undefined) return;
-    const { becomes, reference_id, user_id } = deposit;
-    const { amountInUsd, executedAt = shown.executedAt } = becomes;
-    const nth = changes.next();
-    const change: Change = {
-      state: 'deposit executed',
-      deposit: { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt },
-    };
-    changes.take(nth, { step: 'begins', at: answer.sentAt, change });
-    changes.take(nth, { step: 'is due', at: answer.receivedAt + graceMs });
-  };
   return {
     tally,
     changes,
     addExchange: ({ request, reply, of, path, isAgain, isLost, isAtOnce }: RunExchange): void => {
-      if (reply.kind !== 'answer') return tally.addLost(request);
-      noticeTransition(request, reply);
+      if (reply.kind !== 'answer') return tally.history.add(request, false);
+      noticeTransition(options, changes, request, reply);
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
         const finding = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
@@ -79,9 +61,9 @@ export function createEvaluation(options: EvaluationOptions) {
         const proof = verdict.kind === 'failed' ? { evidence } : {};
         monitor.found = { verdict, cases: cases + 1, ...proof };
       }
-      if (isLost === true) return tally.addLost(request);
+      if (isLost === true) return tally.history.add(request, false);
       const isJudgedAlone = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
-      tally.add(request, reply, path, isAgain === true || isJudgedAlone);
+      addAnswer(tally, request, reply, path, isAgain === true || isJudgedAlone);
     },
     /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
     earlyResult: (requirement: Requirement): Result | undefined => {
@@ -95,24 +77,12 @@ export function createEvaluation(options: EvaluationOptions) {
         reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : inconclusive(reason, words);
       return { verdict, cases: 0 };
     },
-    /** Runs a scenario. An exception is our own bug: the result is `broken`. */
-    runScenario: async (scenario: Scenario, context: Context): Promise<Result> => {
-      try {
-        const { finding, request, reply, cases = 1 } = await scenario.run(context, known);
-        const proof = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
-        return { verdict: finding, cases, ...proof };
-      } catch (error) {
-        if (error instanceof Problem) throw error;
-        const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        return { verdict: { kind: 'broken', words }, cases: 0 };
-      }
-    },
     /** Adds `basis: "fixture"` to results that passed only because the fixture says so. */
     withBasis: (results: readonly RequirementResult[]): readonly RequirementResult[] => {
       const passed = new Set(results.flatMap(({ id, outcome }) => (outcome === 'passed' ? [id] : [])));
       const byId = new Map(requirements.map((requirement) => [requirement.id, requirement]));
       const proves = (id: string) =>
-        passed.has(id) && (byId.get(id)?.kind !== 'answer' || tally.showedEntity(id));
+        passed.has(id) && (byId.get(id)?.kind !== 'answer' || tally.states.get(id)?.showedEntity === true);
       return results.map((result) => {
         const { provedBy } = byId.get(result.id)!;
         const restsOnFixture = provedBy !== undefined && !provedBy.some(proves);
@@ -121,4 +91,42 @@ export function createEvaluation(options: EvaluationOptions) {
     },
     monitorResult: (monitor: Monitor) => monitors.find(({ of }) => of === monitor)!.found,
   };
+}
+
+/** The first answer that shows a deposit with `becomes` as EXECUTED begins its change. */
+function noticeTransition(
+  { known, graceMs }: EvaluationOptions,
+  changes: Changes,
+  request: Request,
+  answer: Answer,
+): void {
+  if (known.becoming.length === 0 || answer.status !== 200 || changes.concerns(request)) return;
+  const facts = factsOf(known, request);
+  const shown = facts?.isBecoming === true && facts.key === 'accepted' ? executionIn(answer) : undefined;
+  const deposit = known.becoming.find(({ reference_id }) =>
+    request.target.toLowerCase().includes(reference_id.toLowerCase()),
+  );
+  if (shown === undefined || deposit === undefined) return;
+  const { becomes, reference_id, user_id } = deposit;
+  const { amountInUsd, executedAt = shown.executedAt } = becomes;
+  const nth = changes.next();
+  const change: Change = {
+    state: 'deposit executed',
+    deposit: { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt },
+  };
+  changes.take(nth, { step: 'begins', at: answer.sentAt, change });
+  changes.take(nth, { step: 'is due', at: answer.receivedAt + graceMs });
+}
+
+/** Runs a scenario. An exception is our own bug: the result is `broken`. */
+export async function runScenario(scenario: Scenario, context: Context, known: Known): Promise<Result> {
+  try {
+    const { finding, request, reply, cases = 1 } = await scenario.run(context, known);
+    const proof = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
+    return { verdict: finding, cases, ...proof };
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { verdict: { kind: 'broken', words }, cases: 0 };
+  }
 }

@@ -7,6 +7,7 @@ import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
 import { finish, finishStopped, report, runScenarios, stopOf, timed, type RunState } from './run-state.ts';
 import { recordUnanswered, sendLookups, type LookupsToSend } from './send-lookups.ts';
+import { excuse, failuresOf, judgementOf, verdictsOn, wrongAnswersOf } from './tally.ts';
 
 /** A part of a run. */
 interface Phase {
@@ -175,7 +176,7 @@ async function excuseCompany(state: RunState): Promise<void> {
   );
   if (!isCrowded || !isWhole(state)) return;
   for (const row of rows)
-    for (const { request, reply } of tally.wrongAnswers(row)) {
+    for (const { request, reply } of wrongAnswersOf(tally, row)) {
       let isRight = true;
       // What a teardown undid is not asked again.
       const most = evaluation.changes.concerns(request) ? 0 : LOOKUPS_ALONE;
@@ -183,10 +184,10 @@ async function excuseCompany(state: RunState): Promise<void> {
         if (budget.ended() !== undefined) return;
         const again = (await sender.send(request, { of: row.id, isAgain: true })).reply;
         isRight =
-          again.kind === 'answer' && tally.verdictsOn(request, again).every(({ kind }) => kind !== 'failed');
+          again.kind === 'answer' && verdictsOn(tally, request, again).every(({ kind }) => kind !== 'failed');
       }
       if (!isRight) continue;
-      tally.excuse(row.id, reply);
+      excuse(tally, row.id, reply);
       options.onEvent?.({ kind: 'company', of: row.id, reply });
     }
 }
@@ -220,7 +221,7 @@ async function explainFailures(state: RunState): Promise<void> {
   };
   for (const row of rows) {
     const { id } = row;
-    const [failure] = tally.failures(row);
+    const [failure] = failuresOf(tally, row);
     if (failure === undefined || explained.has(id)) continue;
     // What a teardown undid is not asked again.
     if (evaluation.changes.concerns(failure.exchange.request)) continue;
@@ -239,7 +240,7 @@ async function judge(state: RunState): Promise<void> {
   for (const row of rows) {
     if (results.has(row)) continue;
     const why = stopOf(state);
-    const judgement = tally.judgement(row, sender.keyWorks(), isCut, explained.get(row.id));
+    const judgement = judgementOf(tally, row, sender.keyWorks(), isCut, explained.get(row.id));
     if (why !== undefined && judgement.cases === 0) finishStopped(state, row, why);
     else finish(state, row, judgement);
   }

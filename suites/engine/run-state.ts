@@ -5,21 +5,21 @@ import { defined } from '../../schemas/defined.ts';
 import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { plan } from '../limits/plan.ts';
-import { createWaiter } from '../limits/waiter.ts';
+import { createWaiter, type Waiter } from '../limits/waiter.ts';
 import { isLookupRow, type Requirement, type Scenario } from '../requirement.ts';
 import { inconclusive, type Reason } from '../verdict.ts';
-import { createBudget, reserveOf } from './budget.ts';
+import { createBudget, reserveOf, type Budget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createCoverage } from './coverage.ts';
-import { createEvaluation } from './evaluation.ts';
+import { createEvaluation, runScenario } from './evaluation.ts';
 import { createGate } from './gate.ts';
 import { createLookups } from './lookups.ts';
 import { createDescriber, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createSender } from './sender.ts';
-import type { Judgement } from './tally.ts';
+import { failsAnyway, verdictsOn, type Judgement } from './tally.ts';
 import { createTraffic } from './traffic.ts';
 
 /** Why a run stops before its end. */
@@ -28,18 +28,18 @@ export interface Stop {
   readonly words: string;
 }
 
-const isChangedByHook = (one: Requirement) => one.kind === 'scenario' && one.needsChange !== undefined;
-
 /** Everything that the phases of a run share. */
 export type RunState = ReturnType<typeof createRunState>;
 
 /** Creates what a run needs. Nothing is sent yet. */
 export function createRunState(options: RunOptions) {
-  const { clock, known, requirements, signal, concurrency, onEvent, graceMs } = options;
+  const { clock, known, requirements, signal, concurrency, onEvent } = options;
   const startedAt = clock.now();
-  const deadline = startedAt + options.maxDurationMs;
   // Every request and every wait adds a listener.
   setMaxListeners(Number.POSITIVE_INFINITY, signal);
+  const asked = requirements.filter(({ id }) => !options.skip.has(id));
+  const rows = asked.filter(isLookupRow);
+  const { deadline, lookupsEndAt, reserved } = boundsOf(options, asked, startedAt);
   const client = (options.connect ?? createClient)({
     ...options.tls,
     ...options,
@@ -48,22 +48,11 @@ export function createRunState(options: RunOptions) {
     now: clock.now,
     deadline,
   });
-  const asked = requirements.filter(({ id }) => !options.skip.has(id));
-  const rows = asked.filter(isLookupRow);
   const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
+  const { tally, changes } = evaluation;
   const traffic = createTraffic(startedAt);
-  const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
-  const reserve = reserveOf(isLimited, options.maxRequests, options.maxDurationMs);
-  const budget = createBudget({ ...options, deadline, reserved: reserve.requests });
-  const waiter = createWaiter({
-    ...options,
-    budget,
-    stated: statedLimits(known),
-    deadline,
-    onWait: ({ until, ...wait }) => options.onWait?.({ ...wait, waitMs: until - clock.now() }),
-    onRemark: ({ words }) => options.onRemark?.(words),
-    onLimits: (limits) => options.path ?? options.onPlan?.(plan({ ...options, limits })),
-  });
+  const budget = createBudget({ ...options, deadline, reserved });
+  const waiter = waiterFor(options, budget, deadline);
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
   const sent = new Map<Endpoint, number>();
@@ -74,7 +63,7 @@ export function createRunState(options: RunOptions) {
     waiter,
     deadline,
     maxLostInARow: maxLost,
-    wasRevoked: evaluation.changes.wasRevoked,
+    wasRevoked: changes.wasRevoked,
     onExchange: (exchange) => {
       const { endpoint } = exchange.request;
       sent.set(endpoint, (sent.get(endpoint) ?? 0) + 1);
@@ -84,21 +73,16 @@ export function createRunState(options: RunOptions) {
     },
   });
   const gate = createGate();
-  const lookups = createLookups(options, rows);
-  const isChanging = options.stateHook !== undefined && asked.some(isChangedByHook);
-  const changesMs = isChanging ? Math.min(2 * graceMs, options.maxDurationMs / 4) : 0;
   return {
     options,
     known,
     startedAt,
     /** Real time, even with a virtual clock. */
     begun: performance.now(),
-    deadline,
     client,
-    asked,
     rows,
     evaluation,
-    tally: evaluation.tally,
+    tally,
     traffic,
     budget,
     waiter,
@@ -109,32 +93,60 @@ export function createRunState(options: RunOptions) {
     /** Requests sent to each endpoint. */
     sent,
     /** Lookups stop here (ms of the clock), so that each limit can still be crossed once. */
-    lookupsEndAt: deadline - reserve.ms - changesMs,
-    phases: [] as PhaseFigures[],
-    lookups,
+    lookupsEndAt,
+    lookups: createLookups(options, rows),
     scenarios: schedule(asked),
     contextOf: createContexts({
       ...options,
       sender,
       deadline,
       wholeRunMs: () => plan({ ...options, maxRequests: Infinity }).wholeMs,
-      verdictsOn: evaluation.tally.verdictsOn,
-      failsAnyway: evaluation.tally.failsAnyway,
-      changes: evaluation.changes,
+      verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
+      failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
+      changes,
       alone: (work) => gate.pass(true, work),
     }),
-    results: new Map<Requirement, RequirementResult>(),
-    explained: new Map<string, Partial<Judgement>>(),
-    /** Requests that explained failures. */
-    explaining: 0,
-    /** Whether a lookup timed out twice: later ones are not retried, because each would take as long. */
-    isHanging: false,
-    /** Why the target cannot be judged. */
-    stopped: undefined as Stop | undefined,
-    canary: undefined as readonly string[] | undefined,
+    ...newFindings(),
     describe: createDescriber({ ...options, target: options.target.href }),
   };
 }
+
+/** What a run has found so far. */
+const newFindings = () => ({
+  results: new Map<Requirement, RequirementResult>(),
+  phases: [] as PhaseFigures[],
+  explained: new Map<string, Partial<Judgement>>(),
+  /** Requests that explained failures. */
+  explaining: 0,
+  /** Whether a lookup timed out twice: later ones are not retried, because each would take as long. */
+  isHanging: false,
+  /** Why the target cannot be judged. */
+  stopped: undefined as Stop | undefined,
+  canary: undefined as readonly string[] | undefined,
+});
+
+/** When the run and its lookups end, in ms of the clock, and how many requests lookups leave. */
+function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt: number) {
+  const { maxRequests, maxDurationMs, graceMs, stateHook } = options;
+  const deadline = startedAt + maxDurationMs;
+  const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
+  const reserve = reserveOf(isLimited, maxRequests, maxDurationMs);
+  const isChanging =
+    stateHook !== undefined && asked.some((one) => one.kind === 'scenario' && one.needsChange !== undefined);
+  const changesMs = isChanging ? Math.min(2 * graceMs, maxDurationMs / 4) : 0;
+  return { deadline, lookupsEndAt: deadline - reserve.ms - changesMs, reserved: reserve.requests };
+}
+
+const waiterFor = (options: RunOptions, budget: Budget, deadline: number): Waiter =>
+  createWaiter({
+    ...options,
+    budget,
+    stated: statedLimits(options.known),
+    deadline,
+    onWait: ({ until, ...wait }) => options.onWait?.({ ...wait, waitMs: until - options.clock.now() }),
+    onRemark: ({ words }) => options.onRemark?.(words),
+    onLimits: (limits) => options.path ?? options.onPlan?.(plan({ ...options, limits })),
+  });
 
 /** Why the run has to stop; undefined if it goes on. */
 export const stopOf = ({ stopped, options: { signal } }: RunState): Stop | undefined =>
@@ -193,13 +205,13 @@ export function report({ options, results, budget, begun }: RunState, doing: str
 
 /** Runs scenarios one after another. */
 export async function runScenarios(state: RunState, scenarios: readonly Scenario[]): Promise<void> {
-  const { results, evaluation, contextOf } = state;
+  const { results, known, contextOf } = state;
   for (const scenario of scenarios) {
     if (results.has(scenario)) continue;
     report(state, scenario.id);
     const why = stopOf(state);
     if (why === undefined)
-      finish(state, scenario, await evaluation.runScenario(scenario, contextOf(scenario.id)));
+      finish(state, scenario, await runScenario(scenario, contextOf(scenario.id), known));
     else finishStopped(state, scenario, why);
   }
 }

@@ -9,6 +9,7 @@ import type { Lookup } from './lookups.ts';
 import type { Rank } from './order.ts';
 import { createPool } from './pool.ts';
 import type { RunState } from './run-state.ts';
+import { addMissing, isSilenceJudged } from './tally.ts';
 
 /** Which lookups to send, and how long to wait for a limiter. */
 export interface LookupsToSend {
@@ -129,9 +130,9 @@ export async function recordUnanswered(
   path: string,
 ): Promise<void> {
   options.onEvent?.({ kind: 'missed', path, request, trouble: reply });
-  tally.addMissing(request, reply);
+  addMissing(tally, request, reply);
   const isSilent = reply.code === 'network' || reply.code === 'timeout';
   // If the target answers this lookup, the hostile one caused the silence.
-  if (isSilent && tally.isSilenceJudged(request))
+  if (isSilent && isSilenceJudged(tally, request))
     await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
 }

@@ -7,7 +7,7 @@ import { depositCheck, lookup, userStatus } from '../request.ts';
 import { isLookupRow } from '../requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pathOf } from '../model/path.ts';
-import { createTally, type Tally } from './tally.ts';
+import { addAnswer, addMissing, createTally, failuresOf, judgementOf, type Tally } from './tally.ts';
 
 const rows = catalogue.filter(isLookupRow);
 const rowOf = (id: string) => rows.find((row) => row.id === id)!;
@@ -24,7 +24,7 @@ const pathTo = (levels: Partial<Levels>) =>
 
 /** The outcome of a requirement: failed, passed, or the reason why it is inconclusive. */
 function outcome(one: Tally, name: string, keyWorks: boolean | undefined = true, isCut = false): string {
-  const { verdict } = one.judgement(rowOf(name), keyWorks, isCut);
+  const { verdict } = judgementOf(one, rowOf(name), keyWorks, isCut);
   return verdict.kind === 'inconclusive' ? verdict.reason : verdict.kind;
 }
 
@@ -32,18 +32,18 @@ test('a deposit that is already EXECUTED shows nothing about pending ones, until
   const one = tally();
   const row = 'pending/deposit-check/pending';
   const becoming = depositCheck(known.becoming[0]!.reference_id);
-  one.add(becoming, answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: 1.7e12 }));
+  addAnswer(one, becoming, answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: 1.7e12 }));
   assert.deepEqual(
     [outcome(one, row), outcome(one, 'valid/deposit-check/executed')],
     ['fixture-outdated', 'passed'],
   );
-  one.add(depositCheck(known.pending[0]!.reference_id), answerOf(404, { error: 'Deposit not found' }));
+  addAnswer(one, depositCheck(known.pending[0]!.reference_id), answerOf(404, { error: 'Deposit not found' }));
   assert.equal(outcome(one, row), 'passed');
 });
 
 test('every answer is judged by every rule that covers it', () => {
   const one = tally();
-  one.add(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
+  addAnswer(one, plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
   for (const [name, expected] of Object.entries({
     'valid/user-status/member': 'passed',
     'valid/user-status/date-joined': 'failed',
@@ -63,7 +63,7 @@ test('429, a changed state and requests outside the interface are not judged', (
     [userStatus(id, { isStateChanged: true }), isNoMember],
     [lookup('user-status', `user_id=${id}&user_id=${id}`), isNoMember],
   ] as const)
-    assert.deepEqual(one.add(request, answer), []);
+    assert.deepEqual(addAnswer(one, request, answer), []);
   assert.equal(outcome(one, 'valid/user-status/member'), 'depends');
 });
 
@@ -74,8 +74,8 @@ test('a failure names the key that was sent', () => {
   ] as const) {
     const one = tally();
     const request = userStatus(id, { credential: { as: 'key', key: known.callerKeys[nth]! } });
-    one.add(request, isNoMember, pathTo({}));
-    const [failure] = one.failures(rowOf('valid/user-status/member'));
+    addAnswer(one, request, isNoMember, pathTo({}));
+    const [failure] = failuresOf(one, rowOf('valid/user-status/member'));
     assert.equal(failure?.origin?.levels['active key'], level);
   }
 });
@@ -90,7 +90,7 @@ describe('a repeated lookup', () => {
   ] as const)
     test(name, () => {
       const one = tally();
-      for (const answer of answers) one.add(plain, answer);
+      for (const answer of answers) addAnswer(one, plain, answer);
       assert.deepEqual(
         [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
         [ofMember, ofRepeated],
@@ -98,8 +98,8 @@ describe('a repeated lookup', () => {
     });
   test('that confirms a failure does not change the outcome', () => {
     const one = tally();
-    one.add(plain, isMember);
-    one.add(plain, isNoMember, undefined, true);
+    addAnswer(one, plain, isMember);
+    addAnswer(one, plain, isNoMember, undefined, true);
     assert.deepEqual(
       [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
       ['passed', 'depends'],
@@ -109,9 +109,9 @@ describe('a repeated lookup', () => {
 
 test('a rule about a spelling fails only if the plain spelling does not fail alike', () => {
   const one = tally();
-  one.add(upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
+  addAnswer(one, upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
   assert.equal(outcome(one, 'valid/user-status/uuid-case'), 'failed');
-  one.add(plain, isNoMember, pathTo({}));
+  addAnswer(one, plain, isNoMember, pathTo({}));
   assert.equal(outcome(one, 'valid/user-status/member'), 'failed');
   assert.notEqual(outcome(one, 'valid/user-status/uuid-case'), 'failed');
 });
@@ -123,9 +123,9 @@ test('the plainest failing lookup is shown, whatever was first', () => {
     { query: 'extra parameter before' },
     {},
   ] as const)
-    one.add(plain, isNoMember, pathTo(levels));
+    addAnswer(one, plain, isNoMember, pathTo(levels));
   assert.deepEqual(
-    one.failures(rowOf('valid/user-status/member')).map(({ origin }) => origin?.path),
+    failuresOf(one, rowOf('valid/user-status/member')).map(({ origin }) => origin?.path),
     [
       'user-status;@0',
       'user-status;query=extra parameter before@0',
@@ -136,8 +136,8 @@ test('the plainest failing lookup is shown, whatever was first', () => {
 
 test('401 for the key under test fails the rules that prove the key; if it never works, no others', () => {
   const one = tally();
-  one.add(plain, refused);
-  one.add(userStatus('0badc0de-0000-4000-8000-000000000000'), refused);
+  addAnswer(one, plain, refused);
+  addAnswer(one, userStatus('0badc0de-0000-4000-8000-000000000000'), refused);
   assert.equal(outcome(one, 'valid/user-status/member', false), 'failed');
   assert.equal(outcome(one, 'foreign-ib/user-status/unknown', false), 'key-refused');
   assert.equal(outcome(one, 'foreign-ib/user-status/unknown', true), 'failed');
@@ -149,21 +149,21 @@ describe('a lookup without an answer', () => {
   const name = 'invalid-uuid/deposit-check/hostile';
   test('makes a requirement inconclusive, even if another lookup is answered', () => {
     const one = tally();
-    one.addMissing(plain, trouble);
-    one.add(userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));
+    addMissing(one, plain, trouble);
+    addAnswer(one, userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));
     assert.equal(outcome(one, 'valid/user-status/member'), 'timeout');
   });
   test('that is hostile fails if the target still answers others', () => {
     const one = tally();
-    one.addMissing(hostile, trouble);
+    addMissing(one, hostile, trouble);
     assert.equal(outcome(one, name), 'timeout');
-    one.add(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
+    addAnswer(one, depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
     assert.equal(outcome(one, name), 'failed');
   });
   test('that is hostile does not fail if it was not sent', () => {
     const one = tally();
-    one.addMissing(hostile, { ...trouble, code: 'network', words: NOT_SENT });
-    one.add(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
+    addMissing(one, hostile, { ...trouble, code: 'network', words: NOT_SENT });
+    addAnswer(one, depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
     assert.equal(outcome(one, name), 'network');
   });
 });

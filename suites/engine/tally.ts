@@ -29,8 +29,6 @@ export interface Failure {
   readonly origin?: Origin;
 }
 
-export type Tally = ReturnType<typeof createTally>;
-
 interface State {
   cases: number;
   failures: Failure[];
@@ -62,7 +60,23 @@ interface Judged {
   readonly all: readonly Finding[];
 }
 
-type States = ReadonlyMap<string, State>;
+/** What the answers of a run show about each row. */
+export interface Tally {
+  readonly known: Known;
+  readonly table: Table;
+  readonly changes: Changes;
+  /** By id of the row. */
+  readonly states: ReadonlyMap<string, State>;
+  readonly findings: WeakMap<Answer, readonly Finding[]>;
+  /** Names of lookups. */
+  readonly answeredCorrectly: Set<string>;
+  /** How often each id was asked for. */
+  readonly history: ReturnType<typeof createHistory>;
+  /** The lookups of the run that were answered, without those that explain failures. */
+  readonly log: Logged[];
+  /** Lookups without an answer, of rows that fail as soon as the target answers another lookup. */
+  readonly silent: (Unanswered & { readonly facts: Facts; readonly row: AnswerRow })[];
+}
 
 const MAX_FAILURES = 5;
 
@@ -80,165 +94,167 @@ function nameOf(request: Request, { callerKeys }: Known): string {
 }
 
 /**
- * Collects what the answers of a run show about each row.
+ * Creates the tally of a run before its first answer.
  *
  * @param rows of this run; wrong answers may belong to other rows of the table
  */
-export function createTally(
+export const createTally = (
   rows: readonly LookupRow[],
   known: Known,
   table: Table,
   changes: Changes = createChanges(known),
-) {
-  const states: States = new Map(
-    rows.map(({ id }) => [id, { cases: 0, failures: [], refusals: [], showedEntity: false }]),
-  );
-  const findings = new WeakMap<Answer, readonly Finding[]>();
-  const answeredCorrectly = new Set<string>();
-  const history = createHistory(known);
-  const log: Logged[] = [];
-  /** Lookups without an answer, of rows that fail as soon as the target answers another lookup. */
-  const silent: (Unanswered & { readonly facts: Facts; readonly row: AnswerRow })[] = [];
+): Tally => ({
+  known,
+  table,
+  changes,
+  states: new Map(rows.map(({ id }) => [id, { cases: 0, failures: [], refusals: [], showedEntity: false }])),
+  findings: new WeakMap(),
+  answeredCorrectly: new Set(),
+  history: createHistory(known),
+  log: [],
+  silent: [],
+});
 
-  const note = ({ row, verdict }: Finding, facts: Facts, exchange: Exchange, path?: string) => {
-    const state = states.get(row.id);
-    if (state === undefined) return;
-    const { reply } = exchange;
-    if (verdict.kind === 'inconclusive')
-      return void (state.unclear ??= { verdict, cases: 0, evidence: exchange });
-    state.cases++;
-    if (verdict.kind === 'passed') state.showedEntity ||= showsEntityOf(reply);
-    if (verdict.kind !== 'failed') return;
-    const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';
-    const list = isRefusal ? state.refusals : state.failures;
-    const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request, known);
-    list.push(defined({ verdict, exchange, facts, origin }));
-    // The sort is stable, so that the first of equal failures stays.
-    list.sort((one, other) => rank(one) - rank(other));
-    list.splice(MAX_FAILURES);
-  };
-
-  /** Judges an answer by what was known at its time. While a change is under way, two states are right. */
-  const judgeAtItsTime = (request: Request, answer: Answer): Judged | undefined => {
-    const views = changes.viewsAt(request, answer) ?? [];
-    const judged = views.flatMap((view): Judged[] => {
-      const facts = factsOf(view, request);
-      return facts === undefined ? [] : [{ facts, all: table.judge(facts, answer, view) }];
-    });
-    const right = judged.find(({ all }) => all.every(({ verdict }) => verdict.kind !== 'failed'));
-    if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !isOfOtherRun(answer))
-      return right ?? judged[0];
-    const { facts, all } = judged[0];
-    const verdict = answeredCorrectly.has(nameOf(request, known)) ? otherRun : earlierRun;
-    return { facts, all: all.map((one) => (one.verdict.kind === 'failed' ? { ...one, verdict } : one)) };
-  };
-
-  return {
-    /**
-     * Judges an answer.
-     *
-     * @param path of the lookup in the covering array
-     * @param isAgain whether the lookup only confirms a failure
-     */
-    add: (request: Request, answer: Answer, path?: string, isAgain = false): readonly Finding[] => {
-      history.add(request, !isLimiterAnswer(request.endpoint, answer));
-      if (path !== undefined && !isAgain)
-        log.push({ request, reply: answer, path, nth: history.nth(request) });
-      for (const { row, facts, reply, ...one } of silent.splice(0)) {
-        const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
-        note({ row, verdict }, facts, { ...one, reply });
-      }
-      const isUnjudged = isLimiterAnswer(request.endpoint, answer) || request.isStateChanged === true;
-      const judged = isUnjudged ? undefined : judgeAtItsTime(request, answer);
-      if (judged === undefined) return [];
-      const { facts } = judged;
-      let { all } = judged;
-      const name = `${nameOf(request, known)}${changes.concerns(request) ? ` ${facts.kind}` : ''}`;
-      const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
-      if (answeredCorrectly.has(name) && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
-      if (isCorrect) answeredCorrectly.add(name);
-      if (!isAgain) for (const finding of all) note(finding, facts, { request, reply: answer }, path);
-      findings.set(answer, all);
-      return all;
-    },
-    /** Notes a request that got no answer. The target may have counted it. */
-    addLost: (request: Request): void => history.add(request, false),
-    /** How often each id was asked for. */
-    history,
-    /** The lookups of the run that were answered, without those that explain failures. */
-    log: (): readonly Logged[] => log,
-    /** Whether no answer to a request is a failure. */
-    isSilenceJudged: (request: Request): boolean => {
-      const facts = factsOf(known, request);
-      return facts !== undefined && table.coverOf(facts).right[0]!.row.silenceFails === true;
-    },
-    verdictsOn: (request: Request, answer: Answer): readonly Verdict[] =>
-      judgeAtItsTime(request, answer)?.all.map(({ verdict }) => verdict) ?? [],
-    /** Whether the rows that a wrong answer would fail have failed by other lookups. */
-    failsAnyway: (request: Request, answer: Answer): boolean => {
-      const judged = judgeAtItsTime(request, answer);
-      if (judged === undefined) return false;
-      const { repetition } = table.coverOf(judged.facts);
-      const failing = judged.all.flatMap(({ row, verdict }) => (verdict.kind === 'failed' ? [row] : []));
-      return [...failing, ...(repetition === undefined ? [] : [repetition])].some(
-        ({ id }) => (states.get(id)?.failures.length ?? 0) > 0,
-      );
-    },
-    addMissing: (request: Request, trouble: Trouble): void => {
-      const facts = factsOf(known, request);
-      if (facts === undefined) return;
-      const missing = { request, reply: trouble };
-      const { right, rows: all } = table.coverOf(facts);
-      if (trouble.code === 'rate-limited' || trouble.code === 'budget') {
-        for (const { id } of all) {
-          const state = states.get(id);
-          if (state !== undefined) state.unsent ??= missing;
-        }
-        return;
-      }
-      const { row } = right[0]!;
-      const state = states.get(row.id);
-      if (state === undefined) return;
-      const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
-      if (row.silenceFails === true && isSilent && trouble.words !== NOT_SENT)
-        silent.push({ row, facts, ...missing });
-      // A front end may reject a GET with a body.
-      if (request.body === undefined) state.unanswered ??= missing;
-    },
-    /** The findings of an answer that was judged. */
-    findings: (answer: Answer) => findings.get(answer) ?? [],
-    /** Wrong answers of a row, and refusals of the key under test. */
-    wrongAnswers: ({ id }: LookupRow): readonly Exchange[] => {
-      const { failures, refusals } = states.get(id)!;
-      return [...failures, ...refusals].map(({ exchange }) => exchange);
-    },
-    /** Forgets a failure of a row: another row reports it. */
-    excuse: (id: string, reply: Reply): void => {
-      const state = states.get(id);
-      const isOther = ({ exchange }: Failure) => exchange.reply !== reply;
-      if (state === undefined) return;
-      state.failures = state.failures.filter(isOther);
-      state.refusals = state.refusals.filter(isOther);
-    },
-    /** Failures of a row, those of the plainest lookups first. */
-    failures: (row: LookupRow) => ownFailures(row, states, table),
-    /** Whether a row passed on an answer that shows a member or an EXECUTED deposit. */
-    showedEntity: (id: string): boolean => states.get(id)?.showedEntity === true,
-    /**
-     * @param keyWorks whether the key under test was ever accepted
-     * @param isCut whether some lookups were not tried because the budget was used up
-     * @param explained explanation of the first failure of this row
-     */
-    judgement: (
-      row: LookupRow,
-      keyWorks: boolean | undefined,
-      isCut: boolean,
-      explained: Partial<Judgement> = {},
-    ): Judgement => judgementOf(row, ownFailures(row, states, table), states, keyWorks, isCut, explained),
-  };
+/**
+ * Judges an answer.
+ *
+ * @param path of the lookup in the covering array
+ * @param isAgain whether the lookup only confirms a failure
+ */
+export function addAnswer(
+  tally: Tally,
+  request: Request,
+  answer: Answer,
+  path?: string,
+  isAgain = false,
+): readonly Finding[] {
+  const { known, table, changes, history, log, silent, answeredCorrectly } = tally;
+  const isRefused = isLimiterAnswer(request.endpoint, answer);
+  history.add(request, !isRefused);
+  if (path !== undefined && !isAgain) log.push({ request, reply: answer, path, nth: history.nth(request) });
+  for (const { row, facts, reply, ...one } of silent.splice(0)) {
+    const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
+    note(tally, { row, verdict }, facts, { ...one, reply });
+  }
+  const judged = isRefused || request.isStateChanged === true ? undefined : judge(tally, request, answer);
+  if (judged === undefined) return [];
+  const { facts } = judged;
+  let { all } = judged;
+  const name = `${nameOf(request, known)}${changes.concerns(request) ? ` ${facts.kind}` : ''}`;
+  const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
+  if (answeredCorrectly.has(name) && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
+  if (isCorrect) answeredCorrectly.add(name);
+  if (!isAgain) for (const finding of all) note(tally, finding, facts, { request, reply: answer }, path);
+  tally.findings.set(answer, all);
+  return all;
 }
 
-const showsEntityOf = (reply: Reply) => reply.kind === 'answer' && showsEntity(reply);
+/** Judges an answer by what was known at its time. While a change is under way, two states are right. */
+function judge(
+  { known, table, changes, answeredCorrectly }: Tally,
+  request: Request,
+  answer: Answer,
+): Judged | undefined {
+  const views = changes.viewsAt(request, answer) ?? [];
+  const judged = views.flatMap((view): Judged[] => {
+    const facts = factsOf(view, request);
+    return facts === undefined ? [] : [{ facts, all: table.judge(facts, answer, view) }];
+  });
+  const right = judged.find(({ all }) => all.every(({ verdict }) => verdict.kind !== 'failed'));
+  if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !isOfOtherRun(answer))
+    return right ?? judged[0];
+  const { facts, all } = judged[0];
+  const verdict = answeredCorrectly.has(nameOf(request, known)) ? otherRun : earlierRun;
+  return { facts, all: all.map((one) => (one.verdict.kind === 'failed' ? { ...one, verdict } : one)) };
+}
+
+/** Adds a finding to the state of its row. */
+function note(
+  { states, known }: Tally,
+  { row, verdict }: Finding,
+  facts: Facts,
+  exchange: Exchange,
+  path?: string,
+): void {
+  const state = states.get(row.id);
+  if (state === undefined) return;
+  const { reply } = exchange;
+  if (verdict.kind === 'inconclusive')
+    return void (state.unclear ??= { verdict, cases: 0, evidence: exchange });
+  state.cases++;
+  if (verdict.kind === 'passed') state.showedEntity ||= reply.kind === 'answer' && showsEntity(reply);
+  if (verdict.kind !== 'failed') return;
+  const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';
+  const list = isRefusal ? state.refusals : state.failures;
+  const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request, known);
+  list.push(defined({ verdict, exchange, facts, origin }));
+  // The sort is stable, so that the first of equal failures stays.
+  list.sort((one, other) => rank(one) - rank(other));
+  list.splice(MAX_FAILURES);
+}
+
+/** Notes a lookup of the covering array that got no answer, also when retried. */
+export function addMissing({ known, table, states, silent }: Tally, request: Request, reply: Trouble): void {
+  const facts = factsOf(known, request);
+  if (facts === undefined) return;
+  const missing = { request, reply };
+  const { right, rows: all } = table.coverOf(facts);
+  if (reply.code === 'rate-limited' || reply.code === 'budget') {
+    for (const { id } of all) {
+      const state = states.get(id);
+      if (state !== undefined) state.unsent ??= missing;
+    }
+    return;
+  }
+  const { row } = right[0]!;
+  const state = states.get(row.id);
+  if (state === undefined) return;
+  const isSilent = reply.code === 'network' || reply.code === 'timeout';
+  if (row.silenceFails === true && isSilent && reply.words !== NOT_SENT)
+    silent.push({ row, facts, ...missing });
+  // A front end may reject a GET with a body.
+  if (request.body === undefined) state.unanswered ??= missing;
+}
+
+/** Whether no answer to a request is a failure. */
+export function isSilenceJudged({ known, table }: Tally, request: Request): boolean {
+  const facts = factsOf(known, request);
+  return facts !== undefined && table.coverOf(facts).right[0]!.row.silenceFails === true;
+}
+
+/** The findings of an answer that was judged. */
+export const findingsOf = ({ findings }: Tally, answer: Answer): readonly Finding[] =>
+  findings.get(answer) ?? [];
+
+/** What an answer shows, without adding it. */
+export const verdictsOn = (tally: Tally, request: Request, answer: Answer): readonly Verdict[] =>
+  judge(tally, request, answer)?.all.map(({ verdict }) => verdict) ?? [];
+
+/** Whether the rows that a wrong answer would fail have failed by other lookups. */
+export function failsAnyway(tally: Tally, request: Request, answer: Answer): boolean {
+  const judged = judge(tally, request, answer);
+  if (judged === undefined) return false;
+  const { repetition } = tally.table.coverOf(judged.facts);
+  const failing = judged.all.flatMap(({ row, verdict }) => (verdict.kind === 'failed' ? [row] : []));
+  return [...failing, ...(repetition === undefined ? [] : [repetition])].some(
+    ({ id }) => (tally.states.get(id)?.failures.length ?? 0) > 0,
+  );
+}
+
+/** Wrong answers of a row, and refusals of the key under test. */
+export function wrongAnswersOf({ states }: Tally, { id }: LookupRow): readonly Exchange[] {
+  const { failures, refusals } = states.get(id)!;
+  return [...failures, ...refusals].map(({ exchange }) => exchange);
+}
+
+/** Forgets a failure of a row: another row reports it. */
+export function excuse({ states }: Tally, id: string, reply: Reply): void {
+  const state = states.get(id);
+  const isOther = ({ exchange }: Failure) => exchange.reply !== reply;
+  if (state === undefined) return;
+  state.failures = state.failures.filter(isOther);
+  state.refusals = state.refusals.filter(isOther);
+}
 
 /** The sender may have chosen the caller's second key. */
 export function sentAs(origin: Origin, { credential }: Request, { callerKeys }: Known): Origin {
@@ -260,10 +276,10 @@ function asRepetition(
 }
 
 /**
- * Failures of a row. Those of a special case belong to a more general row if that fails too, in the same aspect,
- * without the special case.
+ * Failures of a row, those of the plainest lookups first. Those of a special case belong to a more general row if that
+ * fails too, in the same aspect, without the special case.
  */
-function ownFailures(row: LookupRow, states: States, table: Table): readonly Failure[] {
+export function failuresOf({ states, table }: Tally, row: LookupRow): readonly Failure[] {
   const { failures } = states.get(row.id)!;
   if (row.kind !== 'refinement' && (row.kind !== 'answer' || row.refines === undefined)) return failures;
   const covers = (facts: Facts) => row.when(facts) || row.also?.(facts) === true;
@@ -284,13 +300,19 @@ function generalRows(row: AnswerRow | Refinement, { right, refinements }: Cover)
   return [...named, ...plain, ...(row.refines === true ? refinements.map((one) => one.row.id) : [])];
 }
 
-function judgementOf(
+/**
+ * What the lookups of a run show about a row.
+ *
+ * @param keyWorks whether the key under test was ever accepted
+ * @param isCut whether some lookups were not tried because the budget was used up
+ * @param explained explanation of the first failure of this row
+ */
+export function judgementOf(
+  tally: Tally,
   row: LookupRow,
-  own: readonly Failure[],
-  states: States,
   keyWorks: boolean | undefined,
   isCut: boolean,
-  explained: Partial<Judgement>,
+  explained: Partial<Judgement> = {},
 ): Judgement {
   const {
     cases,
@@ -298,11 +320,11 @@ function judgementOf(
     unclear,
     unsent,
     unanswered = cases === 0 ? unsent : undefined,
-  } = states.get(row.id)!;
+  } = tally.states.get(row.id)!;
   // A slow target may time out now and then, whatever the lookup.
   const isRandomTimeout = ({ exchange: { reply } }: Failure) =>
     explained.intermittent !== undefined && isLate(reply);
-  const failures = own.filter((one) => !isRandomTimeout(one));
+  const failures = failuresOf(tally, row).filter((one) => !isRandomTimeout(one));
   const provesKey = row.kind === 'answer' && row.provesKey === true;
   const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
   if (failure !== undefined) {

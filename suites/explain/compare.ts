@@ -1,6 +1,6 @@
 import { NOT_SENT, type Reply } from '../answer.ts';
 import { table } from '../catalogue.ts';
-import type { Failure, Tally } from '../engine/tally.ts';
+import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
 import { isLimiterAnswer } from '../expectations.ts';
 import type { Facts } from '../facts.ts';
 import { factsOf } from '../facts-of-request.ts';
@@ -46,7 +46,7 @@ export function createComparison(
       const isSilent = (reply.code === 'network' || reply.code === 'timeout') && reply.words !== NOT_SENT;
       return hadNoAnswer && isSilent ? 'fails' : 'unknown';
     }
-    const found = tally.findings(reply);
+    const found = findingsOf(tally, reply);
     if (found.length === 0 || isLimiterAnswer(request.endpoint, reply)) return 'unknown';
     const wrong = found.filter((one) => one.verdict.kind === 'failed');
     if (wrong.some((one) => isRelevant(one) && aspectOf(one) === verdict.aspect)) return 'fails';

@@ -3,11 +3,12 @@ import { exampleGates, requestsOf } from '../model/drawing.ts';
 import { plainLevels, type FactorName, type Levels } from '../model/factors.ts';
 import { isFeasible } from '../model/feasible.ts';
 import { originOf, seedOf } from '../model/path.ts';
+import type { Answer } from '../answer.ts';
 import type { Known } from '../known.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { LookupRow } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
-import { sentAs, type Failure, type Tally } from '../engine/tally.ts';
+import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
 import { createComparison, type Outcome } from './compare.ts';
 import { idOf, type Nth } from './history.ts';
 
@@ -97,12 +98,12 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     known,
     seed,
     isOver: context.isOver,
-    findings: tally.findings,
+    findings: (answer: Answer) => findingsOf(tally, answer),
     signatureOf,
     signature,
     ask,
     /** Which time of asking failed. */
-    nthOfFailure: tally.log().find(({ reply }) => reply === exchange.reply)?.nth ?? NOBODY_KNOWS,
+    nthOfFailure: tally.log.find(({ reply }) => reply === exchange.reply)?.nth ?? NOBODY_KNOWS,
     /** Whether an example of its levels failed. */
     hasExample: example !== undefined,
     /** Its number, if it is an id close to a known one. */
@@ -148,8 +149,7 @@ const loggedOf = (
   isComparable: (request: Request) => boolean,
   outcomeOf: ReturnType<typeof createComparison>['outcomeOf'],
 ): readonly Observation[] =>
-  tally
-    .log()
+  tally.log
     .filter(({ request }) => isComparable(request))
     .flatMap(({ request, reply, path, nth }): readonly Observation[] => {
       const outcome = outcomeOf(request, reply);

@@ -2,11 +2,19 @@ import { defined } from '../../schemas/defined.ts';
 import type { RequirementResult, RunRecord, TranscriptTrouble } from '../../schemas/generated/types.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
 import type { Change, ChangeStep } from '../model/changes.ts';
-import { createEvaluation } from '../engine/evaluation.ts';
+import { createEvaluation, runScenario } from '../engine/evaluation.ts';
 import type { CallName, LineOf, RunExchange } from '../engine/events.ts';
 import type { Known } from '../known.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from '../engine/record.ts';
-import type { Judgement } from '../engine/tally.ts';
+import {
+  addMissing,
+  excuse,
+  findingsOf,
+  judgementOf,
+  verdictsOn,
+  type Judgement,
+  type Tally,
+} from '../engine/tally.ts';
 import { createTraffic } from '../engine/traffic.ts';
 import type { Request } from '../request.ts';
 import { tableOf } from '../judge.ts';
@@ -43,9 +51,9 @@ export async function judgeTranscript(
   const { tally } = evaluation;
   for (const one of lookups) {
     if ('reply' in one) evaluation.addExchange(one);
-    else if (one.line === 'company') evaluation.tally.excuse(one.of, exchanges[one.n]!.reply);
+    else if (one.line === 'company') excuse(tally, one.of, exchanges[one.n]!.reply);
     else if (one.line === 'change') evaluation.changes.take(one.nth, stepOf(one, known));
-    else tally.addMissing(requestOf(one.request, known), { kind: 'trouble', ...one.trouble });
+    else addMissing(tally, requestOf(one.request, known), { kind: 'trouble', ...one.trouble });
   }
   /** The recorded explanation of a failure, with the current verdict on its answer. */
   const explanationOf = (id: string): Partial<Judgement> => {
@@ -53,19 +61,18 @@ export async function judgeTranscript(
     const evidence = exchanges[n];
     const found =
       evidence?.reply.kind === 'answer'
-        ? tally.findings(evidence.reply).find((one) => one.row.id === id && one.verdict.kind === 'failed')
+        ? findingsOf(tally, evidence.reply).find((one) => one.row.id === id && one.verdict.kind === 'failed')
         : undefined;
     const conditions = { where, suspected, separation, intermittent };
     return defined({ ...conditions, ...(found && { verdict: found.verdict, evidence, path }) });
   };
-  const contextOf = createRecordedContexts(transcript, tally.verdictsOn);
+  const contextOf = createRecordedContexts(transcript, tally);
   const resultOf = (requirement: Requirement): Result | Promise<Result> => {
     const early = evaluation.earlyResult(requirement) ?? recordedResult(requirement, transcript);
     if (early !== undefined) return early;
     if (requirement.kind === 'monitor') return evaluation.monitorResult(requirement);
-    if (requirement.kind === 'scenario')
-      return evaluation.runScenario(requirement, contextOf(requirement.id));
-    return tally.judgement(requirement, end?.keyWorks, end?.isCut ?? true, explanationOf(requirement.id));
+    if (requirement.kind === 'scenario') return runScenario(requirement, contextOf(requirement.id), known);
+    return judgementOf(tally, requirement, end?.keyWorks, end?.isCut ?? true, explanationOf(requirement.id));
   };
   const describe = createDescriber(optionsOf(transcript, version));
   const list: RequirementResult[] = [];
@@ -145,7 +152,7 @@ const isSame = ({ request }: RunExchange, asked: Request) =>
 /** Contexts that replay a transcript: each call returns what it returned in the run. */
 function createRecordedContexts(
   { exchanges, calls, start }: Transcript,
-  verdictsOn: Context['verdictsOn'],
+  tally: Tally,
 ): (of: string) => Context {
   const { graceMs = 0 } = start;
   const shared = new Map<string, Promise<unknown>>();
@@ -205,7 +212,7 @@ function createRecordedContexts(
       keyWorks: () => next('keyWorks').value as boolean | undefined,
       cases: start.cases,
       graceMs,
-      verdictsOn,
+      verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
       once: <Found>(name: string, make: (context: Context) => Promise<Found>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);

@@ -3,7 +3,7 @@ import type { Fixture } from '../../../schemas/generated/types.ts';
 import type { Endpoint } from '../../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../../answer.ts';
 import { catalogue, table } from '../../catalogue.ts';
-import { createTally, type Failure } from '../../engine/tally.ts';
+import { addAnswer, createTally, failuresOf, type Failure } from '../../engine/tally.ts';
 import { factsOf } from '../../facts-of-request.ts';
 import { knownFrom } from '../../known.ts';
 import { plainLevels, type Levels } from '../../model/factors.ts';
@@ -55,14 +55,14 @@ export function failingRun(
   let sent = 0;
   const send = (request: Request, isAgain = true) => {
     const reply = wrong(request, sent++) ?? right(request);
-    if (reply.kind === 'answer') tally.add(request, reply, path, isAgain);
-    else tally.addLost(request);
+    if (reply.kind === 'answer') addAnswer(tally, request, reply, path, isAgain);
+    else tally.history.add(request, false);
     return Promise.resolve({ request, reply });
   };
   // A lookup may fail only when it is asked for again.
-  for (let left = 3; left > 0 && tally.failures(rowOf(id)).length === 0; left--)
+  for (let left = 3; left > 0 && failuresOf(tally, rowOf(id)).length === 0; left--)
     void send(drawAt(path, known, seed), false);
-  const failure: Failure | undefined = tally.failures(rowOf(id))[0];
+  const failure: Failure | undefined = failuresOf(tally, rowOf(id))[0];
   if (failure === undefined) throw new Error(`${id} does not fail`);
   const context: ExplainContext = { known, seed, tally, send, isOver: () => false };
   return { failure, context, sent: () => sent };
