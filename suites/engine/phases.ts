@@ -2,6 +2,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { drawAt } from '../model/path.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { plan } from '../limits/plan.ts';
+import { longestWindowMs } from '../limits/waiter.ts';
 import type { Request } from '../request.ts';
 import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
@@ -97,7 +98,7 @@ async function walkBoth(state: RunState): Promise<void> {
 
 /** Whether a limit makes the run wait long: what needs little of it does not come after what uses it up. */
 const isScarce = ({ waiter }: RunState) =>
-  endpointNames.some((endpoint) => waiter.longestWindowMs(endpoint) > SHORT_WAIT_MS);
+  endpointNames.some((endpoint) => longestWindowMs(waiter, endpoint) > SHORT_WAIT_MS);
 
 const requiredOf = ({ scenarios }: RunState, endpoint: Endpoint | 'service') =>
   scenarios.lanes.flat().filter((one) => one.endpoint === endpoint && one.level === 'required');

@@ -3,6 +3,7 @@ import type { Need } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { plan } from '../limits/plan.ts';
+import { figuresOf, limitsOf } from '../limits/waiter.ts';
 import { redactor } from './evidence.ts';
 import { phases } from './phases.ts';
 import { makeRecord, type Figures } from './record.ts';
@@ -35,7 +36,7 @@ function needsOf({ options, waiter, rows }: RunState): Pick<RunRecord, 'needs'> 
   const { maxDurationMs, maxRequests } = options;
   const isMore = ({ durationMs, requests }: Need) => durationMs > maxDurationMs || requests > maxRequests;
   const inSeconds = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });
-  const needs = plan({ ...options, limits: waiter.limits() })
+  const needs = plan({ ...options, limits: limitsOf(waiter) })
     .needs.filter(isMore)
     .map(inSeconds);
   return needs.length === 0 ? {} : { needs };
@@ -49,7 +50,7 @@ function recordOf(state: RunState): RunRecord {
     startedAt,
     durationMs: Math.round(performance.now() - begun),
     requests: budget.spent(),
-    rateLimited: { answers: sender.rateLimited(), ...waiter.figures() },
+    rateLimited: { answers: sender.rateLimited(), ...figuresOf(waiter) },
     phases: state.phases,
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,

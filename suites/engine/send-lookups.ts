@@ -4,6 +4,7 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { askedBy } from '../limits/costs.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
+import { sleep, untilReply } from '../limits/waiter.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Lookup } from './lookups.ts';
 import type { Rank } from './order.ts';
@@ -58,13 +59,13 @@ export async function sendLookups(state: RunState, what: LookupsToSend): Promise
     }
     if (next.kind === 'never') return false;
     if (next.kind === 'send') await sendOne(next.item);
-    else if (next.kind === 'reply') await waiter.untilReply();
+    else if (next.kind === 'reply') await untilReply(waiter);
     else {
       const { at, why } = next;
       const waitMs = at - options.clock.now();
       if (at > until || waitMs > longestWaitMs) return false;
       if (waitMs > SHORT_WAIT_MS) onLongWait?.();
-      await waiter.sleep({ endpoint, until: at, why });
+      await sleep(waiter, { endpoint, until: at, why });
     }
     return true;
   };

@@ -3,15 +3,25 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
 import { authorizationOf, factsOf } from '../facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { KnownKey } from '../known.ts';
+import type { Known, KnownKey } from '../known.ts';
 import { lookupOf, writtenName, type Request } from '../request.ts';
-import type { Context, Exchange } from '../scenario-context.ts';
+import type { Exchange } from '../scenario-context.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import type { RunExchange } from './events.ts';
 import { askedBy, isCounted } from '../limits/costs.ts';
-import type { Turn } from '../limits/account.ts';
-import type { Waiter } from '../limits/waiter.ts';
+import { firstKey, type Turn } from '../limits/account.ts';
+import {
+  admit,
+  allowRetry,
+  isContradicted,
+  longestWindowMs,
+  recordReply,
+  turnOf,
+  waitForQuiet,
+  waitForReset,
+  type Waiter,
+} from '../limits/waiter.ts';
 import type { RunOptions } from './run-options.ts';
 
 export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain' | 'isAtOnce'> {
@@ -48,147 +58,167 @@ const PAUSE_MS = 500;
 /** After so many pauses without an answer, the target is not expected to come back. */
 const MAX_PAUSES = 10;
 
+/** Everything that requests in flight share. */
+interface Sending extends SenderOptions {
+  /** Number of 429s that were waited for. */
+  rateLimited: number;
+  lostInARow: number;
+  answered: number;
+  /** Number of answers when the run last waited in vain. It waits again only after another answer. */
+  givenUpAt: number;
+  /** While the target is down: whether it comes back. All requests wait for it. */
+  outage: Promise<boolean> | undefined;
+  keyWorks: boolean | undefined;
+}
+
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
-  const { client, known, clock, budget, waiter, signal, deadline, maxLostInARow, wasRevoked, onExchange } =
-    setup;
-  const callers = known.callerKeys.map(({ key }) => key);
-  let rateLimited = 0;
-  let lostInARow = 0;
-  let answered = 0;
-  /** Number of answers when the run last waited in vain. It waits again only after another answer. */
-  let givenUpAt = 0;
-  /** While the target is down: whether it comes back. All requests wait for it. */
-  let outage: Promise<boolean> | undefined;
-  let keyWorks: boolean | undefined;
-
-  const resolve = (request: Request): Request | undefined => {
-    if (request.credential.as !== 'caller') return request;
-    if (callers.length === 0) return undefined;
-    const { endpoint, cost } = askedBy(known, request);
-    const usable = known.callerKeys.filter((one, at) => at === 0 || !wasRevoked(one)).map(({ key }) => key);
-    const available = waiter.firstAvailable({ endpoint, cost }, usable);
-    const key = known.callerKeys.find((one) => one.key === available)!;
-    return { ...request, credential: { as: 'key', key } };
-  };
-
-  /**
-   * Waits while the target is down, for example because it restarts.
-   *
-   * @returns whether it was down and is back; not if it answers at once: then it does not answer the lost lookup
-   */
-  const waitUntilBack = async (endpoint: Endpoint): Promise<boolean> => {
-    const plain = lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
-    for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
-      if (pauses > 0) await clock.sleep(Math.min(PAUSE_MS, deadline - clock.now()), signal);
-      const reply = await transmit(plain, {}, 1);
-      if (reply.kind === 'answer' && !isFromFrontEnd(reply)) return pauses > 0;
-    }
-    givenUpAt = answered;
-    return false;
-  };
-
-  const transmit = async (request: Request, options: SendOptions, most: number): Promise<Reply> => {
-    const wire = wireRequest(request);
-    for (let tries = 1; ; tries++) {
-      const end = await budget.spend(options.isAtOnce);
-      if (end !== undefined) return end;
-      const answeredBefore = answered;
-      const reply = await clock.during(client.send(wire));
-      const isFrontEnd = reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(request, reply);
-      if (reply.kind === 'answer' && !isFrontEnd) answered++;
-      if (reply.kind === 'answer') {
-        lostInARow = 0;
-        if (showsKey(request) && reply.status !== 429) keyWorks = keyWorks === true || reply.status !== 401;
-      }
-      const isBroken = reply.kind === 'trouble' && reply.code === 'network';
-      let isLast = tries >= most || isTargetGone();
-      const isSilent = (isBroken || isFrontEnd) && answered === answeredBefore;
-      if (tries === MAX_TRIES && isSilent && answered > givenUpAt) {
-        outage ??= waitUntilBack(request.endpoint).finally(() => (outage = undefined));
-        isLast = !(await outage);
-      }
-      const isLost = isFrontEnd && (!isLast || most === 1);
-      const { of, path, isAgain, isAtOnce } = options;
-      onExchange(defined({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined }));
-      if ((isLost || isBroken) && !isLast) {
-        // The target may have counted the lost request.
-        const account = askedBy(known, request);
-        waiter.record(account, undefined, account.cost > 0, false);
-        continue;
-      }
-      // A burst may overload a target that recovers afterwards.
-      if (most > 1 && reply.kind === 'trouble' && (isBroken || reply.code === 'timeout')) lostInARow++;
-      return reply;
-    }
-  };
-
-  /** A page for a request about which the interface says nothing may be the target's own. */
-  const isOwnPage = (request: Request, { status }: Answer) =>
-    status < 500 && status !== 408 && factsOf(known, request) === undefined;
-
-  /** Whether the answer shows if the key under test is accepted: other requests may be refused before the key is read. */
-  const showsKey = (request: Request): boolean => {
-    const { credential } = request;
-    if (credential.as !== 'key' || !callers.includes(credential.key.key)) return false;
-    const facts = factsOf(known, request);
-    return facts?.key === 'accepted' && facts.parameter === 'plain';
-  };
-
-  const isTargetGone = () => lostInARow >= maxLostInARow;
-
-  const attempt = async (asked: Request, isOnce: boolean, options: SendOptions = {}): Promise<Exchange> => {
-    const { until, isNow = false, onRefused } = options;
-    if (onRefused !== undefined) waiter.allowRetry(askedBy(known, asked));
-    for (;;) {
-      await outage;
-      const request = resolve(asked);
-      if (request === undefined)
-        return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-      const account = askedBy(known, request);
-      const refusal =
-        budget.ended(until) ??
-        (isTargetGone()
-          ? trouble('network', NOT_SENT)
-          : isOnce
-            ? undefined
-            : await waiter.admit(account, isNow ? clock.now() : until));
-      if (refusal !== undefined) return { request, reply: refusal };
-      const reply = await transmit(request, options, isOnce ? 1 : MAX_TRIES);
-      const answer = reply.kind === 'answer' ? reply : undefined;
-      const counted = answer === undefined ? account.cost > 0 : isCounted(account, answer);
-      waiter.record(account, answer, counted, !isOnce);
-      if (answer === undefined && signal.aborted)
-        return { request, reply: trouble('interrupted', 'the run was interrupted') };
-      if (isOnce || answer?.status !== 429) return { request, reply };
-      rateLimited++;
-      onRefused?.(answer);
-      if (isNow) return { request, reply };
-    }
-  };
-
+  const { known, waiter } = setup;
+  const counts = { rateLimited: 0, lostInARow: 0, answered: 0, givenUpAt: 0 };
+  const sending: Sending = { ...setup, ...counts, outage: undefined, keyWorks: undefined };
   /** Waits after 429 and retries lost requests. */
-  const send = (request: Request, options?: SendOptions) => attempt(request, false, options);
-  const waitForReset: Context['waitForReset'] = async (endpoint) => {
-    const [key] = known.callerKeys;
-    if (key === undefined) return;
-    await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
-    await waiter.waitForReset(endpoint);
-  };
+  const send = (request: Request, options?: SendOptions) => attempt(sending, request, false, options);
   return {
     send,
     /** When a request may be sent, by what is known now. */
-    turnOf: (request: Request): Turn => waiter.turnOf(askedBy(known, resolve(request) ?? request)),
+    turnOf: (request: Request): Turn => turnOf(waiter, askedBy(known, withKey(sending, request) ?? request)),
     /** Never retries: a 429 is an answer like any other. */
-    sendOnce: (request: Request, options?: SendOptions) => attempt(request, true, options),
-    waitForQuiet: waiter.waitForQuiet,
-    longestWindowMs: waiter.longestWindowMs,
-    isContradicted: waiter.isContradicted,
-    waitForReset,
-    rateLimited: () => rateLimited,
+    sendOnce: (request: Request, options?: SendOptions) => attempt(sending, request, true, options),
+    waitForQuiet: (endpoint: Endpoint, ms: number) => waitForQuiet(waiter, endpoint, ms),
+    longestWindowMs: (endpoint: Endpoint) => longestWindowMs(waiter, endpoint),
+    isContradicted: (endpoint: Endpoint) => isContradicted(waiter, endpoint),
+    waitForReset: async (endpoint: Endpoint): Promise<void> => {
+      const [key] = known.callerKeys;
+      if (key === undefined) return;
+      await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
+      await waitForReset(waiter, endpoint);
+    },
+    rateLimited: () => sending.rateLimited,
     /** Whether the key under test was ever accepted; undefined before it was used. */
-    keyWorks: () => keyWorks,
+    keyWorks: () => sending.keyWorks,
   };
+}
+
+/** Chooses the key of the partner that may send first; undefined without an active one. */
+function withKey({ known, clock, waiter, wasRevoked }: Sending, request: Request): Request | undefined {
+  if (request.credential.as !== 'caller') return request;
+  if (known.callerKeys.length === 0) return undefined;
+  const usable = known.callerKeys.filter((one, at) => at === 0 || !wasRevoked(one)).map(({ key }) => key);
+  const first = firstKey(waiter.limits, askedBy(known, request), usable, clock.now());
+  const key = known.callerKeys.find((one) => one.key === first)!;
+  return { ...request, credential: { as: 'key', key } };
+}
+
+/** Sends a request when its turn comes, and again after 429 unless `isOnce`. */
+async function attempt(
+  sending: Sending,
+  asked: Request,
+  isOnce: boolean,
+  options: SendOptions = {},
+): Promise<Exchange> {
+  const { known, clock, budget, waiter, signal } = sending;
+  const { until, isNow = false, onRefused } = options;
+  if (onRefused !== undefined) allowRetry(waiter, askedBy(known, asked));
+  for (;;) {
+    await sending.outage;
+    const request = withKey(sending, asked);
+    if (request === undefined)
+      return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
+    const account = askedBy(known, request);
+    const refusal =
+      budget.ended(until) ??
+      (isTargetGone(sending)
+        ? trouble('network', NOT_SENT)
+        : isOnce
+          ? undefined
+          : await admit(waiter, account, isNow ? clock.now() : until));
+    if (refusal !== undefined) return { request, reply: refusal };
+    const reply = await transmit(sending, request, options, isOnce ? 1 : MAX_TRIES);
+    const answer = reply.kind === 'answer' ? reply : undefined;
+    const counted = answer === undefined ? account.cost > 0 : isCounted(account, answer);
+    recordReply(waiter, account, answer, counted, !isOnce);
+    if (answer === undefined && signal.aborted)
+      return { request, reply: trouble('interrupted', 'the run was interrupted') };
+    if (isOnce || answer?.status !== 429) return { request, reply };
+    sending.rateLimited++;
+    onRefused?.(answer);
+    if (isNow) return { request, reply };
+  }
+}
+
+/** Sends a request until it is not lost, at most so many times. */
+async function transmit(
+  sending: Sending,
+  request: Request,
+  options: SendOptions,
+  most: number,
+): Promise<Reply> {
+  const { client, known, clock, budget, waiter, onExchange } = sending;
+  const wire = wireRequest(request);
+  for (let tries = 1; ; tries++) {
+    const end = await budget.spend(options.isAtOnce);
+    if (end !== undefined) return end;
+    const answeredBefore = sending.answered;
+    const reply = await clock.during(client.send(wire));
+    const isFrontEnd = reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(known, request, reply);
+    if (reply.kind === 'answer') {
+      if (!isFrontEnd) sending.answered++;
+      sending.lostInARow = 0;
+      if (reply.status !== 429 && showsKey(known, request))
+        sending.keyWorks = sending.keyWorks === true || reply.status !== 401;
+    }
+    const isBroken = reply.kind === 'trouble' && reply.code === 'network';
+    let isLast = tries >= most || isTargetGone(sending);
+    const isSilent = (isBroken || isFrontEnd) && sending.answered === answeredBefore;
+    if (tries === MAX_TRIES && isSilent && sending.answered > sending.givenUpAt) {
+      sending.outage ??= waitUntilBack(sending, request.endpoint).finally(() => (sending.outage = undefined));
+      isLast = !(await sending.outage);
+    }
+    const isLost = isFrontEnd && (!isLast || most === 1);
+    const { of, path, isAgain, isAtOnce } = options;
+    onExchange(defined({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined }));
+    if ((isLost || isBroken) && !isLast) {
+      // The target may have counted the lost request.
+      const account = askedBy(known, request);
+      recordReply(waiter, account, undefined, account.cost > 0, false);
+      continue;
+    }
+    // A burst may overload a target that recovers afterwards.
+    if (most > 1 && reply.kind === 'trouble' && (isBroken || reply.code === 'timeout')) sending.lostInARow++;
+    return reply;
+  }
+}
+
+const isTargetGone = ({ lostInARow, maxLostInARow }: Sending) => lostInARow >= maxLostInARow;
+
+/** A page for a request about which the interface says nothing may be the target's own. */
+const isOwnPage = (known: Known, request: Request, { status }: Answer) =>
+  status < 500 && status !== 408 && factsOf(known, request) === undefined;
+
+/** Whether the answer shows if the key under test is accepted: other requests may be refused before the key is read. */
+function showsKey(known: Known, request: Request): boolean {
+  const { credential } = request;
+  if (credential.as !== 'key' || !known.callerKeys.some(({ key }) => key === credential.key.key))
+    return false;
+  const facts = factsOf(known, request);
+  return facts?.key === 'accepted' && facts.parameter === 'plain';
+}
+
+/**
+ * Waits while the target is down, for example because it restarts.
+ *
+ * @returns whether it was down and is back; not if it answers at once: then it does not answer the lost lookup
+ */
+async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<boolean> {
+  const { known, clock, budget, signal, deadline } = sending;
+  const plain = lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
+  for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
+    if (pauses > 0) await clock.sleep(Math.min(PAUSE_MS, deadline - clock.now()), signal);
+    const reply = await transmit(sending, plain, {}, 1);
+    if (reply.kind === 'answer' && !isFromFrontEnd(reply)) return pauses > 0;
+  }
+  sending.givenUpAt = sending.answered;
+  return false;
 }
 
 /** The request as it is sent, with its Authorization header. */

@@ -13,7 +13,7 @@ import { answerOf, sampleKnown } from '../testing/samples.ts';
 import { limiters, type Limiter } from '../testing/simulated.ts';
 import type { RateLimit } from './limit.ts';
 import { rateLimit } from './rows.ts';
-import { createWaiter, type Wait } from './waiter.ts';
+import { createWaiter, figuresOf, type Wait } from './waiter.ts';
 
 const NOW = Date.parse('2024-02-29T12:00:00Z');
 const BOUND_MS = 300_000;
@@ -113,7 +113,7 @@ async function sendTo(passes: Limiter, lies: readonly Headers[], stated?: RateLi
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));
-  const { waitedMs } = waiter.figures();
+  const { waitedMs } = figuresOf(waiter);
   return {
     replies,
     sent,
@@ -121,7 +121,7 @@ async function sendTo(passes: Limiter, lies: readonly Headers[], stated?: RateLi
     waits,
     waitedMs,
     elapsedMs: clock.now() - NOW,
-    remarks: waiter.state().remarks,
+    remarks: waiter.limits.remarks,
   };
 }
 

@@ -7,8 +7,20 @@ import type { Answer } from '../answer.ts';
 import { createBudget } from '../engine/budget.ts';
 import { manualClock, track, type ManualClock } from '../testing/manual-clock.ts';
 import { answerOf } from '../testing/samples.ts';
+import { firstKey } from './account.ts';
 import { statedLimits } from './limit.ts';
-import { createWaiter, type Wait } from './waiter.ts';
+import {
+  admit as admitTo,
+  allowRetry,
+  createWaiter,
+  figuresOf,
+  isContradicted,
+  longestWindowMs,
+  recordReply,
+  turnOf,
+  waitForReset,
+  type Wait,
+} from './waiter.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -42,9 +54,9 @@ function waiterOf(
     key,
     cost,
   });
-  const admit = (key = 'k', cost: 0 | 1 = 1, until?: number) => waiter.admit(askedOf(key, cost), until);
+  const admit = (key = 'k', cost: 0 | 1 = 1, until?: number) => admitTo(waiter, askedOf(key, cost), until);
   const note = (reply: Answer | undefined, key = 'k', cost: 0 | 1 = 1, isAdmitted = true) =>
-    waiter.record(askedOf(key, cost), reply, cost > 0 && reply?.status !== 429, isAdmitted);
+    recordReply(waiter, askedOf(key, cost), reply, cost > 0 && reply?.status !== 429, isAdmitted);
   return {
     hand,
     waiter,
@@ -56,10 +68,13 @@ function waiterOf(
       note(reply);
     },
     /** What the run knows about the endpoint at its end. */
-    figures: () => waiter.figures().endpoints.find(({ endpoint }) => endpoint === 'deposit-check')!,
+    figures: () => figuresOf(waiter).endpoints.find(({ endpoint }) => endpoint === 'deposit-check')!,
+    /** The key that may send first. */
+    firstOf: (...keys: readonly string[]) =>
+      firstKey(waiter.limits, { endpoint: 'deposit-check', cost: 1 }, keys, hand.clock.now()),
     /** Waits for the reset of the endpoint. The returned function says whether it is done `ms` later. */
     settle: () => {
-      const settling = track(waiter.waitForReset('deposit-check'));
+      const settling = track(waitForReset(waiter, 'deposit-check'));
       return async (ms: number) => {
         await hand.advance(ms);
         return settling.isDone;
@@ -67,7 +82,7 @@ function waiterOf(
     },
     /** Asks for several requests. The returned function says how many are admitted `ms` later. */
     ask: (count = 1, key = 'k', { cost = 1, endpoint = 'deposit-check' }: Asking = {}) => {
-      const asked = Array.from({ length: count }, () => track(waiter.admit(askedOf(key, cost, endpoint))));
+      const asked = Array.from({ length: count }, () => track(admitTo(waiter, askedOf(key, cost, endpoint))));
       return async (ms = 0) => {
         await (ms === 0 ? hand.settled() : hand.advance(ms));
         return asked.filter(({ isDone }) => isDone).length;
@@ -229,8 +244,8 @@ describe('a stated threshold is used up', () => {
 });
 
 test('keys share the load: all are used before anything waits', async () => {
-  const { hand, waiter, note, ask } = waiterOf(limitsOf(3, 1));
-  const soonest = () => waiter.firstAvailable({ endpoint: 'deposit-check', cost: 1 }, ['a', 'b', 'c']);
+  const { hand, note, ask, firstOf } = waiterOf(limitsOf(3, 1));
+  const soonest = () => firstOf('a', 'b', 'c');
   const used: string[] = [];
   for (let nth = 0; nth < 6; nth++) {
     const key = soonest();
@@ -382,7 +397,7 @@ describe('the wait after a 429', () => {
           await meet(refusal(now));
           await hand.until(admit());
           note(ok(hand.clock.now()));
-          assert.deepEqual(waiter.figures().ignored, [field === 'retry-after' ? 'Retry-After' : field]);
+          assert.deepEqual(figuresOf(waiter).ignored, [field === 'retry-after' ? 'Retry-After' : field]);
           await meet(refusal(hand.clock.now()));
           const before = hand.clock.now();
           assert.equal(await hand.until(admit()), undefined);
@@ -402,7 +417,7 @@ describe('waiting is given up', () => {
     ['with a stated window and a Retry-After of nothing', limitsOf(5, 3), '0', rest],
   ] as const)
     test(name, async () => {
-      const { hand, waiter, admit, note } = waiterOf(limits, { deadline: HOUR_MS });
+      const { hand, waiter, admit, note, firstOf } = waiterOf(limits, { deadline: HOUR_MS });
       let trouble = await admit();
       let quietMs = 0;
       for (let nth = 0; trouble === undefined; nth++) {
@@ -416,8 +431,8 @@ describe('waiting is given up', () => {
       assert.match(trouble.words, says);
       assert.ok(quietMs >= 60_000 && hand.clock.now() <= HOUR_MS, `${quietMs} ms`);
       const other = { endpoint: 'user-status', key: 'k', cost: 1 } as const;
-      assert.equal(await waiter.admit(other), undefined, 'the other endpoint goes on');
-      assert.equal(waiter.firstAvailable({ ...other, endpoint: 'deposit-check' }, ['k', 'l']), 'l');
+      assert.equal(await admitTo(waiter, other), undefined, 'the other endpoint goes on');
+      assert.equal(firstOf('k', 'l'), 'l');
     });
   test('if the rest that would decide takes more than a quarter of the run', async () => {
     const minute = { deadline: 60_000, maxDurationMs: 60_000 };
@@ -436,8 +451,8 @@ describe('waiting is given up', () => {
     await hand.until(admit());
     note(limited(500, '60'));
     assert.equal((await admit())?.code, 'rate-limited');
-    waiter.allowRetry({ endpoint: 'deposit-check', key: 'k', cost: 1 });
-    assert.equal(waiter.turnOf({ endpoint: 'deposit-check', key: 'k', cost: 1 }).kind, 'at');
+    allowRetry(waiter, { endpoint: 'deposit-check', key: 'k', cost: 1 });
+    assert.equal(turnOf(waiter, { endpoint: 'deposit-check', key: 'k', cost: 1 }).kind, 'at');
   });
   test('and starts again after an answer', async () => {
     const { hand, admit, note } = waiterOf();
@@ -511,7 +526,7 @@ describe('the reset', () => {
   test('needs no wait for no requests, for another endpoint, or beyond the deadline', async () => {
     const { waiter, note, settle } = waiterOf(limitsOf(5, 1), { deadline: 100 });
     note(ok(0));
-    await waiter.waitForReset('user-status');
+    await waitForReset(waiter, 'user-status');
     assert.equal(await settle()(100), true);
   });
 });
@@ -560,8 +575,8 @@ describe('a limit that is not stated', () => {
     const { contradiction, limit } = one.figures();
     assert.match(contradiction ?? '', /2 counted requests \(Retry-After 9 s\), but 5 in 3 s is stated$/);
     assert.deepEqual(limit, { requests: 2, windowSeconds: 9, source: 'learned' });
-    assert.ok(one.waiter.isContradicted('deposit-check') && !one.waiter.isContradicted('user-status'));
-    assert.equal(one.waiter.longestWindowMs('deposit-check'), 9000);
+    assert.ok(isContradicted(one.waiter, 'deposit-check') && !isContradicted(one.waiter, 'user-status'));
+    assert.equal(longestWindowMs(one.waiter, 'deposit-check'), 9000);
   });
   test('has a reset too', async () => {
     const one = waiterOf();

@@ -45,146 +45,173 @@ export interface WaiterOptions extends Pick<RunOptions, 'clock' | 'signal' | 'ma
 
 type KnownLimits = Readonly<Partial<Record<Endpoint, RateLimit>>>;
 
-export type Waiter = ReturnType<typeof createWaiter>;
-
 /**
- * Keeps requests below the limits that are stated, advertised or learned, and waits after a 429. What it knows is
- * plain data, which only `reduce` changes.
+ * Keeps requests below the limits that are stated, advertised or learned, and waits after a 429.
  *
  * A request counts from its sending until one window after its answer. So the threshold is not crossed, whatever the
  * latency, with fixed and with sliding windows.
  */
-export function createWaiter(options: WaiterOptions) {
-  const { clock, budget, deadline, maxDurationMs: runMs, signal, onWait, onRemark, onLimits } = options;
-  let known: KnownLimits = options.stated;
-  let limits: Limits = newLimits(options.stated);
-  const waiting = new Set<() => void>();
-  const waits = new Map<Endpoint, { sumMs: number; until: number }>();
+export interface Waiter {
+  readonly options: WaiterOptions;
+  /** What the run knows. Only `reduce` changes it. */
+  limits: Limits;
+  /** Limits that `onLimits` knows. */
+  known: KnownLimits;
+  /** Wakes those who wait for a reply. */
+  readonly waiting: Set<() => void>;
+  /** How long the run waited, and until when. */
+  readonly waits: Map<Endpoint, { readonly sumMs: number; readonly until: number }>;
+}
 
-  const note = (event: LimitEvent): void => {
-    const { remarks } = limits;
-    limits = reduce(limits, event);
-    for (const remark of limits.remarks.slice(remarks.length)) onRemark?.(remark);
-    for (const wake of waiting) wake();
-    waiting.clear();
-    const shown = event.kind === 'refused' ? limitShownBy(limits, event) : undefined;
-    if (shown === undefined || isLike(shown, known[event.endpoint])) return;
-    known = { ...known, [event.endpoint]: shown };
-    onLimits?.(known);
+/** A waiter that knows the stated limits. */
+export const createWaiter = (options: WaiterOptions): Waiter => ({
+  options,
+  limits: newLimits(options.stated),
+  known: options.stated,
+  waiting: new Set(),
+  waits: new Map(),
+});
+
+function note(waiter: Waiter, event: LimitEvent): void {
+  const { options, known, waiting, limits: before } = waiter;
+  const limits = reduce(before, event);
+  waiter.limits = limits;
+  for (const remark of limits.remarks.slice(before.remarks.length)) options.onRemark?.(remark);
+  for (const wake of waiting) wake();
+  waiting.clear();
+  const shown = event.kind === 'refused' ? limitShownBy(limits, event) : undefined;
+  if (shown === undefined || isLike(shown, known[event.endpoint])) return;
+  waiter.known = { ...known, [event.endpoint]: shown };
+  options.onLimits?.(waiter.known);
+}
+
+/** When a request may be sent, by what is known now. */
+export const turnOf = ({ limits, options: { clock } }: Waiter, asked: Asked): Turn =>
+  nextTurn(limits, asked, clock.now());
+
+/** Waits for the next reply that may change a turn. */
+export const untilReply = ({ waiting }: Waiter): Promise<void> =>
+  new Promise((resolve) => waiting.add(resolve));
+
+/** Waits, and adds the time to the sum of the endpoint. Several requests may wait at once. */
+export async function sleep(
+  { waits, options: { clock, signal, onWait } }: Waiter,
+  { endpoint, until, why }: Wait,
+): Promise<void> {
+  const now = clock.now();
+  if (until <= now) return;
+  const before = waits.get(endpoint) ?? { sumMs: 0, until: 0 };
+  const from = Math.max(now, before.until);
+  if (until > from) {
+    waits.set(endpoint, { sumMs: before.sumMs + until - from, until });
+    onWait?.({ endpoint, until, why });
+  }
+  await clock.sleep(until - now, signal);
+}
+
+/** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
+export async function admit(
+  waiter: Waiter,
+  asked: Asked,
+  until = Number.POSITIVE_INFINITY,
+): Promise<Trouble | undefined> {
+  const { budget, deadline } = waiter.options;
+  for (;;) {
+    const end = budget.ended();
+    if (end !== undefined) return end;
+    const turn = turnOf(waiter, asked);
+    if (turn.kind === 'never') return trouble('rate-limited', turn.why);
+    if (turn.kind === 'now') break;
+    if (turn.kind === 'reply') await untilReply(waiter);
+    // Fail at once instead of a wait that cannot succeed.
+    else if (turn.at >= Math.min(until, deadline)) return trouble('rate-limited', LIMITED_UNTIL_END);
+    else await sleep(waiter, { ...asked, until: turn.at, why: turn.why });
+  }
+  note(waiter, { ...asked, kind: 'sent' });
+  return undefined;
+}
+
+/**
+ * Records the reply to a request.
+ *
+ * @param counted whether it counted, judged by its answer
+ * @param isAdmitted whether it waited for its turn
+ */
+export function recordReply(
+  waiter: Waiter,
+  asked: Asked,
+  reply: Answer | undefined,
+  counted: boolean,
+  isAdmitted: boolean,
+): void {
+  const { clock, deadline, maxDurationMs: runMs } = waiter.options;
+  const at = clock.now();
+  const sentAt = reply?.sentAt ?? at;
+  const policies = reply === undefined ? [] : policiesOf(reply);
+  const ended = { ...asked, at, sentAt, isAdmitted, policies };
+  if (reply?.status === 429)
+    note(waiter, { ...ended, kind: 'refused', wanted: requestedWait(reply, at), deadline, runMs });
+  else if (reply === undefined) note(waiter, { ...ended, kind: 'lost', counted });
+  else note(waiter, { ...ended, kind: 'answered', counted, advertised: advertisedBy(reply, at) });
+}
+
+/** Allows another try for a key that was given up. */
+export const allowRetry = (waiter: Waiter, asked: Asked): void => note(waiter, { ...asked, kind: 'retry' });
+
+/** Waits until all requests to an endpoint have left the window. */
+export async function waitForReset(waiter: Waiter, endpoint: Endpoint): Promise<void> {
+  const of = waiter.limits.endpoints[endpoint];
+  const until = of.lastAnswerAt + (limitOf(of)?.windowMs ?? 0) + MARGIN_MS;
+  if (until < waiter.options.deadline) await sleep(waiter, { endpoint, until, why: REST });
+}
+
+/** Waits until the run got no reply for `ms`. */
+export async function waitForQuiet(waiter: Waiter, endpoint: Endpoint, ms: number): Promise<void> {
+  const { clock, signal, deadline } = waiter.options;
+  const end = () => {
+    const lastAnswers = endpointNames.map((name) => waiter.limits.endpoints[name].lastAnswerAt);
+    return Math.min(Math.max(...lastAnswers) + ms + MARGIN_MS, deadline);
   };
-  const turnOf = (asked: Asked): Turn => nextTurn(limits, asked, clock.now());
-  const untilReply = () => new Promise<void>((resolve) => waiting.add(resolve));
+  while (end() > clock.now() && !signal.aborted) await sleep(waiter, { endpoint, until: end(), why: REST });
+}
 
-  /** Waits, and adds the time to the sum of the endpoint. Several requests may wait at once. */
-  const sleep = async ({ endpoint, until, why }: Wait): Promise<void> => {
-    const now = clock.now();
-    if (until <= now) return;
-    const before = waits.get(endpoint) ?? { sumMs: 0, until: 0 };
-    const from = Math.max(now, before.until);
-    if (until > from) {
-      waits.set(endpoint, { sumMs: before.sumMs + until - from, until });
-      onWait?.({ endpoint, until, why });
-    }
-    await clock.sleep(until - now, signal);
-  };
+/** The longest window of an endpoint that was stated, advertised or learned, in ms; 0 if none is known. */
+export const longestWindowMs = ({ limits, options: { stated } }: Waiter, endpoint: Endpoint): number =>
+  Math.max(stated[endpoint]?.windowMs ?? 0, limits.endpoints[endpoint].learned?.windowMs ?? 0);
 
-  /** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
-  const admit = async (asked: Asked, until = deadline): Promise<Trouble | undefined> => {
-    for (;;) {
-      const end = budget.ended();
-      if (end !== undefined) return end;
-      const turn = turnOf(asked);
-      if (turn.kind === 'never') return trouble('rate-limited', turn.why);
-      if (turn.kind === 'now') break;
-      if (turn.kind === 'reply') await untilReply();
-      // Fail at once instead of a wait that cannot succeed.
-      else if (turn.at >= Math.min(until, deadline)) return trouble('rate-limited', LIMITED_UNTIL_END);
-      else await sleep({ ...asked, until: turn.at, why: turn.why });
-    }
-    note({ ...asked, kind: 'sent' });
-    return undefined;
-  };
+/** Whether the target showed that it does not have the stated limit. */
+export const isContradicted = ({ limits }: Waiter, endpoint: Endpoint): boolean =>
+  limits.remarks.some((one) => one.endpoint === endpoint && one.kind === 'contradiction');
 
+/** All limits, as far as they are known. */
+export function limitsOf({ known, limits: { endpoints } }: Waiter): KnownLimits {
+  const learned = endpointNames.flatMap((endpoint) => {
+    const limit = limitOf(endpoints[endpoint]);
+    return limit === undefined || !Number.isFinite(limit.most) ? [] : [[endpoint, limit] as const];
+  });
+  return { ...known, ...Object.fromEntries(learned) };
+}
+
+/** What the run knows about limiters, for its record. */
+export function figuresOf({ limits, waits }: Waiter): Omit<RunRecord['rateLimited'], 'answers'> {
+  const endpoints = endpointNames.map((endpoint) => {
+    const limit = limitOf(limits.endpoints[endpoint]);
+    const own = limits.remarks.filter((one) => one.endpoint === endpoint);
+    const remarks = own.filter(({ kind }) => kind !== 'contradiction').map(({ words }) => words);
+    return {
+      endpoint,
+      waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
+      ...defined({
+        limit: limit && Number.isFinite(limit.most) ? limitFigures(limit) : undefined,
+        contradiction: own.find(({ kind }) => kind === 'contradiction')?.words,
+        remarks: remarks.length === 0 ? undefined : remarks,
+      }),
+    };
+  });
   return {
-    admit,
-    /** When a request may be sent, by what is known now. */
-    turnOf,
-    sleep,
-    /** Waits for the next reply that may change a turn. */
-    untilReply,
-    /**
-     * Records the reply to a request.
-     *
-     * @param counted whether it counted, judged by its answer
-     * @param isAdmitted whether it waited for its turn
-     */
-    record: (asked: Asked, reply: Answer | undefined, counted: boolean, isAdmitted: boolean): void => {
-      const at = clock.now();
-      const sentAt = reply?.sentAt ?? at;
-      const policies = reply === undefined ? [] : policiesOf(reply);
-      const ended = { ...asked, at, sentAt, isAdmitted, policies };
-      if (reply?.status === 429)
-        note({ ...ended, kind: 'refused', wanted: requestedWait(reply, at), deadline, runMs });
-      else if (reply === undefined) note({ ...ended, kind: 'lost', counted });
-      else note({ ...ended, kind: 'answered', counted, advertised: advertisedBy(reply, at) });
-    },
-    /** Allows another try for a key that was given up. */
-    allowRetry: (asked: Asked): void => note({ ...asked, kind: 'retry' }),
-    /** The key whose request may be sent first. */
-    firstAvailable: (asked: Omit<Asked, 'key'>, keys: readonly string[]): string => {
-      const rank = (key: string) => {
-        const turn = turnOf({ ...asked, key });
-        if (turn.kind === 'at') return turn.at;
-        return { now: 0, reply: clock.now() + 1, never: Number.POSITIVE_INFINITY }[turn.kind];
-      };
-      return keys.reduce((best, key) => (rank(key) < rank(best) ? key : best));
-    },
-    state: () => limits,
-    /** All limits, as far as they are known. */
-    limits: (): KnownLimits => ({ ...known, ...learnedIn(limits) }),
-    /** Waits until all requests to an endpoint have left the window. */
-    waitForReset: async (endpoint: Endpoint): Promise<void> => {
-      const of = limits.endpoints[endpoint];
-      const until = of.lastAnswerAt + (limitOf(of)?.windowMs ?? 0) + MARGIN_MS;
-      if (until < deadline) await sleep({ endpoint, until, why: REST });
-    },
-    /** Waits until the run got no reply for `ms`. */
-    waitForQuiet: async (endpoint: Endpoint, ms: number): Promise<void> => {
-      const end = () => {
-        const lastAnswers = endpointNames.map((name) => limits.endpoints[name].lastAnswerAt);
-        return Math.min(Math.max(...lastAnswers) + ms + MARGIN_MS, deadline);
-      };
-      while (end() > clock.now() && !signal.aborted) await sleep({ endpoint, until: end(), why: REST });
-    },
-    /** The longest window of an endpoint that was stated, advertised or learned, in ms; 0 if none is known. */
-    longestWindowMs: (endpoint: Endpoint): number => {
-      const { learned } = limits.endpoints[endpoint];
-      return Math.max(options.stated[endpoint]?.windowMs ?? 0, learned?.windowMs ?? 0);
-    },
-    isContradicted: (endpoint: Endpoint): boolean =>
-      limits.remarks.some((one) => one.endpoint === endpoint && one.kind === 'contradiction'),
-    /** What the run knows about limiters, for its record. */
-    figures: (): Omit<RunRecord['rateLimited'], 'answers'> => {
-      const endpoints = endpointNames.map((endpoint) => {
-        const limit = limitOf(limits.endpoints[endpoint]);
-        const own = limits.remarks.filter((one) => one.endpoint === endpoint);
-        const remarks = own.filter(({ kind }) => kind !== 'contradiction').map(({ words }) => words);
-        return {
-          endpoint,
-          waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
-          ...defined({
-            limit: limit && Number.isFinite(limit.most) ? limitFigures(limit) : undefined,
-            contradiction: own.find(({ kind }) => kind === 'contradiction')?.words,
-            remarks: remarks.length === 0 ? undefined : remarks,
-          }),
-        };
-      });
-      return {
-        waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0),
-        endpoints,
-        ...(limits.ignored.length > 0 && { ignored: [...limits.ignored] }),
-      };
-    },
+    waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0),
+    endpoints,
+    ...(limits.ignored.length > 0 && { ignored: [...limits.ignored] }),
   };
 }
 
@@ -192,14 +219,6 @@ export function createWaiter(options: WaiterOptions) {
 const isLike = (one: RateLimit, other: RateLimit | undefined): boolean =>
   other !== undefined &&
   [one.most / other.most, one.windowMs / other.windowMs].every((ratio) => ratio > 0.8 && ratio < 1.25);
-
-const learnedIn = ({ endpoints }: Limits): KnownLimits =>
-  Object.fromEntries(
-    endpointNames.flatMap((endpoint) => {
-      const limit = limitOf(endpoints[endpoint]);
-      return limit === undefined || !Number.isFinite(limit.most) ? [] : [[endpoint, limit]];
-    }),
-  );
 
 const limitFigures = ({ most, windowMs, source }: SourcedLimit) => ({
   requests: most,
