@@ -72,6 +72,7 @@ const openProbes: readonly TimedRequest[] = [
   ...times(61, user(ids.nobody, { key: 'contoso-key', atMs: 50_000 })),
   user(ids.nobody, { key: 'contoso-key', atMs: 51_100 }),
   user(ids.member, { headers: { 'accept-encoding': 'br, gzip' } }),
+  user(ids.member, { headers: { accept: 'text/html' } }),
 ];
 
 /** Answers while a deposit becomes EXECUTED, and after that was undone; times in ms. */

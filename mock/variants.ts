@@ -36,6 +36,9 @@ const parameterValues = (parameters: readonly Parameter[], wanted: string) =>
 
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 
+const acceptsNoJson = ({ request }: Exchange) =>
+  /^(?:text\/html|application\/xml)$/.test(request.headers.accept ?? '');
+
 /** Ids that were published before the others. */
 const variantNames: Readonly<Record<string, string>> = {
   'trailing-slash': 'trailing-slash-accepted',
@@ -63,6 +66,13 @@ const requests: VariantRows = {
       answerWith(status, { error: 'Other path' })({ kinds: ['noSuchPath'] }),
     ]),
   ),
+  'other-formats-not-acceptable: A request that accepts no JSON gets 406': answerWith(406, {
+    error: 'Not acceptable',
+  })({ where: acceptsNoJson }),
+  'other-formats-as-html: A request that accepts no JSON gets HTML': editResponse(() => ({
+    body: '<!DOCTYPE html><title>Lookup</title>',
+    headers: { 'Content-Type': 'text/html' },
+  }))({ where: acceptsNoJson }),
   'other-paths-page: Other paths get a page with 404': editResponse(() => ({
     body: '<!DOCTYPE html><title>Cannot GET</title>',
     headers: { 'Content-Type': 'text/html' },

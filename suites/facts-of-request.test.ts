@@ -126,3 +126,16 @@ test('the id is read in lower case, in any spelling', () => {
   for (const value of [id, upper, encoded, bare, `{${upper}}`])
     assert.equal(factsOf(known, lookup('user-status', `user_id=${value}`))!.user, user, value);
 });
+
+test('the interface says nothing about a request that accepts no JSON', () => {
+  for (const [accept, isJson] of [
+    ['text/html', false],
+    ['application/xml', false],
+    ['application/xhtml+xml, text/*;q=0.8', false],
+    ['text/html, application/json;q=0', false],
+    ['*/*', true],
+    ['text/html, application/*;q=0.1', true],
+    ['text/html;q=0.9, Application/JSON; charset=utf-8', true],
+  ] as const)
+    assert.equal(factsOf(known, { ...userStatus(id), headers: { accept } }) !== undefined, isJson, accept);
+});

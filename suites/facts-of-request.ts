@@ -17,7 +17,8 @@ const cache = new WeakMap<Known, WeakMap<Request, Facts | undefined>>();
  * The facts of a request, as it was sent.
  *
  * @returns undefined if the interface says nothing about it: another method or path, a repeated parameter, another
- * letter case of its name, a URL as target, a header field that may mean another one, a key that is not ASCII
+ * letter case of its name, a URL as target, a header field that may mean another one, a key that is not ASCII, an
+ * Accept field without JSON
  */
 export function factsOf(known: Known, request: Request): Facts | undefined {
   const before = cache.get(known) ?? new WeakMap<Request, Facts | undefined>();
@@ -31,6 +32,7 @@ export function factsOf(known: Known, request: Request): Facts | undefined {
 const isSilentAbout = ({ callerKeys }: Known, request: Request): boolean =>
   request.isAbsolute === true ||
   isRewritten(request) ||
+  !acceptsJson(request) ||
   /[^ -~\t]/.test(authorizationOf(request.credential, callerKeys[0]) ?? '');
 
 /** Header fields that may mean another request: a second Authorization, or another method, path or host. */
@@ -45,6 +47,13 @@ const rewriting = new Set([
 
 const isRewritten = ({ headers }: Request): boolean =>
   Object.keys(headers).some((name) => rewriting.has(name.toLowerCase()));
+
+/** Whether JSON is acceptable (RFC 9110 12.5.1): without it, a server may answer 406 or another format. */
+function acceptsJson({ headers }: Request): boolean {
+  const isJson = (range: string) => /^\s*(?:\*|application)\/(?:\*|json)\s*(?:;|$)/i.test(range);
+  const isRefused = (range: string) => /;\s*q=0(?:\.0*)?\s*$/i.test(range);
+  return headers['accept']?.split(',').some((range) => isJson(range) && !isRefused(range)) ?? true;
+}
 
 function readFacts(known: Known, request: Request): Facts | undefined {
   const { endpoint, method, target } = request;
