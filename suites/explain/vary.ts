@@ -2,8 +2,7 @@ import type { Facts } from '../facts.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
 import { idOf } from './history.ts';
-import type { Outcome } from './compare.ts';
-import type { Prober } from './probe.ts';
+import type { Outcome, Prober } from './probe.ts';
 import { drawsWith, isOfEntity, isSameEntity, shareWith, wantedOf, type Regime } from './regime.ts';
 import { chanceOf, SIGNIFICANT } from './statistics.ts';
 
