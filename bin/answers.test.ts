@@ -17,10 +17,9 @@ import {
   rightAnswersTo,
 } from '../suites/index.ts';
 import { isLookupRow } from '../suites/requirement.ts';
-import { readAnswer } from './answers/answer-text.ts';
 import { ENOUGH_CASES, limits, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
-import { readRequest } from './answers/request-text.ts';
+import { readAnswer, readRequest } from './answers/read-text.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 

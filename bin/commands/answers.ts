@@ -42,7 +42,7 @@ type Found = Awaited<ReturnType<typeof findAnswers>>['found'];
 async function findAnswers(values: Values<typeof flags> & { readonly request: string }, context: CliContext) {
   const suites = await import('../../suites/index.ts');
   const { loadFixture } = await import('../fixture-file.ts');
-  const { readRequest } = await import('../answers/request-text.ts');
+  const { readRequest } = await import('../answers/read-text.ts');
   const known = suites.knownFrom(await loadFixture(values.fixture, context.env), values.partner);
   const key = await keyNamed(values.key, known.everyKey, known.callerKeys[0]);
   const request = readRequest(values.request, { known, key, env: context.env });
@@ -88,7 +88,7 @@ async function keyNamed<Key extends { readonly name: string }>(
 }
 
 async function answerIn(name: string, { readInput }: CliContext) {
-  const { readAnswer } = await import('../answers/answer-text.ts');
+  const { readAnswer } = await import('../answers/read-text.ts');
   const { readBytes } = await import('../fixture-file.ts');
   const what = name === '-' ? 'standard input' : `--answer ${name}`;
   return readAnswer(name === '-' ? await readInput!() : await readBytes(name, what), what);
