@@ -1,9 +1,8 @@
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { idOf } from './history.ts';
 import type { Prober, Wanted } from './probe.ts';
-import { shareOf, type Regime, type Trial } from './regime.ts';
-import { MIN_SHARE, type Share } from './statistics.ts';
-import { LATER, timesOf, type Times } from './times.ts';
+import { LATER, timesOf, type Regime, type Times, type Trial } from './regime.ts';
+import { MIN_SHARE, shareOf, type Share } from './statistics.ts';
 
 export interface Confirmed {
   /** New lookups with the levels of the failure. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { depositCheck, lookup } from '../request.ts';
 import { createHistory, idOf } from './history.ts';
 import { known } from './testing/fake-target.ts';
-import { timesOf, timesWords } from './times.ts';
+import { timesOf, timesWords } from './regime.ts';
 import { plainLevels } from '../model/factors.ts';
 
 const id = '0badc0de-0000-4000-8000-000000000000';

@@ -1,19 +1,14 @@
 import type { Levels } from '../model/factors.ts';
 import type { Request } from '../request.ts';
 import { idOf } from './history.ts';
-import type { Wanted } from './probe.ts';
-import { drawsFor, type Share } from './statistics.ts';
+import type { Observation, Wanted } from './probe.ts';
+import { drawsFor, shareOf, type Share } from './statistics.ts';
 
 /** A lookup that was sent as often as it takes to fail. */
 export interface Trial {
   readonly request: Request;
   readonly hasFailed: boolean;
 }
-
-export const shareOf = (trials: readonly { readonly hasFailed: boolean }[]): Share => ({
-  failed: trials.filter(({ hasFailed }) => hasFailed).length,
-  of: trials.length,
-});
 
 /** How to draw and send lookups so that they fail like the first one. */
 export interface Regime extends Wanted {
@@ -53,3 +48,64 @@ export const shareWith = (regime: Regime, levels: Levels): Share =>
 
 /** How many of them must pass to show that the levels matter. */
 export const drawsWith = (regime: Regime, levels: Levels): number => drawsFor(shareWith(regime, levels));
+
+/** The times of asking at which lookups fail. */
+export interface Times {
+  /** What is asked again: an id with the same key, or exactly the same request. */
+  readonly what: 'id' | 'request';
+  readonly nth: number;
+  /** Whether later times pass. */
+  readonly isOnly: boolean;
+}
+
+/** Histories are first, second, later. */
+export const LATER = 3;
+
+const candidates = (['id', 'request'] as const).flatMap((what): readonly Times[] => [
+  { what, nth: 2, isOnly: false },
+  { what, nth: LATER, isOnly: false },
+  { what, nth: 1, isOnly: true },
+  { what, nth: 2, isOnly: true },
+  { what, nth: LATER, isOnly: true },
+]);
+
+/**
+ * The times at which all lookups fail, while they pass at all others.
+ *
+ * @param observations of lookups that differ only in how often they were asked for, and in their values
+ * @returns with the number of lookups that passed at other times; undefined if nothing separates them
+ */
+export function timesOf(
+  observations: readonly Observation[],
+): { readonly times: Times; readonly inside: Share; readonly outside: Share } | undefined {
+  // Values that never fail show nothing.
+  const failing = new Set(observations.flatMap((one) => (one.hasFailed ? [idOf(one.request)] : [])));
+  const shown = observations.filter(({ request }) => failing.has(idOf(request)));
+  const found = candidates.flatMap((times) => {
+    const known = shown.filter(({ nth }) => nth[times.what] !== undefined);
+    const inside = shareOf(known.filter((one) => isAt(times, one)));
+    const outside = shareOf(known.filter((one) => !isAt(times, one)));
+    const separates = inside.failed === inside.of && outside.failed === 0;
+    return separates && hasEdges(times, known) ? [{ times, inside, outside }] : [];
+  });
+  return found.toSorted((one, other) => other.outside.of - one.outside.of)[0];
+}
+
+/** Whether the first of these times was tried, the one before it, and the one after the only one. */
+function hasEdges({ what, nth, isOnly }: Times, observations: readonly Observation[]): boolean {
+  const edges = [...(nth > 1 ? [nth - 1] : []), nth, ...(isOnly ? [nth + 1] : [])];
+  return edges.every((edge) => observations.some((one) => one.nth[what] === edge));
+}
+
+/** Whether an observation is of these times. */
+export function isAt({ what, nth: first, isOnly }: Times, { nth }: Pick<Observation, 'nth'>): boolean {
+  const at = nth[what] ?? 0;
+  return isOnly ? at === first : at >= first;
+}
+
+/** In words that complete "fails when". */
+export function timesWords({ what, nth, isOnly }: Times): string {
+  const time = `the ${['first', 'second', 'third'][nth - 1]} time`;
+  const again = what === 'id' ? 'an id is asked for' : 'the same request is sent';
+  return `history: ${isOnly ? time : `from ${time} on`} that ${again} in this run`;
+}

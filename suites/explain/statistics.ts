@@ -4,6 +4,12 @@ export interface Share {
   readonly of: number;
 }
 
+/** How many of these lookups failed. */
+export const shareOf = (trials: readonly { readonly hasFailed: boolean }[]): Share => ({
+  failed: trials.filter(({ hasFailed }) => hasFailed).length,
+  of: trials.length,
+});
+
 /** Number of lookups that must pass before they show that nothing fails: at least, and at most. */
 const MIN_DRAWS = 6;
 export const MAX_DRAWS = 40;

@@ -2,9 +2,18 @@ import { factors, plainLevels, situationOf, type Levels } from '../model/factors
 import type { Request } from '../request.ts';
 import { idOf } from './history.ts';
 import type { Prober } from './probe.ts';
-import { drawsWith, isSameEntity, shareOf, shareWith, wantedOf, type Regime, type Trial } from './regime.ts';
-import { chanceOf, drawsFor, MAX_DRAWS, SIGNIFICANT, type Share } from './statistics.ts';
-import { isAt, timesWords, type Times } from './times.ts';
+import {
+  drawsWith,
+  isAt,
+  isSameEntity,
+  shareWith,
+  timesWords,
+  wantedOf,
+  type Regime,
+  type Times,
+  type Trial,
+} from './regime.ts';
+import { chanceOf, drawsFor, MAX_DRAWS, shareOf, SIGNIFICANT, type Share } from './statistics.ts';
 import type { ValueCondition } from './values.ts';
 import type { LevelCondition } from './vary.ts';
 
