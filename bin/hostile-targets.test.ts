@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { suites } from '../suites/catalogue.ts';
 import { withServer } from '../suites/testing/against.ts';
@@ -318,6 +318,24 @@ describe('in the middle of the run', () => {
       flaky(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant/, patient),
     ));
+});
+
+describe('other paths and methods, which the target', () => {
+  const ways = '--only auth/user-status/no-way-around --only auth/deposit-check/no-way-around --timeout 300';
+  for (const [does, meet] of Object.entries<(socket: Socket) => unknown>({
+    'answers by closing the connection': (socket) => socket.destroy(),
+    'answers with garbage': (socket) => socket.end('\0\x01 garbage\r\n\r\n'),
+    'never answers': () => undefined,
+  }))
+    test(`${does}: no failure`, () =>
+      withServer(
+        flaky(fixture, (_, socket, { method, url = '' }) => {
+          const isOdd = method !== 'GET' || !/^\/api\/ib\/(?:user-status|deposit-check)\?/.test(url);
+          if (isOdd) meet(socket);
+          return isOdd;
+        }),
+        (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant .*2 of 2 required verified/, ways),
+      ));
 });
 
 test('if the target refuses the key, only the lookups that show it fail', async () => {

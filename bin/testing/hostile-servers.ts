@@ -48,10 +48,14 @@ export const slow = (start: string, rest: string) =>
   });
 
 /**
- * A mock that sometimes fails, and appends spaces to each body. `meets` gets the number of the request and returns
+ * A mock that sometimes fails, and appends spaces to each body. `meets` gets the number of the request, and returns
  * whether it handled it.
  */
-export function flaky(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean, spaces = 0): Server {
+export function flaky(
+  fixture: Fixture,
+  meets: (nth: number, socket: Socket, request: IncomingMessage) => boolean,
+  spaces = 0,
+): Server {
   const mock = createMock({ fixture });
   let requests = 0;
   const answer = async ({ url = '', method = 'GET', headers }: IncomingMessage, response: ServerResponse) => {
@@ -64,7 +68,7 @@ export function flaky(fixture: Fixture, meets: (nth: number, socket: Socket) => 
     response.writeHead(reply.status, [...reply.headers].flat()).end(body);
   };
   return createHttpServer((request, response) => {
-    if (meets(++requests, request.socket)) return;
+    if (meets(++requests, request.socket, request)) return;
     request.resume();
     void answer(request, response);
   });

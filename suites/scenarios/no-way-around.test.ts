@@ -38,8 +38,10 @@ async function judged(replyTo: (request: Request) => Reply, windowMs = 0, toOthe
     if (request.credential.as === 'header' && /[^ -~]/.test(request.credential.value)) return toOtherBytes;
     return request.credential.as === 'key' ? hidden : refused;
   };
+  const sendAll = (...requests: readonly Request[]) => Promise.resolve(requests.map(send));
   const context = {
-    send: (...requests: readonly Request[]) => Promise.resolve(requests.map(send)),
+    send: sendAll,
+    sendAtOnce: sendAll,
     longestWindowMs: () => windowMs,
     verdictsOn: () => [],
   } as unknown as Context;
@@ -86,12 +88,19 @@ test("wrong: another partner's key shows data, in a form that asks for a key", a
   assert.match(JSON.stringify(finding), /a URL as target, with another partner's key/);
 });
 
-test('a target that hangs is asked a few times; one that closes the connection shows nothing', async () => {
+test('a target that never answers is asked for each form once; one that closes the connection shows nothing', async () => {
   const hanging = await judged(() => trouble('timeout', 'no answer'));
   assert.equal(hanging.finding.kind, 'passed');
-  assert.ok(hanging.sent.length < 10);
+  assert.equal(hanging.sent.filter((one) => !isPlain(one)).length, formsOfRequests.length);
   const closing = await judged(({ isAbsolute }) => (isAbsolute ? refused : trouble('network', 'closed')));
   assert.equal(closing.finding.kind, 'passed');
+});
+
+test('a target that never answers other methods is still asked for other paths', async () => {
+  const { finding } = await judged(({ method, target }) =>
+    method === 'GET' ? (target.startsWith('//') ? found : answer(404)) : trouble('timeout', 'no answer'),
+  );
+  assert.match(JSON.stringify(finding), /\/\/ at the start, without a valid key/);
 });
 
 test("with a long window, few requests have another partner's key", async () => {

@@ -16,7 +16,10 @@ const LONG_WINDOW_MS = 10_000;
 /** Number of forms with another partner's key, if its limiter has a long window. */
 const FEW_FORMS = 5;
 
-/** After so many requests without an answer in time, the other forms are not tried. */
+/** Forms without a key that are in flight together, so that a target that never answers some of them delays no others. */
+const AT_ONCE = 16;
+
+/** After so many requests with a key and without an answer in time, the other forms are not tried. */
 const MAX_TIMEOUTS = 2;
 
 const noKey = { as: 'none' } as const;
@@ -84,28 +87,42 @@ async function tryForms(context: Context, known: Known, { plain, credential, aft
   const [first] = await context.send({ ...plain, credential });
   // Other requirements are about the plain request.
   if (first?.kind !== 'answer' || showsData(first, id, known)) return result();
-  let timeouts = 0;
-  for (const { name, change } of formsOfRequests) {
+  const isTried = (name: string) => {
     const before = after?.get(name);
-    if (after !== undefined && (before === undefined || !isReached(before))) continue;
-    if (timeouts === MAX_TIMEOUTS) break;
+    return after === undefined || (before !== undefined && isReached(before));
+  };
+  const tried = formsOfRequests.filter(({ name }) => isTried(name));
+  const size = after === undefined ? AT_ONCE : 1;
+  let timeouts = 0;
+  for (let at = 0; at < tried.length; at += size) {
+    if (after !== undefined && timeouts === MAX_TIMEOUTS) break;
     if (isOther && answers.size >= FEW_FORMS && context.longestWindowMs(endpoint) > LONG_WINDOW_MS) break;
     const asked = { ...plain, credential };
-    const request: Request = { ...asked, ...change(asked) };
-    const [reply] = await context.send(request);
-    if (reply?.kind === 'trouble' && !['timeout', 'network'].includes(reply.code))
-      return result({ finding: inconclusive(reply.code, reply.words), request, reply, cases: answers.size });
-    if (reply?.kind === 'trouble' && reply.code === 'timeout') timeouts++;
-    if (reply?.kind !== 'answer') continue;
-    answers.set(name, reply);
-    // Requirements about lookups judge what is one.
-    if (context.verdictsOn(request, reply).length > 0) continue;
-    const isLetIn = request.method === 'HEAD' && !isOther && first.status === 401 && isSuccess(reply);
-    if (!isLetIn && !showsData(reply, id, known)) continue;
-    const whose = isOther ? "with another partner's key" : 'without a valid key';
-    const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
-    const finding = failed('data', `${expected} (${name}, ${whose})`, summary(reply));
-    return result({ finding, request, reply, cases: answers.size });
+    const requests = tried
+      .slice(at, at + size)
+      .map(({ change }): Request => ({ ...asked, ...change(asked) }));
+    const replies = await context.sendAtOnce(...requests);
+    for (const [nth, reply] of replies.entries()) {
+      const [request, { name }] = [requests[nth]!, tried[at + nth]!];
+      if (reply.kind === 'trouble' && !['timeout', 'network'].includes(reply.code))
+        return result({
+          finding: inconclusive(reply.code, reply.words),
+          request,
+          reply,
+          cases: answers.size,
+        });
+      if (reply.kind === 'trouble' && reply.code === 'timeout') timeouts++;
+      if (reply.kind !== 'answer') continue;
+      answers.set(name, reply);
+      // Requirements about lookups judge what is one.
+      if (context.verdictsOn(request, reply).length > 0) continue;
+      const isLetIn = request.method === 'HEAD' && !isOther && first.status === 401 && isSuccess(reply);
+      if (!isLetIn && !showsData(reply, id, known)) continue;
+      const whose = isOther ? "with another partner's key" : 'without a valid key';
+      const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
+      const finding = failed('data', `${expected} (${name}, ${whose})`, summary(reply));
+      return result({ finding, request, reply, cases: answers.size });
+    }
   }
   return result();
 }
@@ -137,7 +154,6 @@ const isSuccess = ({ status }: Answer) => status >= 200 && status < 300;
 /** Whether a form may have reached the endpoint: it asked for a key, or refused nothing. */
 const isReached = (answer: Answer) => answer.status === 401 || answer.status === 403 || isSuccess(answer);
 
-/** Whether an answer shows the user or the deposit with this id, in JSON or in another form. */
 /** Fields of the interface that show a member or an EXECUTED deposit. */
 const shown =
   /"is_under_ib":\s*true|"date_joined":\s*"|"amountInUsd":\s*[-\d]|"executedAt":\s*\d|"status":\s*"EXECUTED"/;
