@@ -1,10 +1,10 @@
-/** Tests of `action.yml`, `action/` and docs/ci.md. */
+/** Tests of `action.yml`, `action/`, docs/ci.md and the project's own workflows. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { validateAction } from '@action-validator/core';
+import { validateAction, validateWorkflow } from '@action-validator/core';
 import { parse } from 'yaml';
 import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
@@ -56,6 +56,27 @@ async function run(
 test('action.yml is valid by the schema of actions, and the schema finds errors', () => {
   assert.deepEqual(validateAction(text).errors, []);
   assert.notDeepEqual(validateAction(text.replace('shell: bash', 'shel: bash')).errors, []);
+});
+
+test('workflows are valid, and the npm scripts and files that they run exist', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const folder = join(root, '.github/workflows');
+  const files = readdirSync(folder);
+  assert.deepEqual(files, ['checks.yml', 'release.yml']);
+  for (const file of files) {
+    const workflow = readFileSync(join(folder, file), 'utf8');
+    assert.deepEqual(validateWorkflow(workflow).errors, [], file);
+    const lines = [...workflow.matchAll(/ run: (.*)/g)].map(([, line = '']) => line);
+    for (const line of lines) {
+      const [, named] = /^npm (?:run )?(\w+)/.exec(line) ?? [];
+      const known = [...Object.keys(scripts), 'ci', 'pkg', 'publish'];
+      if (named !== undefined) assert.ok(known.includes(named), line);
+      if (line.startsWith('.')) accessSync(join(root, line), constants.X_OK);
+    }
+    assert.ok(lines.length > 1, file);
+  }
 });
 
 test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs and the version', () => {
