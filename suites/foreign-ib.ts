@@ -30,7 +30,7 @@ const hiddenUsers: HiddenIds = {
 const hiddenDeposits: HiddenIds = {
   needs: others.flatMap((owner) =>
     ['EXECUTED', 'pending', 'failed'].map(
-      (state) => ['deposit-check', { situation: `${owner}, ${state}` }] as const,
+      (state) => ['deposit-check', { situation: `${owner} ${state}` }] as const,
     ),
   ),
   hidden: ({ foreignDeposits }) => foreignDeposits.map(({ reference_id }) => reference_id),

@@ -42,8 +42,8 @@ export const pending: readonly Requirement[] = [
     title: 'A pending or failed deposit is answered exactly like an unknown one',
     endpoint: 'deposit-check',
     needs: [
-      ['deposit-check', { situation: 'own, pending' }],
-      ['deposit-check', { situation: 'own, failed' }],
+      ['deposit-check', { situation: 'own pending' }],
+      ['deposit-check', { situation: 'own failed' }],
     ],
     provedBy: ['pending/deposit-check/becomes-executed'],
     hidden: ({ pending: waiting, failed: gone }) =>
@@ -57,7 +57,7 @@ export const pending: readonly Requirement[] = [
     clause: 'States: can become visible later',
     title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',
     needsChange: 'transition',
-    needs: [['deposit-check', { situation: 'own, pending' }]],
+    needs: [['deposit-check', { situation: 'own pending' }]],
     run: async (context, known) => (await transition(context, known)).result,
   }),
   observing({
@@ -67,7 +67,7 @@ export const pending: readonly Requirement[] = [
     title: 'How long it takes until a deposit is shown as EXECUTED, and whether it stays so',
     turn: 'becoming',
     needsChange: 'transition',
-    needs: [['deposit-check', { situation: 'own, pending' }]],
+    needs: [['deposit-check', { situation: 'own pending' }]],
     run: async (context, known) => {
       const { seen } = await transition(context, known);
       if (seen === undefined) return inconclusive('not-seen', 'no deposit was seen to become EXECUTED');

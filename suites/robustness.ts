@@ -102,7 +102,7 @@ export const robustness: readonly Requirement[] = [
     endpoint: 'service',
     needs: [
       ['user-status', { situation: 'own' }],
-      ['deposit-check', { situation: 'own, EXECUTED' }],
+      ['deposit-check', { situation: 'own EXECUTED' }],
     ],
     judgesConcurrency: true,
     sends: 94,

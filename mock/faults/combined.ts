@@ -110,7 +110,7 @@ const conditions: readonly Condition[] = [
   ...Object.entries({
     'whole amount': amountIs((amount) => Number.isInteger(amount) && amount < 10_000),
     'amount below 1': amountIs((amount) => amount < 1),
-    'amount of 10,000 or more': amountIs((amount) => amount >= 10_000),
+    'amount of 10000 or more': amountIs((amount) => amount >= 10_000),
   }).map(([level, holds]): Condition => ({ factor: 'data', level, endpoint: 'deposit-check', holds })),
 ];
 

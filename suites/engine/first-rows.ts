@@ -45,7 +45,7 @@ const withOtherKey = (endpoint: Endpoint, known: Known) =>
     endpoint,
     {
       key: "another partner's",
-      situation: endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
+      situation: endpoint === 'user-status' ? "another partner's" : "another partner's EXECUTED",
     },
     known,
   );

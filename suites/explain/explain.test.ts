@@ -39,12 +39,12 @@ describe('`where` lists exactly the conditions of a failure', () => {
     [
       'an own pending deposit, in upper case, is shown',
       'pending/deposit-check/pending',
-      { situation: 'own, pending', 'id spelling': 'upper case', query: 'extra parameter after' },
+      { situation: 'own pending', 'id spelling': 'upper case', query: 'extra parameter after' },
       (request) =>
         isUpper(request) && depositIn(request)?.state === 'pending' && !isForeign(request)
           ? executed
           : undefined,
-      ['situation: own, pending', 'id spelling: upper case'],
+      ['situation: own pending', 'id spelling: upper case'],
     ],
     [
       'the date of one user is wrong, not in lower case',

@@ -62,7 +62,7 @@ export function requestsOf(
 /** The keys of the levels whose partner sees entities, and the level of the situation that it sees. */
 const owners = (endpoint: Endpoint): Readonly<Record<string, string>> => ({
   active: plainLevels(endpoint).situation,
-  "another partner's": endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
+  "another partner's": endpoint === 'user-status' ? "another partner's" : "another partner's EXECUTED",
 });
 
 /** Whether a row finds entities with the key of their partner, so that each of them is looked up. */

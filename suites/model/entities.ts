@@ -30,7 +30,7 @@ export function withSpare(known: Known): Known {
   const before = known.spare === undefined ? spared.get(known) : known;
   if (before !== undefined) return before;
   const pool = poolsOf('deposit-check', known).find(
-    ({ situation, ids }) => situation === 'own, pending' && ids.length > 1 && known.pending.length > 1,
+    ({ situation, ids }) => situation === 'own pending' && ids.length > 1 && known.pending.length > 1,
   );
   const id = pool?.ids.at(-1);
   const spare = known.pending.find(({ reference_id }) => reference_id.toLowerCase() === id);
@@ -78,7 +78,7 @@ function depositPools(known: Known): readonly Pool[] {
     const owner = ownerOf(user.partner, known);
     return {
       id: deposit.reference_id,
-      situation: `${owner === 'no partner' ? "third partner's" : owner}, ${deposit.state}`,
+      situation: `${owner === 'no partner' ? "third partner's" : owner} ${deposit.state}`,
       data: dataOf(deposit),
     };
   });

@@ -74,8 +74,8 @@ function expectedReading(endpoint: Endpoint, name: string, level: string): strin
     'broken percent-encoding': 'refused, by anybody hostile',
     'brackets or a strange name': 'refused, by anybody hostile',
     '8 KiB': 'refused, by anybody hostile',
-    'own, pending': 'not found pending',
-    'own, failed': 'not found failed',
+    'own pending': 'not found pending',
+    'own failed': 'not found failed',
     'no partner': hidden(endpoint, 'other-ib'),
   };
   if (name === 'situation' && level === 'unknown') return hidden(endpoint, 'unknown');
@@ -160,7 +160,7 @@ test('amounts match their level', () => {
     'amount with cents': 250.5,
     'whole amount': 300,
     'amount below 1': 0.5,
-    'amount of 10,000 or more': 12_000,
+    'amount of 10000 or more': 12_000,
   };
   for (const [data, amount] of Object.entries(amounts)) {
     const row: Levels = { ...plainLevels('deposit-check'), data };
@@ -201,7 +201,7 @@ test('the plain level stands for its factor if a gate masks it', () => {
 test('with each key, what only its owner hides comes last', () => {
   const { names, levels } = factors['deposit-check'].find(({ name }) => name === 'situation')!;
   const rare = (key: string) => names.filter((level) => levels[level]!.isRare?.(key) === true);
-  const ofOwner = (owner: string) => [`${owner}, pending`, `${owner}, failed`];
+  const ofOwner = (owner: string) => [`${owner} pending`, `${owner} failed`];
   assert.deepEqual(rare('active'), [...ofOwner("another partner's"), ...ofOwner("third partner's")]);
   assert.deepEqual(rare("another partner's"), [...ofOwner('own'), ...ofOwner("third partner's")]);
 });
@@ -258,4 +258,9 @@ test('header fields are those of their level, and do not replace those that carr
   const joined = sent({ fields: 'Cache-Control: no-cache', header: 'in another header' }).headers;
   assert.equal(joined['cache-control'], 'no-cache');
   assert.equal(Object.keys(joined).length, 3);
+});
+
+test('no name of a level has a comma or semicolon, which separate names in a condition', () => {
+  for (const { name, names } of both.flatMap((endpoint) => factors[endpoint]))
+    for (const level of names) assert.doesNotMatch(level, /[,;]/, name);
 });

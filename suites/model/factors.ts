@@ -83,7 +83,7 @@ export const malformationOf = (endpoint: Endpoint, name: string): MalformationLe
 /** Values that an entity may have. The plain one is first. */
 export const dataLevels: Readonly<Record<Endpoint, readonly string[]>> = {
   'user-status': ['milliseconds', 'whole seconds'],
-  'deposit-check': ['amount with cents', 'whole amount', 'amount below 1', 'amount of 10,000 or more'],
+  'deposit-check': ['amount with cents', 'whole amount', 'amount below 1', 'amount of 10000 or more'],
 };
 
 const tableOf = (endpoint: Endpoint): readonly Factor[] => [

@@ -225,7 +225,7 @@ export const depositSituations: LevelTable<SituationLevel> = {
   ...Object.fromEntries(
     owners.flatMap((owner) =>
       states.map((state): [string, SituationLevel] => [
-        `${owner}, ${state}`,
+        `${owner} ${state}`,
         {
           owner,
           state,
@@ -298,7 +298,7 @@ export const fieldsLevels: LevelTable<FieldsLevel> = {
   'as usual': { changes: {} },
   'Accept: application/json': fields({ accept: 'application/json' }),
   'Accept: */*': fields({ accept: '*/*' }),
-  'Accept: application/json, text/html': fields({ accept: 'application/json, text/html;q=0.9' }),
+  'Accept: application/json and text/html': fields({ accept: 'application/json, text/html;q=0.9' }),
   'Accept-Language: de-DE': fields({ 'accept-language': 'de-DE,de;q=0.9' }),
   'those of a browser': fields({
     accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
