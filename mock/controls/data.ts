@@ -3,17 +3,23 @@ import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { Refusal, emitChange, type Place, type Session } from '../session.ts';
 import { lookUp, valuesOf, type User } from '../world.ts';
-import { integer, text, type Field } from './fields.ts';
+import { integer, text, type Field, type ValuesOf } from './fields.ts';
 import { operation, whole } from './operation.ts';
 
+/** Maximum of items in an answer over HTTP, unless the call asks for more. */
+const PAGE = 1000;
+
+const page = {
+  /** Only items with this text in an id, a partner, a name or a state, in any letter case. */
+  contains: text({ description: 'only items with this text in an id, a partner, a name or a state' }),
+  offset: integer(0, { description: 'how many items to skip', default: 0 }),
+  limit: integer(0, { description: 'maximum number of items', default: PAGE }),
+};
+
 /** Filter and page of a list. */
-export interface ListQuery {
+export interface ListQuery extends ValuesOf<typeof page> {
   /** Only items in this state. */
   readonly state?: string | undefined;
-  /** Only items with this text in an id, partner, name or state, in any letter case. */
-  readonly contains?: string | undefined;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
 }
 
 /** Returns a page of the matching items, and the total number of matches. */
@@ -32,15 +38,6 @@ function toPage<Value, Item extends object>(
   const matching = state === undefined && wanted === '' ? all : all.filter(matches);
   return { items: matching.slice(offset, offset + limit).map(shown), total: matching.length };
 }
-
-/** Maximum of items in an answer over HTTP, unless the call asks for more. */
-const PAGE = 1000;
-
-const page = {
-  contains: text('only items with this text in an id, a partner, a name or a state, in any letter case'),
-  offset: integer(0, { description: 'how many items to skip', default: 0 }),
-  limit: integer(0, { description: 'maximum number of items', default: PAGE }),
-};
 
 /** Declares a list of a world, with the total number of matching items. JavaScript gets all of them. */
 export const listOf = <const Name extends string, Value, Item extends object>(

@@ -1,9 +1,9 @@
 import type { FixtureDeposit } from '../../schemas/generated/types.ts';
 import { isValidId } from '../behaviour.ts';
 import { Refusal, badRequest, emitChange, timeIn, type Place, type Sandbox } from '../session.ts';
-import { depositNow, lookUp, valuesOf, type Deposit, type DepositNow, type Execution } from '../world.ts';
+import { depositNow, lookUp, valuesOf, type Deposit, type DepositNow } from '../world.ts';
 import { listOf, readItem } from './data.ts';
-import { integer, number, oneOf, required, text } from './fields.ts';
+import { integer, number, oneOf, required, text, type ValuesOf } from './fields.ts';
 import { operation, whole } from './operation.ts';
 
 /** Default amount (USD) of an executed deposit. */
@@ -12,8 +12,7 @@ const DEFAULT_AMOUNT = 100;
 /** `id` in the path. */
 const byId = { id: required(text(), 'the reference_id of a deposit') };
 
-/** Values of an executed deposit. */
-type ExecutionChange = { readonly [Name in keyof Execution]?: number | undefined };
+const execution = { amountInUsd: number(), executedAt: integer(0) };
 
 /** The deposits of a world, by reference_id. */
 export const deposits = {
@@ -22,7 +21,7 @@ export const deposits = {
     'The deposits in their current state, with what they become. This is no poll.',
     ({ peek }) => valuesOf(peek().world.deposits),
     (place) => (deposit: Deposit) => shownDeposit(place, place.peek(), deposit),
-    oneOf(['EXECUTED', 'pending', 'failed'], 'only deposits in this state'),
+    oneOf(['EXECUTED', 'pending', 'failed'], { description: 'only deposits in this state' }),
   ),
   get: operation('GET /deposits/{id}', 'One deposit.', {
     result: 'shownDeposit',
@@ -47,9 +46,9 @@ export const deposits = {
     {
       result: 'shownDeposit',
       parameters: byId,
-      body: { amountInUsd: number(), executedAt: integer(0) },
+      body: execution,
       example: { amountInUsd: 10, executedAt: 1767225600000 },
-      args: (id: string, given: ExecutionChange = {}) => [given, { id }],
+      args: (id: string, given: ValuesOf<typeof execution> = {}) => [given, { id }],
       run: (place, { id, ...given }) => {
         const { reference_id, user_id, ...deposit } = findPending(place, id);
         const planned = deposit.state === 'pending' ? deposit.becomes : undefined;

@@ -4,14 +4,8 @@ import { chaosName, parseChaos, parseQueuedChaos, ruleSpec } from '../chaos.ts';
 import { faults as allFaults } from '../faults.ts';
 import { Refusal, badRequest, emitChange, newService, type Place, type Sandbox } from '../session.ts';
 import { variants } from '../variants.ts';
-import { integer, oneOf, required, type Field } from './fields.ts';
+import { integer, oneOf, required, type Field, type ValuesOf } from './fields.ts';
 import { operation } from './operation.ts';
-
-export interface FaultChange {
-  readonly fault?: string | null | undefined;
-  readonly chaos?: readonly string[] | null | undefined;
-  readonly seed?: number | undefined;
-}
 
 /** The active fault and chaos of a world. */
 export interface ShownFaults {
@@ -48,6 +42,9 @@ const kind: Field<string | number> = {
   has: (value) => typeof value === 'string' || typeof value === 'number',
 };
 
+const change = { fault, chaos, seed: integer() };
+export interface FaultChange extends ValuesOf<typeof change> {}
+
 export const faults = {
   get: operation('GET /faults', 'The active fault, the chaos, and all faults and variants.', {
     result: 'faults',
@@ -61,9 +58,9 @@ export const faults = {
     'Sets the fault or variant by its id, the chaos by specs such as "500:0.1", or its seed. null switches off.',
     {
       result: 'faults',
-      body: { fault, chaos, seed: integer() },
+      body: change,
       example: { fault: 'pending-with-202', chaos: ['500:0.1'], seed: 7 },
-      args: (change: FaultChange) => [change],
+      args: (given: FaultChange) => [given],
       run: setFaults,
     },
   ),
@@ -75,7 +72,7 @@ export const faults = {
       body: {
         kind: required(kind, 'such as 503, "reset" or "slow:2s"'),
         count: integer(1),
-        endpoint: oneOf(endpointNames, 'only requests to this endpoint'),
+        endpoint: oneOf(endpointNames, { description: 'only requests to this endpoint' }),
       },
       example: { kind: '503', count: 3, endpoint: 'user-status' },
       args: (of: string | number, count?: number, endpoint?: Endpoint) => [{ kind: of, count, endpoint }],
@@ -92,22 +89,22 @@ export const faults = {
   ),
 };
 
-function setFaults({ session, open }: Place, change: FaultChange): ShownFaults {
-  if (Object.values(change).every((value) => value === undefined))
+function setFaults({ session, open }: Place, given: FaultChange): ShownFaults {
+  if (Object.values(given).every((value) => value === undefined))
     throw badRequest('', 'the body needs "fault", "chaos" or "seed", such as {"chaos": ["500:0.1"]}');
   // Check all values before any change.
-  const plan = change.chaos && orBadRequest('chaos', () => parseChaos(change.chaos!));
+  const plan = given.chaos && orBadRequest('chaos', () => parseChaos(given.chaos!));
   const sandbox = open();
-  if (change.fault !== undefined) {
-    const id = change.fault;
+  if (given.fault !== undefined) {
+    const id = given.fault;
     sandbox.deviation = id === null ? undefined : { id, change: deviations.get(id)!.change };
     sandbox.service = newService(session.options, sandbox.deviation);
     emitChange(session, sandbox, id === null ? 'no fault' : `fault ${id} on`);
   }
-  if (change.chaos !== undefined || change.seed !== undefined) {
+  if (given.chaos !== undefined || given.seed !== undefined) {
     const { chaos: now } = sandbox;
-    const { seed = now.seed } = change;
-    const rules = change.chaos === undefined ? now.plan : (plan ?? []);
+    const { seed = now.seed } = given;
+    const rules = given.chaos === undefined ? now.plan : (plan ?? []);
     // The queue of the next requests stays.
     sandbox.chaos = { plan: rules, seed, drawn: new Map(), queue: now.queue };
     emitChange(session, sandbox, rules.length === 0 ? 'no chaos' : `chaos ${rules.map(ruleSpec).join(', ')}`);

@@ -16,13 +16,17 @@ export interface Field<Value = unknown> {
 export type Fields = Readonly<Record<string, Field>>;
 
 type ValueOf<One> = One extends Field<infer Value> ? Value : never;
-type RequiredIn<Declared extends Fields> = {
-  readonly [Name in keyof Declared]: Declared[Name] extends { readonly isRequired: true } ? Name : never;
-}[keyof Declared];
+interface Required {
+  readonly isRequired: true;
+}
+/** The values of fields. Keeps their documentation. */
 export type ValuesOf<Declared extends Fields> = {
-  readonly [Name in RequiredIn<Declared>]: ValueOf<Declared[Name]>;
+  readonly [Name in keyof Declared as Declared[Name] extends Required ? Name : never]: ValueOf<
+    Declared[Name]
+  >;
 } & {
-  readonly [Name in Exclude<keyof Declared, RequiredIn<Declared>>]?: ValueOf<Declared[Name]> | undefined;
+  readonly [Name in keyof Declared as Declared[Name] extends Required ? never : Name]?:
+    ValueOf<Declared[Name]> | undefined;
 };
 
 /** Declares a field that must be given. */
@@ -32,32 +36,27 @@ export const required = <Value>(field: Field<Value>, description: string) => ({
   isRequired: true as const,
 });
 
-export const text = (description?: string): Field<string> => ({
-  schema: { type: 'string', ...(description !== undefined && { description }) },
+export const text = (more: Schema = {}): Field<string> => ({
+  schema: { type: 'string', ...more },
   must: 'be a string',
   has: (value) => typeof value === 'string',
 });
 
-const atLeast = (minimum: number | undefined) => (minimum === undefined ? '' : ` of at least ${minimum}`);
-
 export const number = (minimum = 0): Field<number> => ({
   schema: { type: 'number', minimum },
-  must: `be a number${atLeast(minimum)}`,
+  must: `be a number of at least ${minimum}`,
   has: (value) => Number.isFinite(value) && Number(value) >= minimum,
 });
 
 /** @param more such as a description, or a default for HTTP */
 export const integer = (minimum?: number, more: Schema = {}): Field<number> => ({
   schema: { type: 'integer', ...(minimum !== undefined && { minimum }), ...more },
-  must: `be a whole number${atLeast(minimum)}`,
+  must: `be a whole number${minimum === undefined ? '' : ` of at least ${minimum}`}`,
   has: (value) => Number.isSafeInteger(value) && Number(value) >= (minimum ?? -Infinity),
 });
 
-export const oneOf = <const Word extends string>(
-  words: readonly Word[],
-  description?: string,
-): Field<Word> => ({
-  schema: { type: 'string', enum: words, ...(description !== undefined && { description }) },
+export const oneOf = <const Word extends string>(words: readonly Word[], more: Schema = {}): Field<Word> => ({
+  schema: { type: 'string', enum: words, ...more },
   must: `be one of ${words.join(', ')}`,
   has: (value) => words.includes(value as Word),
 });

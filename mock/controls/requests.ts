@@ -1,74 +1,80 @@
 import { METHODS } from 'node:http';
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { splitTarget } from '../handler.ts';
 import { clearJournal, storedEntries, toJournalEntry, toJournalLine } from '../journal.ts';
 import type { JournalLine } from '../journal.ts';
 import { addressedWorld, peekSandbox, emitChange, badRequest, Refusal } from '../session.ts';
 import type { Place, Sandbox, Session } from '../session.ts';
-import { integer, type Field, type Schema } from './fields.ts';
+import { integer, type Field, type ValuesOf } from './fields.ts';
 import { findKeyByName } from './keys.ts';
 import { operation } from './operation.ts';
 
-/** Criteria for requests. All given ones have to match. */
-export interface RequestQuery {
-  readonly method?: string | undefined;
-  /** Path and query as sent. */
-  readonly url?: string | undefined;
-  readonly urlPath?: string | undefined;
-  readonly endpoint?: Endpoint | undefined;
-  /** A key as the client sends it, with or without `~` and a world, or its name: `northwind/active`. */
-  readonly key?: string | undefined;
-  readonly status?: number | string | undefined;
-  /** Text in the reason. */
-  readonly reason?: string | undefined;
-  /** Only requests with a greater id. */
-  readonly since?: number | string | undefined;
+interface Criterion<Value> extends Field<Value> {
+  readonly matches: (line: JournalLine, value: string) => boolean;
 }
 
-type Criterion = keyof RequestQuery;
-
-const matchers: Readonly<Record<Criterion, (line: JournalLine, value: string) => boolean>> = {
-  method: ({ method }, value) => method === value,
-  url: ({ target }, value) => target === value,
-  urlPath: ({ target }, value) => splitTarget(target).path === value,
-  endpoint: ({ endpoint }, value) => endpoint === value,
-  key: ({ key }, value) => key === value,
-  status: ({ status }, value) => `${status}` === value,
-  reason: ({ reason }, value) => reason.includes(value),
-  since: ({ id }, value) => id > Number(value),
-};
-
 /** A text or a number. Values that nothing can match are refused: a test that expects no request would pass. */
-const criterion = <Value extends string | number>(
+const criterion = <Value extends string | number = string>(
   must: string,
+  matches: Criterion<Value>['matches'],
   has: (value: string) => boolean = () => true,
-): Field<Value> => ({
-  schema: { type: ['string', 'integer'], description: must } satisfies Schema,
+): Criterion<Value> => ({
+  schema: { type: ['string', 'integer'], description: must },
   must: `be ${must}`,
   has: (value) => (typeof value === 'string' || typeof value === 'number') && has(`${value}`),
+  matches,
 });
 
+const isStatus = (value: string) => /^[1-5]\d\d$/.test(value);
+const isId = (value: string) => /^\d{1,9}$/.test(value);
+const isEndpoint = (value: string) => Object.hasOwn(endpoints, value);
+const endpointList = Object.keys(endpoints).join(', ');
+
 const criteria = {
-  method: criterion<string>('a method of HTTP, such as GET', (value) => METHODS.includes(value)),
-  url: criterion<string>('the path and query as sent'),
-  urlPath: criterion<string>('the path as sent'),
-  endpoint: criterion<Endpoint>(`one of ${endpointNames.join(', ')}`, (value) =>
-    endpointNames.includes(value as Endpoint),
+  method: criterion(
+    'a method of HTTP, such as GET',
+    ({ method }, value) => method === value,
+    (value) => METHODS.includes(value),
   ),
-  key: criterion<string>('a key as the client sends it, or its name'),
-  status: criterion<number | string>('a status from 100 to 599', (value) => /^[1-5]\d\d$/.test(value)),
-  reason: criterion<string>('a part of the reason'),
-  since: criterion<number | string>('the id of a request', (value) => /^\d{1,9}$/.test(value)),
-} satisfies Readonly<Record<Criterion, Field>>;
+  /** Path and query as sent. */
+  url: criterion('the path and query as sent', ({ target }, value) => target === value),
+  urlPath: criterion('the path as sent', ({ target }, value) => splitTarget(target).path === value),
+  endpoint: criterion<Endpoint>(
+    `one of ${endpointList}`,
+    ({ endpoint }, value) => endpoint === value,
+    isEndpoint,
+  ),
+  /** A key as the client sends it, with or without `~` and a world, or its name: `northwind/active`. */
+  key: criterion('a key as the client sends it, or its name', ({ key }, value) => key === value),
+  status: criterion<number | string>(
+    'a status from 100 to 599',
+    ({ status }, value) => `${status}` === value,
+    isStatus,
+  ),
+  /** Text in the reason. */
+  reason: criterion('a part of the reason', ({ reason }, value) => reason.includes(value)),
+  /** Only requests with a greater id. */
+  since: criterion<number | string>('the id of a request', ({ id }, value) => id > Number(value), isId),
+};
+
+const byCriteria = {
+  body: criteria,
+  example: { status: 429, key: 'northwind-key~mine' },
+  args: (query: RequestQuery = {}) => [query] as const,
+};
+const lastFields = {
+  limit: integer(0, { description: 'only the last n requests' }),
+  since: integer(0, { description: 'only requests with a greater id' }),
+};
+
+/** Criteria for requests. All given ones have to match. */
+export interface RequestQuery extends ValuesOf<typeof criteria> {}
 
 export const requests = {
   list: operation('GET /requests', 'The last requests, oldest first, each with the reason of its answer.', {
     result: 'requests',
-    parameters: {
-      limit: integer(0, { description: 'only the last n requests' }),
-      since: integer(0, { description: 'only requests with a greater id' }),
-    },
-    args: (query: { readonly limit?: number; readonly since?: number } = {}) => [undefined, query],
+    parameters: lastFields,
+    args: (query: ValuesOf<typeof lastFields> = {}) => [undefined, query],
     run: (place, { limit, since = 0 }) => {
       const all = findRequests(place, {});
       const later = all.filter(({ id }) => id > since);
@@ -80,9 +86,7 @@ export const requests = {
   /** Returns the matching requests in the journal, oldest first. */
   find: operation('POST /requests/find', 'Lists the matching requests.', {
     result: 'requests',
-    body: criteria,
-    example: { status: 429, key: 'northwind-key~mine' },
-    args: (query: RequestQuery = {}) => [query],
+    ...byCriteria,
     run: (place, query) => ({
       requests: findRequests(place, query),
       dropped: place.peek().journal.dropped,
@@ -92,9 +96,7 @@ export const requests = {
   /** @throws Refusal with 409 if the journal dropped requests, unless `since` excludes them */
   count: operation('POST /requests/count', 'Counts the matching requests.', {
     result: 'count',
-    body: criteria,
-    example: { status: 429, key: 'northwind-key~mine' },
-    args: (query: RequestQuery = {}) => [query],
+    ...byCriteria,
     run: (place, query) => {
       const found = findRequests(place, query);
       const { dropped, droppedTo, size } = searchedWorld(place, query.key).sandbox.journal;
@@ -123,7 +125,7 @@ function findRequests(place: Place, query: RequestQuery) {
   const { sandbox, key } = searchedWorld(place, query.key);
   const wanted = Object.entries({ ...query, key }).filter(([, value]) => value !== undefined);
   const matches = (line: JournalLine) =>
-    wanted.every(([name, value]) => matchers[name as Criterion](line, `${value}`));
+    wanted.every(([name, value]) => criteria[name as keyof RequestQuery].matches(line, `${value}`));
   return storedEntries(sandbox.journal)
     .filter((kept) => matches(toJournalLine(kept, redact)))
     .map((kept) => toJournalEntry(kept, redact));
