@@ -251,16 +251,26 @@ const judges: Partial<Record<RuleId, (entries: readonly Entry[]) => Evidence>> =
   },
 };
 
-/** Creates the grade of a rule from what was seen. */
-export function gradeOf(rule: Rule, { times, broken = [], doubtful = [] }: Evidence): Grade {
-  const { id, title, clause, level, advice, needs, otherwise } = rule;
-  const named = { id: id as RuleId, title, clause, level };
-  if (broken.length > 0) return { ...named, outcome: 'broken', requests: broken, advice };
-  if (doubtful.length > 0) {
-    const readings = [otherwise, `the client broke the rule: ${rule.counts}`] as const;
-    return { ...named, outcome: 'unclear', requests: doubtful, readings, advice };
-  }
-  return times > 0 ? { ...named, outcome: 'kept', times } : { ...named, outcome: 'notSeen', needs };
+/** Creates the grade of a rule, with what belongs to its outcome. */
+export function gradeOf(
+  { id, title, clause, level, counts, advice, needs, otherwise }: Rule,
+  outcome: Grade['outcome'],
+  times: number,
+  requests: readonly Entry[],
+): Grade {
+  const details = {
+    kept: { times },
+    broken: { requests, advice },
+    unclear: { requests, readings: [otherwise, `the client broke the rule: ${counts}`], advice },
+    notSeen: { needs },
+  } as const;
+  return { id: id as RuleId, title, clause, level, outcome, ...details[outcome] };
+}
+
+function gradeFrom(rule: Rule, { times, broken = [], doubtful = [] }: Evidence): Grade {
+  if (broken.length > 0) return gradeOf(rule, 'broken', times, broken);
+  if (doubtful.length > 0) return gradeOf(rule, 'unclear', times, doubtful);
+  return gradeOf(rule, times > 0 ? 'kept' : 'notSeen', times, []);
 }
 
 /**
@@ -272,7 +282,7 @@ export function gradeOf(rule: Rule, { times, broken = [], doubtful = [] }: Evide
 export function scorecardOf(entries: readonly Entry[], dropped = 0): Scorecard {
   const graded = rules.flatMap((rule) => {
     const judge = judges[rule.id];
-    return judge === undefined ? [] : gradeOf(rule, judge(entries));
+    return judge === undefined ? [] : gradeFrom(rule, judge(entries));
   });
   return { rules: graded, dropped };
 }

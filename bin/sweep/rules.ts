@@ -235,23 +235,15 @@ export function judgeRules(runs: Runs): readonly JudgedRule[] {
   });
 }
 
+/** Judges a rule by the strongest of what the runs show. */
 function judged(
   rule: (typeof rules)[number],
   seen: readonly (Sight & { readonly state: string })[],
 ): JudgedRule {
-  const kind = (['broken', 'unclear', 'kept'] as const).find((one) =>
-    seen.some((sight) => sight.kind === one),
-  );
-  const shown = seen.filter((sight) => sight.kind === kind && kind !== undefined);
+  const outcomes = ['broken', 'unclear', 'kept'] as const;
+  const outcome = outcomes.find((one) => seen.some(({ kind }) => kind === one)) ?? 'notSeen';
+  const shown = seen.filter(({ kind }) => kind === outcome);
   const requests = shown.flatMap((sight) => sight.requests ?? []);
-  const grade = gradeOf(rule, { times: kind === 'kept' ? shown.length : 0 });
-  const { advice, counts, otherwise } = rule;
-  const readings = [otherwise, `the client broke the rule: ${counts}`] as const;
   const states = [...new Set(shown.map(({ state }) => state))];
-  if (kind === 'broken') return { grade: { ...bare(grade), outcome: kind, requests, advice }, states };
-  if (kind === 'unclear')
-    return { grade: { ...bare(grade), outcome: kind, requests, readings, advice }, states };
-  return { grade, states };
+  return { grade: gradeOf(rule, outcome, shown.length, requests), states };
 }
-
-const bare = ({ id, title, clause, level }: Grade) => ({ id, title, clause, level });
