@@ -8,7 +8,7 @@ import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
 import { finish, finishStopped, report, runScenarios, stopOf, timed, type RunState } from './run-state.ts';
 import { recordUnanswered, sendLookups, type LookupsToSend } from './send-lookups.ts';
-import { excuse, failuresOf, judgementOf, verdictsOn, wrongAnswersOf } from './tally.ts';
+import { excuse, failuresOf, judgementOf, verdictsOn, wrongAnswersOf, type Failure } from './tally.ts';
 
 /** A part of a run. */
 interface Phase {
@@ -22,11 +22,11 @@ export const phases: readonly Phase[] = [
   { name: 'one lookup', run: replay },
   { name: 'lookups', run: walkBoth },
   { name: 'failures in company', run: excuseCompany },
-  { name: 'explain failures', run: explainFailures },
+  { name: 'explain failures', run: explainLookups },
   { name: 'scenarios', run: (state) => runAll(state, state.scenarios.lanes) },
   { name: 'triples', run: sendTriples },
   { name: 'failures in company, of triples', run: excuseCompany },
-  { name: 'explain failures of triples', run: explainFailures },
+  { name: 'explain failures of triples', run: explainLookups },
   { name: 'state changes', run: changeState },
   { name: 'rate limits', run: (state) => runAll(state, [state.scenarios.limiters]) },
   { name: 'explain failures of rate limits', run: explainFailures },
@@ -203,8 +203,16 @@ async function changeState(state: RunState): Promise<void> {
 
 const MAX_EXPLAINING = 2000;
 
+/** Explains failures of lookups. Those of other requests wait for the end: a lookup that fails too tells more. */
+function explainLookups(state: RunState): Promise<void> {
+  return explainFailures(state, ({ origin }) => origin !== undefined);
+}
+
 /** Confirms each failure and finds out under which conditions it happens. */
-async function explainFailures(state: RunState): Promise<void> {
+async function explainFailures(
+  state: RunState,
+  isWanted: (failure: Failure) => boolean = () => true,
+): Promise<void> {
   const { options, rows, tally, explained, startedAt, known, sender, budget, lookupsEndAt, evaluation } =
     state;
   const { clock, maxDurationMs, seed } = options;
@@ -223,7 +231,7 @@ async function explainFailures(state: RunState): Promise<void> {
   for (const row of rows) {
     const { id } = row;
     const [failure] = failuresOf(tally, row);
-    if (failure === undefined || explained.has(id)) continue;
+    if (failure === undefined || explained.has(id) || !isWanted(failure)) continue;
     // What a teardown undid is not asked again.
     if (evaluation.changes.concerns(failure.exchange.request)) continue;
     report(state, id);

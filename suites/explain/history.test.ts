@@ -12,16 +12,24 @@ test('an id is counted with its key, whatever its spelling', () => {
   const history = createHistory(known);
   history.add(depositCheck(id), true);
   history.add(depositCheck(id.toUpperCase()), true);
-  assert.deepEqual(history.nth(depositCheck(id)), { id: 2, request: 1 });
+  assert.deepEqual(history.nth(depositCheck(id)), { id: 2, url: 1, request: 1 });
   const [, second] = known.callerKeys;
   const other = depositCheck(id, { credential: { as: 'key', key: second! } });
-  assert.deepEqual(history.nth(other), { id: 0, request: 0 });
+  assert.deepEqual(history.nth(other), { id: 0, url: 0, request: 0 });
+});
+
+test('a URL is counted alone, and with its header fields', () => {
+  const history = createHistory(known);
+  history.add(depositCheck(id), true);
+  const other = depositCheck(id, { headers: { accept: '*/*' } });
+  history.add(other, true);
+  assert.deepEqual(history.nth(other), { id: 2, url: 2, request: 1 });
 });
 
 test('nobody knows whether the target has counted a lost request', () => {
   const history = createHistory(known);
   history.add(depositCheck(id), false);
-  assert.deepEqual(history.nth(depositCheck(id)), { id: undefined, request: undefined });
+  assert.deepEqual(history.nth(depositCheck(id)), { id: undefined, url: undefined, request: undefined });
   assert.equal(history.asked(depositCheck(id)), 1);
 });
 
@@ -35,7 +43,7 @@ test('times separate what fails from what passes, in words', () => {
   const seen = (what: string, nth: number, hasFailed: boolean) => ({
     request: depositCheck(what),
     levels: plainLevels('deposit-check'),
-    nth: { id: nth, request: nth },
+    nth: { id: nth, url: nth, request: nth },
     hasFailed,
   });
   const found = timesOf([seen('a', 1, false), seen('a', 2, true), seen('a', 3, true), seen('b', 5, false)]);

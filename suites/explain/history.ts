@@ -4,11 +4,12 @@ import type { Known } from '../known.ts';
 import { fingerprint, type Request } from '../request.ts';
 
 /**
- * How often something was asked for, this time included: the id with this key, and exactly this request. Undefined if
- * nobody knows, because a lost or refused request may count or not.
+ * How often something was asked for with this key, this time included: the id, the URL, and the URL with the same header
+ * fields. Undefined if nobody knows, because a lost or refused request may count or not.
  */
 export interface Nth {
   readonly id: number | undefined;
+  readonly url: number | undefined;
   readonly request: number | undefined;
 }
 
@@ -16,16 +17,18 @@ export interface Nth {
 export function createHistory(known: Known) {
   const counts = new Map<string, { certain: number; possible: number }>();
   const countOf = (name: string) => counts.get(name) ?? { certain: 0, possible: 0 };
-  const nthOf = (name: string, more: number) => {
+  const nthOf = (name: string) => {
     const { certain, possible } = countOf(name);
-    return certain === possible ? certain + more : undefined;
+    return certain === possible ? certain : undefined;
   };
   const namesOf = (request: Request) => {
     const who = authorizationOf(request.credential, known.callerKeys[0]);
     const isPlain = request.misplaced === undefined && request.body === undefined;
+    const url = isPlain ? `${who} ${request.target}` : fingerprint(request);
     return {
       id: `${who} ${request.endpoint} ${idOf(request)}`,
-      request: isPlain ? `${who} ${request.target}` : fingerprint(request),
+      url,
+      request: `${url} ${JSON.stringify([request.headers, request.fieldNames])}`,
     };
   };
   return {
@@ -38,8 +41,8 @@ export function createHistory(known: Known) {
     },
     /** Its place after `add`. */
     nth: (request: Request): Nth => {
-      const { id, request: same } = namesOf(request);
-      return { id: nthOf(id, 0), request: nthOf(same, 0) };
+      const { id, url, request: same } = namesOf(request);
+      return { id: nthOf(id), url: nthOf(url), request: nthOf(same) };
     },
     /** How often its id was asked for, lost requests included. */
     asked: (request: Request): number => countOf(namesOf(request).id).possible,

@@ -37,7 +37,7 @@ export interface Asked {
   readonly nth: Nth;
 }
 
-const NOBODY_KNOWS: Nth = { id: undefined, request: undefined };
+const NOBODY_KNOWS: Nth = { id: undefined, url: undefined, request: undefined };
 
 /** A lookup with a known outcome. */
 export interface Observation {

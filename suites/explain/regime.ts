@@ -1,6 +1,6 @@
 import type { Levels } from '../model/factors.ts';
 import type { Request } from '../request.ts';
-import { idOf } from './history.ts';
+import { idOf, type Nth } from './history.ts';
 import type { Observation, Wanted } from './probe.ts';
 import { drawsFor, shareOf, type Share } from './statistics.ts';
 
@@ -51,8 +51,8 @@ export const drawsWith = (regime: Regime, levels: Levels): number => drawsFor(sh
 
 /** The times of asking at which lookups fail. */
 export interface Times {
-  /** What is asked again: an id with the same key, or exactly the same request. */
-  readonly what: 'id' | 'request';
+  /** What is asked again with the same key: an id, a URL, or a URL with the same header fields. */
+  readonly what: keyof Nth;
   readonly nth: number;
   /** Whether later times pass. */
   readonly isOnly: boolean;
@@ -61,7 +61,7 @@ export interface Times {
 /** Histories are first, second, later. */
 export const LATER = 3;
 
-const candidates = (['id', 'request'] as const).flatMap((what): readonly Times[] => [
+const candidates = (['id', 'url', 'request'] as const).flatMap((what): readonly Times[] => [
   { what, nth: 2, isOnly: false },
   { what, nth: LATER, isOnly: false },
   { what, nth: 1, isOnly: true },
@@ -103,9 +103,14 @@ export function isAt({ what, nth: first, isOnly }: Times, { nth }: Pick<Observat
   return isOnly ? at === first : at >= first;
 }
 
+const again = {
+  id: 'an id is asked for',
+  url: 'the same URL is asked for',
+  request: 'the same request is sent',
+} as const satisfies Record<keyof Nth, string>;
+
 /** In words that complete "fails when". */
 export function timesWords({ what, nth, isOnly }: Times): string {
   const time = `the ${['first', 'second', 'third'][nth - 1]} time`;
-  const again = what === 'id' ? 'an id is asked for' : 'the same request is sent';
-  return `history: ${isOnly ? time : `from ${time} on`} that ${again} in this run`;
+  return `history: ${isOnly ? time : `from ${time} on`} that ${again[what]} in this run`;
 }
