@@ -1,5 +1,5 @@
 /**
- * A client with openapi-fetch and types generated from the OpenAPI document. Argument: URL. `check-clients.ts`
+ * A client with openapi-fetch and types generated from the OpenAPI document. Argument: URL. `check-openapi-client.ts`
  * compiles it in a separate folder. It compiles only if the generated types fit these declarations.
  */
 import createClient from 'openapi-fetch';

@@ -62,7 +62,7 @@ async function get(path, name, id, withKey = key) {
     const headers = { Authorization: `Bearer ${withKey}` };
     if (has('header-lost') && tries > 0) delete headers.Authorization;
     if (has('post-after-error') && tries > 0) headers.retried = true;
-    if (has('debug-log')) process.stdout.write(`GET ${target} ${JSON.stringify(headers)}\n`);
+    if (has('debug-log')) process.stderr.write(`GET ${target} ${JSON.stringify(headers)}\n`);
     let answer;
     try {
       answer = await send(target, headers);
