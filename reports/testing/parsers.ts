@@ -9,6 +9,9 @@ import { validateXML } from 'xmllint-wasm';
 export interface MarkdownNode {
   readonly type: string;
   readonly value?: string;
+  readonly lang?: string | null | undefined;
+  readonly url?: string;
+  readonly position?: ReturnType<typeof fromMarkdown>['position'] | undefined;
   readonly children?: readonly MarkdownNode[];
 }
 

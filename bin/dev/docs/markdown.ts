@@ -1,4 +1,4 @@
-import { fromMarkdown } from 'mdast-util-from-markdown';
+import { markdownNodes } from '../../../reports/testing/parsers.ts';
 
 /**
  * Returns code blocks, headings and links of a page in order, including those in lists and quotes. A block has the
@@ -7,21 +7,15 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 export function parsePage(markdown: string) {
   const blocks: { readonly heading: string; readonly language: string; readonly text: string }[] = [];
   const [headings, links]: [string[], string[]] = [[], []];
-  const visit = (node: Node): void => {
-    if (node.type === 'heading')
-      headings.push(
-        markdown.slice(node.position?.start.offset, node.position?.end.offset).replace(/^#+ /, ''),
-      );
-    if (node.type === 'code')
-      blocks.push({ heading: headings.at(-1) ?? '', language: node.lang ?? '', text: `${node.value}\n` });
-    if (node.type === 'link') links.push(node.url);
-    if ('children' in node) node.children.forEach(visit);
-  };
-  visit(fromMarkdown(markdown));
+  for (const { type, value, lang, url, position } of markdownNodes(markdown)) {
+    if (type === 'heading')
+      headings.push(markdown.slice(position?.start.offset, position?.end.offset).replace(/^#+ /, ''));
+    if (type === 'code')
+      blocks.push({ heading: headings.at(-1) ?? '', language: lang ?? '', text: `${value}\n` });
+    if (type === 'link') links.push(url!);
+  }
   return { blocks, headings, links };
 }
-
-type Node = ReturnType<typeof fromMarkdown> | ReturnType<typeof fromMarkdown>['children'][number];
 
 /** Returns the anchor of a heading on GitHub. */
 export function slugOf(heading: string): string {
