@@ -153,16 +153,6 @@ test('missing parts of the record are omitted', () => {
   assert.ok(empty.texts.has('nothing was checked'));
 });
 
-test('failures with the same answer have a likely cause', () => {
-  const hasLikelyCause = (...actuals: readonly string[]) => {
-    const requirements = actuals.map((actual, nth) => ({ ...sampleFailure, id: `a/b/${nth}`, actual }));
-    return renderHtml({ ...sampleRecord, requirements }).includes(' failures have the same answer');
-  };
-  assert.ok(hasLikelyCause('500', '500', '500', '404'));
-  assert.ok(!hasLikelyCause('500', '500'));
-  assert.ok(!hasLikelyCause('500', '500', '500', '404', '401', '403', '400'));
-});
-
 test('an id that could clash with another anchor is replaced', () => {
   const results = ['a/b', 'findings', 'a b/c', '', '/a'].map((id): RequirementResult => ({
     ...sampleRecord.requirements[0]!,

@@ -3,17 +3,16 @@ import type { RunRecord } from '../../schemas/generated/types.ts';
 import { count, duration } from '../text.ts';
 import { verdictStyles, waitWords } from '../results.ts';
 import { strengthSentences } from '../strength.ts';
-import { conclusion, grouped } from '../verdict.ts';
+import { conclusion } from '../verdict.ts';
 import { traffic } from './charts.ts';
 import { findings } from './findings.ts';
 import { style } from './generated/style.ts';
-import { html, toText, styleElement, visible, type Markup } from '../markup.ts';
+import { html, toText, styleElement, type Markup } from '../markup.ts';
 import { glance, judgedRows, matrix, observedRows } from './overview.ts';
 import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
 
 type Render = (context: PageContext) => Markup | undefined;
 const sections: readonly (readonly [anchor: string, title: string, render: Render])[] = [
-  ['likely-cause', 'Likely cause', causes],
   ['matrix', 'Matrix', matrix],
   ['findings', 'Findings', findings],
   ['requirements', 'Requirements', judgedRows],
@@ -87,20 +86,6 @@ function header(record: RunRecord): Markup {
     <p class="numbers">${headline.slice(colon + 2)}</p>
     ${definitions('facts', facts)}
   </header>`;
-}
-
-const MIN_ALIKE = 3;
-const MAX_ACTUAL = 300;
-
-function causes({ record: { requirements } }: PageContext): Markup | undefined {
-  const failed = requirements.filter((result) => result.outcome === 'failed');
-  const groups = [...grouped(failed, ({ actual }) => actual)];
-  const [[actual, { length }] = ['', []]] = groups.toSorted(
-    ([, one], [, other]) => other.length - one.length,
-  );
-  if (length < MIN_ALIKE || length * 2 < failed.length) return undefined;
-  return html`<p>${count(length)} of ${count(failed.length)} failures have the same answer:</p>
-    <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
 }
 
 function rerun({ record: { rerun: line, seed, canary } }: PageContext): Markup | undefined {
