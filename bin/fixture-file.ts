@@ -19,34 +19,28 @@ export async function loadFixture(file: string | undefined, env: Environment): P
   return readFixture(text, file, env);
 }
 
-/**
- * Reads a file that a user named.
- *
- * @param what name of the file in messages: `--ca ca.pem`
- * @param messages by system error code
- * @throws Problem if it cannot be read
- */
-export async function readText(
+type Reading = readonly [
   file: string,
+  /** Name of the file in messages: `--ca ca.pem`. */
   what: string,
-  messages: Readonly<Record<string, string>> = {},
-  problem: ProblemCode = 'usage',
-): Promise<string> {
-  return (await readBytes(file, what, messages, problem)).toString();
-}
+  /** Messages by system error code. */
+  messages?: Readonly<Record<string, string>>,
+  problem?: ProblemCode,
+];
 
-/** The same, as bytes. */
-export async function readBytes(
-  file: string,
-  what: string,
-  messages: Readonly<Record<string, string>> = {},
-  problem: ProblemCode = 'usage',
-): Promise<Buffer> {
+/** Reads a file that a user named. @throws Problem if it cannot be read */
+export const readText = (...reading: Reading) => read((file) => readFile(file, 'utf8'), reading);
+export const readBytes = (...reading: Reading) => read((file) => readFile(file), reading);
+
+async function read<Content>(
+  load: (file: string) => Promise<Content>,
+  [file, what, known = {}, problem = 'usage']: Reading,
+): Promise<Content> {
   try {
-    return await readFile(file);
+    return await load(file);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new Problem(problem, `${what}: ${messages[code] ?? `cannot be read (${code})`}`);
+    throw new Problem(problem, `${what}: ${known[code] ?? `cannot be read (${code})`}`);
   }
 }
 
