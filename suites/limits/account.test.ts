@@ -105,6 +105,20 @@ function knowing(stated?: RateLimit, { deadline = HOUR_MS, runMs = HOUR_MS } = {
 const twenty: RateLimit = { most: 20, windowMs: 5 * MINUTE_MS };
 const five: RateLimit = { most: 5, windowMs: 3000 };
 
+test('a free request that passes while others still wait does not let them wait for ever', () => {
+  for (const isRefused of [false, true]) {
+    const one = knowing();
+    one.pass(0);
+    one.send({ cost: 0 });
+    one.refuse(0);
+    one.refusal(1, { cost: 0, sentAt: 0 });
+    one.refuse(520);
+    assert.deepEqual([one.turn(600), one.turn(600, { cost: 0 })], [1540, 600]);
+    (isRefused ? one.refuse : one.pass)(600, { cost: 0 });
+    assert.equal(one.turn(1540), 1540);
+  }
+});
+
 describe('each wait of a key that gets only 429, in ms', () => {
   const noMore = /^still 429 after 1 min in which nothing was sent$/;
   for (const [name, stated, retryAfterMs, waits, end] of [

@@ -208,9 +208,9 @@ export function nextTurn(limits: Limits, asked: Asked, now: number): Turn {
   const { endpoint, key, cost } = asked;
   const { refusal, advertised, flying } = accountOf(limits.endpoints[endpoint], key);
   if (refusal !== undefined) {
-    const { gaveUp, until, closedUntil, why, isProbing } = refusal;
+    const { gaveUp, why, isProbing } = refusal;
     if (gaveUp !== undefined) return { kind: 'never', why: gaveUp };
-    const at = cost === 0 ? closedUntil : Math.max(until, closedUntil);
+    const at = nextTryAt(refusal, cost);
     if (now < at) return { kind: 'at', at, why };
     if (isProbing && isTest(refusal, cost)) return { kind: 'reply' };
   }
@@ -225,6 +225,10 @@ export function nextTurn(limits: Limits, asked: Asked, now: number): Turn {
     advertised.remaining - flying <= cost;
   return (isOut || full !== undefined) && flying > 0 ? { kind: 'reply' } : { kind: 'now' };
 }
+
+/** When the next request may be sent, although the last ones got 429. */
+const nextTryAt = ({ until, closedUntil }: Refusal, cost: 0 | 1) =>
+  cost === 0 ? closedUntil : Math.max(until, closedUntil);
 
 /** Whether a request shows if a refusal has ended: one that counts, or any, if all were refused. */
 const isTest = ({ closedUntil }: Refusal, cost: 0 | 1) => cost > 0 || closedUntil > 0;
@@ -338,16 +342,13 @@ const seen = (limits: Limits, { endpoint, at }: Ended) =>
 function landed(limits: Limits, event: Passed | Refused): Limits {
   if (!event.isAdmitted) return seen(limits, event);
   const { inFlight, flying, refusal } = accountOf(limits.endpoints[event.endpoint], event.key);
+  const ended = { inFlight: inFlight - event.cost, flying: flying - 1 };
+  if (refusal === undefined) return seen(withAccount(limits, event, ended), event);
   // A request that was sent before the end of a refusal does not show that it ended.
-  const shows = refusal !== undefined && isTest(refusal, event.cost) && event.sentAt >= refusal.until;
-  return seen(
-    withAccount(limits, event, {
-      inFlight: inFlight - event.cost,
-      flying: flying - 1,
-      refusal: shows ? { ...refusal, isProbing: false } : refusal,
-    }),
-    event,
-  );
+  const isProbe = isTest(refusal, event.cost) && event.sentAt >= nextTryAt(refusal, event.cost);
+  // Whoever waits for a reply waits for ever if none is due.
+  const isProbing = refusal.isProbing && !isProbe && ended.flying > 0;
+  return seen(withAccount(limits, event, { ...ended, refusal: { ...refusal, isProbing } }), event);
 }
 
 /**
