@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer } from '../answer.ts';
 import { expectError, isLimiterAnswer } from '../expectations.ts';
 import type { Known } from '../known.ts';
@@ -7,6 +7,7 @@ import { explore, sendMembers, type Exploration, type Limited } from './explore.
 import { describeBursts, seconds, slowness } from './history.ts';
 import type { LimitBreak } from './judge-bursts.ts';
 import { burstSize, describeMs, statedLimit, type RateLimit } from './limit.ts';
+import type { Request } from '../request.ts';
 import { monitor, scenario, type Requirement, type ScenarioResult } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { observing } from '../scenarios/observing.ts';
@@ -194,6 +195,10 @@ async function judgeWaysAround(endpoint: Endpoint, context: Context, known: Know
   return { finding: failed('status', expected, actual), request, reply, cases };
 }
 
+/** Whether a request is GET to the path of its endpoint. The interface has no messages for others. */
+const isToEndpoint = ({ endpoint, method, target }: Request): boolean =>
+  method === 'GET' && target.split('?')[0] === endpoints[endpoint].path;
+
 function message(endpoint: Endpoint): Requirement {
   const limited = expectError(endpoint, 429);
   return monitor({
@@ -203,8 +208,7 @@ function message(endpoint: Endpoint): Requirement {
     title: 'Every 429 has the exact error body of its endpoint',
     ifUnseen: notReached,
     judge: (request, answer) =>
-      // The answer to HEAD has no body (RFC 9110 9.3.2).
-      request.endpoint === endpoint && request.method !== 'HEAD' && isLimiterAnswer(endpoint, answer)
+      request.endpoint === endpoint && isToEndpoint(request) && isLimiterAnswer(endpoint, answer)
         ? limited(answer)
         : undefined,
   });
