@@ -1,5 +1,6 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../answer.ts';
+import { fieldsOf } from '../expectations.ts';
 import type { Known } from '../known.ts';
 import { findableLettered } from '../inputs/uuids.ts';
 import { lookupOf, type Request } from '../request.ts';
@@ -43,8 +44,16 @@ const ROUNDS = 2;
 
 const isAnswer = (reply: Reply | undefined): reply is Answer => reply?.kind === 'answer';
 const isLimited = (reply: Reply | undefined) => isAnswer(reply) && reply.status === 429;
-/** A redirect or an error refuses the form. */
-const isPassed = (reply: Reply | undefined) => isAnswer(reply) && reply.status < 300;
+
+/** A field that only a result of the endpoint has. */
+const resultField: Readonly<Record<Endpoint, string>> = {
+  'user-status': 'is_under_ib',
+  'deposit-check': 'amountInUsd',
+};
+
+/** A redirect or an error refuses the form, and a page of another path answers something else. */
+const isPassed = (reply: Reply | undefined, endpoint: Endpoint) =>
+  isAnswer(reply) && reply.status < 300 && fieldsOf(reply)?.[resultField[endpoint]] !== undefined;
 
 /** The request whose answer shows data, if it is limited too; else one of the kind that is. */
 export const plainRequest = (
@@ -78,13 +87,13 @@ export async function tryWaysAround(context: Context, known: Known, plain: Reque
   const cases = replies.filter(isAnswer).length;
   if (!isLimited(first)) return { isLimited: false, cases, history };
   for (const [at, { form, request }] of entries.entries()) {
-    if (!isPassed(replies[at])) continue;
+    if (!isPassed(replies[at], plain.endpoint)) continue;
     let reply: Reply | undefined;
     let rounds = 0;
     for (; rounds < ROUNDS; rounds++) {
       const passes = await burst(...Array.from({ length: AT_ONCE }, () => request));
       const plains = await burst(...Array.from({ length: AT_ONCE }, () => plain));
-      if (!passes.every(isPassed) || !plains.every(isLimited)) break;
+      if (!passes.every((one) => isPassed(one, plain.endpoint)) || !plains.every(isLimited)) break;
       [reply] = passes;
     }
     if (rounds === ROUNDS)
