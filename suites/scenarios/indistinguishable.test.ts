@@ -87,13 +87,25 @@ describe('a difference between hidden and unknown ids', () => {
   });
 });
 
-/** The result of a requirement for a target. */
-async function outcomeOn(id: string, target: (request: Request, nth: number) => Answer): Promise<string> {
+/**
+ * The result of a requirement for a target.
+ *
+ * @param others number of requests of others before each pair
+ */
+async function outcomeOn(
+  id: string,
+  target: (request: Request, nth: number) => Answer,
+  others = 0,
+): Promise<string> {
   const requirement = [...pending, ...foreignIb].find((candidate) => candidate.id === id) as Scenario;
   let nth = 0;
   const send = (...requests: readonly Request[]) =>
     Promise.resolve(requests.map((request) => target(request, nth++)));
-  const finding = await runScenario(requirement, { send, sendAtOnce: send });
+  const sendAtOnce = (...requests: readonly Request[]) => {
+    nth += others;
+    return send(...requests);
+  };
+  const finding = await runScenario(requirement, { send, sendAtOnce, wait: () => Promise.resolve() });
   return finding.kind === 'observed' ? finding.kind : short(finding);
 }
 
@@ -104,10 +116,18 @@ for (const id of [
 ])
   test(`${id} holds for equal answers, and if machines, ids, numbers and times differ`, async () => {
     assert.equal(await outcomeOn(id, () => plain), 'passed');
-    for (const count of [2, 3, 4]) {
-      const balanced = (_: Request, nth: number) => headed({ 'x-served-by': String(nth % count) });
-      assert.equal(await outcomeOn(id, balanced), 'passed');
-    }
+    for (const count of [2, 3, 4])
+      for (const others of [0, 1, 2, 3]) {
+        const balanced = (_: Request, nth: number) => headed({ 'x-served-by': String(nth % count) });
+        assert.equal(await outcomeOn(id, balanced, others), 'passed');
+      }
+    const hits = new Map<string, number>();
+    const cached = ({ target }: Request) => {
+      const before = hits.get(target) ?? (hits.size > 4 ? 9 : 0);
+      hits.set(target, before + 1);
+      return headed({ 'x-hits': before > 2 ? 'many' : 'few' });
+    };
+    assert.equal(await outcomeOn(id, cached), 'passed');
     const counted = ({ target }: Request, nth: number) =>
       headed({ 'x-for': target, 'x-count': String(nth), date: String(Math.floor(nth / 3)) });
     assert.equal(await outcomeOn(id, counted), 'passed');

@@ -1,20 +1,23 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { header, summary, type Answer } from '../answer.ts';
+import { header, summary, type Answer, type Reply } from '../answer.ts';
 import { sameAnswer } from '../expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
 import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
 import { failed, inconclusive, observed, pass, type Verdict } from '../verdict.ts';
 import { observing } from './observing.ts';
 
-/** Pairs of lookups in one comparison. The order alternates, so that it cannot cause a difference. */
-const order = [
-  ['hidden', 'unknown'],
-  ['unknown', 'hidden'],
-  ['hidden', 'unknown'],
-  ['unknown', 'hidden'],
+/** A pair of lookups, and the same in the other order. */
+const [there, back] = [['hidden', 'unknown'] as const, ['unknown', 'hidden'] as const];
+
+/** Pairs of two comparisons. Machines that answer in turn tell the sides apart in one of them at most. */
+const orders = [
+  [there, there, back, back],
+  [there, back, there, back],
 ] as const;
+const PAIRS = orders[0].length;
 
 /** Maximum number of tries if a rate limit separates the pairs, and minimum number of pairs. */
 const [MAX_TRIES, MIN_PAIRS] = [3, 2];
@@ -44,17 +47,20 @@ export function indistinguishable({
     level: 'recommended',
     sends: 40,
     reading: 'Other requirements check the status and the value. This one compares everything else.',
-    run: async ({ send, sendAtOnce }, known) => {
-      const unknown = unknownIds(known, order.length);
+    run: async (context, known) => {
+      const ids = unknownIds(known, PAIRS + PAIRS / 2);
+      const [unknown, others] = [ids.slice(0, PAIRS), ids.slice(PAIRS)];
       // Fill caches before the comparison.
-      let earlier = await send(...unknown.map((id) => lookupOf(endpoint, id)));
+      let earlier = await context.send(...unknown.map((id) => lookupOf(endpoint, id)));
       let cases = 0;
       for (const id of evenSample(hidden(known), MAX_IDS)) {
-        let result = await compareOnce(id);
+        let result = await compareOnce(context, { endpoint, id, unknown, order: orders[0] }, earlier);
+        earlier = [];
         // A difference counts only if it recurs in the same aspect.
         if (result.finding.kind === 'failed') {
           const { aspect } = result.finding;
-          result = await compareOnce(id);
+          const varied = await withOtherHistories(context, endpoint, unknown, others);
+          result = await compareOnce(context, { endpoint, id, unknown: varied, order: orders[1] }, []);
           if (result.finding.kind === 'failed' && result.finding.aspect !== aspect)
             result = { finding: pass };
         }
@@ -62,43 +68,62 @@ export function indistinguishable({
         if (result.finding.kind !== 'passed') return { ...result, cases };
       }
       return { finding: pass, cases };
-
-      async function compareOnce(id: string): Promise<ScenarioResult> {
-        const request = lookupOf(endpoint, id);
-        let replies = [...earlier, ...(await send(request))];
-        earlier = [];
-        for (let tries = 0; tries < MAX_TRIES; tries++) {
-          const sides = { hidden: [] as Answer[], unknown: [] as Answer[] };
-          for (const [nth, names] of order.entries()) {
-            const ids = { hidden: id, unknown: unknown[nth]! };
-            replies = [
-              ...replies,
-              ...(await sendAtOnce(...names.map((name) => lookupOf(endpoint, ids[name])))),
-            ];
-            const trouble = replies.find((one) => one.kind === 'trouble');
-            if (trouble !== undefined)
-              return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble };
-            const pair = replies.slice(-2) as readonly Answer[];
-            if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
-              for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
-          }
-          if (sides.hidden.length < MIN_PAIRS) continue;
-          const [reply, one] = [sides.hidden[0]!, sides.unknown[0]!];
-          // Other requirements check status and value.
-          const isAlike = Object.values(sides)
-            .flat()
-            .every((answer) => sameAnswer(one, answer).kind === 'passed');
-          const words = 'not checked because status or value differ, which other requirements check';
-          const finding = isAlike
-            ? compareAnswers(sides.hidden, sides.unknown)
-            : inconclusive('depends', words);
-          return { finding, request, reply };
-        }
-        const words = 'not checked because rate limits kept the compared lookups more than a second apart';
-        return { finding: inconclusive('timing-window', words), request, reply: replies.at(-1)! };
-      }
     },
   });
+}
+
+/** Unknown ids that were asked for in unequal numbers and at other times: no count or time of a cache is the same. */
+async function withOtherHistories(
+  { send, wait }: Context,
+  endpoint: Endpoint,
+  unknown: readonly string[],
+  others: readonly string[],
+): Promise<readonly string[]> {
+  const [often, once] = unknown as readonly [string, string];
+  await wait(SECOND_MS);
+  await send(...[often, often, once].map((id) => lookupOf(endpoint, id)));
+  return [often, others[0]!, once, others[1]!];
+}
+
+interface Comparison {
+  readonly endpoint: Endpoint;
+  readonly id: string;
+  readonly unknown: readonly string[];
+  readonly order: (typeof orders)[number];
+}
+
+/** Compares the answers about a hidden id with those about unknown ones. */
+async function compareOnce(
+  { send, sendAtOnce }: Context,
+  { endpoint, id, unknown, order }: Comparison,
+  earlier: readonly Reply[],
+): Promise<ScenarioResult> {
+  const request = lookupOf(endpoint, id);
+  let replies = [...earlier, ...(await send(request))];
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const sides = { hidden: [] as Answer[], unknown: [] as Answer[] };
+    for (const [nth, names] of order.entries()) {
+      const ids = { hidden: id, unknown: unknown[nth]! };
+      replies = [...replies, ...(await sendAtOnce(...names.map((name) => lookupOf(endpoint, ids[name]))))];
+      const trouble = replies.find((one) => one.kind === 'trouble');
+      if (trouble !== undefined)
+        return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble };
+      const pair = replies.slice(-2) as readonly Answer[];
+      if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
+        for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
+    }
+    if (sides.hidden.length < MIN_PAIRS) continue;
+    const [reply, one] = [sides.hidden[0]!, sides.unknown[0]!];
+    // Other requirements check status and value.
+    const isAlike = Object.values(sides)
+      .flat()
+      .every((answer) => sameAnswer(one, answer).kind === 'passed');
+    const words = 'not checked because status or value differ, which other requirements check';
+    const finding = isAlike ? compareAnswers(sides.hidden, sides.unknown) : inconclusive('depends', words);
+    return { finding, request, reply };
+  }
+  const words = 'not checked because rate limits kept the compared lookups more than a second apart';
+  return { finding: inconclusive('timing-window', words), request, reply: replies.at(-1)! };
 }
 
 type Mark = readonly [what: string, of: (answer: Answer) => string];
