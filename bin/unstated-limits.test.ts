@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
+import { changeBy } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
+import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { limitsOf, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
@@ -139,4 +141,35 @@ test('both endpoints wait at the same time', async () => {
   assert.ok(rateLimited.answers > 0);
   for (const { waitedMs } of rateLimited.endpoints) assert.ok(waitedMs > 0 && waitedMs <= seconds * 1000);
   assert.ok(rateLimited.waitedMs > seconds * 1000, `${rateLimited.waitedMs} ms in ${seconds} s`);
+});
+
+/** Refuses all requests for a while after so many with wrong keys. */
+function banning(most: number, ms: number): Behaviour {
+  let at: readonly number[] = [];
+  let until = 0;
+  return changeBy(({ transform }) => ({
+    transform: (response, exchange) => {
+      const { call, finding, now } = exchange;
+      if (call === undefined) return transform(response, exchange);
+      if (now < until) {
+        const body = JSON.stringify({ error: endpoints[call.endpoint].messages[429] });
+        return { status: 429, headers: { 'Content-Type': 'application/json' }, body };
+      }
+      if (finding.kind === 'unauthorized') at = [...at.filter((one) => one > now - ms), now];
+      if (at.length >= most) [at, until] = [[], now + ms];
+      return transform(response, exchange);
+    },
+  }))(reference);
+}
+
+test('a server that refuses all requests after 50 wrong keys conforms', async () => {
+  const behaviour = banning(50, 10_000);
+  const record = await verified({
+    limits: limitsOf(60, 250, 3),
+    behaviour,
+    fixture: unstated,
+    minutes: 30,
+    cases: 200,
+  });
+  assert.deepEqual([record.verdict, failedIds(record)], ['conformant', []]);
 });

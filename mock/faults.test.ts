@@ -61,6 +61,7 @@ const openProbes: readonly TimedRequest[] = [
   user(ids.nobody),
   user('x'),
   user('x', { alongside: 9 }),
+  lookup('/other'),
   user(ids.nobody, { key: 'northwind-spare-key' }),
   user(ids.nobody, { key: 'contoso-key' }),
   ...times(61, user(ids.nobody, { key: 'contoso-key', atMs: 1000 })),

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { endpoints } from '../schemas/endpoints.ts';
+import { endpointNames, endpoints } from '../schemas/endpoints.ts';
 import { httpDate } from './answer.ts';
 import type { Behaviour } from './behaviour.ts';
 import { seesChanges } from './faults/changes.ts';
@@ -7,14 +7,19 @@ import {
   accept,
   answerWith,
   changeBy,
+  countRepeats,
   dropHeader,
+  editBody,
   editHeaders,
   editPayload,
   editResponse,
   noContent,
+  onlyIf,
   setHeader,
   type Change,
   type Difference,
+  type Edit,
+  type Filter,
 } from './faults/edits.ts';
 import { splitRow } from './faults/define.ts';
 import type { Exchange, HttpResponse, Parameter } from './exchange.ts';
@@ -38,6 +43,14 @@ const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{1
 
 const acceptsNoJson = ({ request }: Exchange) =>
   /^(?:text\/html|application\/xml)$/.test(request.headers.accept ?? '');
+
+/** Whether the limit of an endpoint is used up for a key. */
+const hasLimitedKey = ({ world: { hits, limits }, now }: Exchange) =>
+  endpointNames.some((endpoint) =>
+    [...hits[endpoint].values()].some(
+      (ends) => ends.filter((at) => at > now).length >= (limits[endpoint]?.most ?? Infinity),
+    ),
+  );
 
 /** Ids that were published before the others. */
 const variantNames: Readonly<Record<string, string>> = {
@@ -77,6 +90,17 @@ const requests: VariantRows = {
     body: '<!DOCTYPE html><title>Cannot GET</title>',
     headers: { 'Content-Type': 'text/html' },
   }))({ kinds: ['noSuchPath'] }),
+  'other-paths-shown: Other paths get a page with 200': editResponse(() => ({
+    status: 200,
+    body: '<!DOCTYPE html><title>Application</title>',
+    headers: { 'Content-Type': 'text/html' },
+  }))({ kinds: ['noSuchPath'] }),
+  'other-paths-limited: While a key is limited, other paths get 429 with a text of their own': answerWith(
+    429,
+    {
+      error: 'Slow down',
+    },
+  )({ kinds: ['noSuchPath'], where: hasLimitedKey }),
   'other-methods-not-implemented: Other methods get 501': answerWith(501, { error: 'Not implemented' })({
     kinds: ['noSuchMethod'],
   }),
@@ -183,6 +207,14 @@ const dates = (rewrite: (date: string) => string) =>
     kinds: ['member'],
   });
 
+/** Edits every second answer, as one of two machines. */
+const everyOther =
+  (edit: Edit, when: Filter = {}): Difference =>
+  (behaviour) => {
+    let count = 0;
+    return onlyIf(() => (count += 1) % 2 === 0, edit)(when)(behaviour);
+  };
+
 /** Escapes every character of every string: `"OK"` → `"\u004f\u004b"` */
 function escaped(json: string): string {
   const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -229,6 +261,23 @@ const answers: VariantRows = {
   'request-id: Every answer has its own number': (behaviour) => {
     let count = 0;
     return editHeaders(() => ({ 'X-Request-Id': `${(count += 1)}` }))()(behaviour);
+  },
+  'machine-told: Two machines answer in turn, and one names itself in a header field': everyOther(
+    setHeader('X-Machine', 'second'),
+  ),
+  'machine-ends-in-newline: Two machines answer in turn, and bodies of one end in a newline': everyOther(
+    editBody((body) => `${body}\n`),
+  ),
+  'machine-writes-offset: Two machines answer in turn, and one writes date_joined with +00:00': everyOther(
+    editPayload((payload) => ({
+      ...payload,
+      date_joined: String(payload['date_joined']).replace('Z', '+00:00'),
+    })),
+    { kinds: ['member'] },
+  ),
+  'requests-counted: A header field tells how often the same was asked for': (behaviour) => {
+    const timesOf = countRepeats();
+    return editHeaders((exchange) => ({ 'X-Hits': `${timesOf(exchange)}` }))()(behaviour);
   },
   'chunked: Bodies are sent in chunks, without a length': setHeader('Transfer-Encoding', 'chunked')(),
   'connection-closed: Every answer ends its connection': setHeader('Connection', 'close')(),
