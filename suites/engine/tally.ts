@@ -241,10 +241,10 @@ export function failsAnyway(tally: Tally, request: Request, answer: Answer): boo
   );
 }
 
-/** Wrong answers of a row, and refusals of the key under test. */
+/** Wrong answers of a row, and refusals of the key under test. Each once: an answer may be wrong in several ways. */
 export function wrongAnswersOf({ states }: Tally, { id }: LookupRow): readonly Exchange[] {
   const { failures, refusals } = states.get(id)!;
-  return [...failures, ...refusals].map(({ exchange }) => exchange);
+  return [...new Map([...failures, ...refusals].map(({ exchange }) => [exchange.reply, exchange])).values()];
 }
 
 /** Forgets a failure of a row: another row reports it. */
