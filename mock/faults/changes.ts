@@ -110,6 +110,10 @@ export const changeFaults: Faults = {
   ...define(ofKeys, revocation, {
     'accepted-by-two-of-three-nodes: is refused by one of three nodes only': ({ nth }) => nth % 3 === 0,
     'reads-known-ids: is refused for unknown ids only': (change) => !namesEntity(change),
+    'reads-capitals: is accepted if the id has a capital letter': ({ request }) =>
+      !/_id=[^&]*[A-F]/.test(request.target),
+    'accepted-after-bearer: is accepted after the scheme `bearer` in lower case': ({ request }) =>
+      request.headers.authorization?.startsWith('bearer ') !== true,
   }),
   ...define(revoked, revocation, {
     'with-403: gets 403': answerWith(403, { error: 'Forbidden' }),

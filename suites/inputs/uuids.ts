@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Known } from '../known.ts';
+import type { Known, KnownKey } from '../known.ts';
 
 /** Random version-4 UUIDs that are not in the fixture. */
 export const unknownUuid = (known: Known): fc.Arbitrary<string> =>
@@ -33,6 +33,21 @@ export function findableLettered(endpoint: Endpoint, known: Known): string {
   const ids =
     endpoint === 'user-status' ? members.map((one) => one.user_id) : executed.map((one) => one.reference_id);
   return (ids.find(hasMixableLetters) ?? findableId(endpoint, known)).toLowerCase();
+}
+
+/** An id that the partner of a key sees, with letters if there is one; any other id if the fixture has none. */
+export function idSeenBy({ partner }: KnownKey, endpoint: Endpoint, known: Known): string {
+  if (partner === known.partner) return findableLettered(endpoint, known);
+  const users = [...known.userById.values()].filter((user) => user.partner === partner);
+  const owners = new Set(users.map(({ user_id }) => user_id.toLowerCase()));
+  const deposits = [...known.depositById.values()].filter(
+    ({ state, user_id }) => state === 'EXECUTED' && owners.has(user_id.toLowerCase()),
+  );
+  const ids =
+    endpoint === 'user-status'
+      ? users.map(({ user_id }) => user_id)
+      : deposits.map(({ reference_id }) => reference_id);
+  return ids.find(hasMixableLetters) ?? ids[0] ?? findableId(endpoint, known);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer, type Reply } from '../answer.ts';
-import { findableId, unknownId, withLetterCase } from '../inputs/uuids.ts';
+import { idSeenBy, unknownId, withLetterCase } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
@@ -42,24 +42,16 @@ const both = (result: ScenarioResult): Revocation => ({ revoked: result, spared:
 /** Lookups with a key: of ids that exist, in several spellings, and of unknown ones. */
 function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known) {
   const changes = { credential: { as: 'key', key }, isStateChanged: true } as const;
-  const id = ownId(key, endpoint, known);
+  const id = idSeenBy(key, endpoint, known);
   const spellings = [id, withLetterCase(id, [true]), withLetterCase(id, [true, false])];
+  const credential = { ...changes.credential, scheme: 'bearer' } as const;
   return {
-    known: spellings.map((one) => lookupOf(endpoint, one, changes)),
+    known: [
+      ...spellings.map((one) => lookupOf(endpoint, one, changes)),
+      lookupOf(endpoint, id, { ...changes, credential }),
+    ],
     unknown: [0, 1, 2].map((nth) => lookupOf(endpoint, unknownId(known, nth), changes)),
   };
-}
-
-/** An id that the partner of a key sees, if the fixture has one. */
-function ownId({ partner }: KnownKey, endpoint: Endpoint, known: Known): string {
-  if (partner === known.partner) return findableId(endpoint, known);
-  const users = [...known.userById.values()].filter((user) => user.partner === partner);
-  if (endpoint === 'user-status') return users[0]?.user_id ?? findableId(endpoint, known);
-  const ids = new Set(users.map(({ user_id }) => user_id.toLowerCase()));
-  const deposit = [...known.depositById.values()].find(
-    ({ state, user_id }) => state === 'EXECUTED' && ids.has(user_id.toLowerCase()),
-  );
-  return deposit?.reference_id ?? findableId(endpoint, known);
 }
 
 /** Revokes a key and looks up with it, and with other keys. */
@@ -161,7 +153,7 @@ const askBeside = async (
   known: Known,
 ): Promise<readonly Exchange[]> => {
   if (key === undefined) return [];
-  const request = lookupOf(endpoint, ownId(key, endpoint, known), { credential: { as: 'key', key } });
+  const request = lookupOf(endpoint, idSeenBy(key, endpoint, known), { credential: { as: 'key', key } });
   return askAtOnce(context, repeated([request], LOOKUPS_BESIDE));
 };
 
