@@ -1,8 +1,9 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Behaviour } from '../behaviour.ts';
-import type { HttpRequest } from '../exchange.ts';
+import type { Call, HttpRequest } from '../exchange.ts';
 import { splitTarget } from '../handler.ts';
 import { normalizers } from '../paths.ts';
+import { lookUp } from '../world.ts';
 import { acceptKeyIf } from './auth.ts';
 import { both, define, failing, idsIn, type Faults } from './define.ts';
 import { editResponse, type Difference } from './edits.ts';
@@ -70,8 +71,35 @@ const unscoped =
     owns: (call, partner) => owns(call, partner) || (partner !== null && test(call.request)),
   });
 
+/** Reads the partner from a request, if it names one. */
+const claimed =
+  (partnerIn: (call: Call) => string | undefined): Difference =>
+  () => ({
+    owns: (call, partner) => partner !== null && partner === (partnerIn(call) ?? call.caller?.partner),
+  });
+
+const shownBehind = editResponse((response, { call, world }) => {
+  const ids = call?.parameters.filter(([name]) => name === 'reference_id') ?? [];
+  const last = ids.length > 1 ? lookUp(world.deposits, ids.at(-1)![1].toLowerCase()) : undefined;
+  if (last?.state !== 'EXECUTED') return response;
+  const { amountInUsd, executedAt } = last;
+  return { body: JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt }) };
+})({ kinds: ['executed'] });
+
 /** Forms of a request that show data without a valid key, or to another partner (Authentication). */
 export const wayAroundFaults: Faults = {
+  ...failing(idsIn('auth', ['deposit-check'], 'no-way-around'), {
+    'second-deposit-unscoped: If reference_id is repeated, the last one is shown to whoever may see the first':
+      shownBehind,
+  }),
+  ...failing(idsIn('foreign-ib', both, 'follows-key'), {
+    'partner-in-query: The parameter partner_id is taken for the partner of the key': claimed(
+      ({ parameters }) => parameters.find(([name]) => name === 'partner_id')?.[1],
+    ),
+    'partner-in-cookie: The cookie partner_id is taken for the partner of the key': claimed(
+      ({ request }) => /\bpartner_id=([^;]+)/.exec(request.headers.cookie ?? '')?.[1],
+    ),
+  }),
   ...define<(path: string) => string>(
     { id: 'no-key-for', what: 'No key is asked for if the path is', change: openPath },
     noWayAround,

@@ -1,10 +1,11 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer } from '../answer.ts';
+import { sameAnswer } from '../expectations.ts';
 import { formsOfRequests } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
 import { presentedKey } from '../facts-of-request.ts';
-import { findableId } from '../inputs/uuids.ts';
-import type { Known } from '../known.ts';
+import { findableId, idSeenBy } from '../inputs/uuids.ts';
+import type { Known, KnownKey } from '../known.ts';
 import { lookupOf, type Credential, type Request } from '../request.ts';
 import type { Scenario, ScenarioResult } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
@@ -52,6 +53,9 @@ export const judgeWaysAround =
       if (one.wrong !== undefined) return { ...one.wrong, cases: cases + (one.wrong.cases ?? 0) };
       cases += one.cases;
     }
+    const claimed = other === undefined ? undefined : await tryClaims(context, known, plain, own!, other);
+    if (claimed?.wrong !== undefined) return { ...claimed.wrong, cases: cases + claimed.cases };
+    cases += claimed?.cases ?? 0;
     const bytes = await tryOtherBytes(context, known, plain);
     if (bytes.wrong !== undefined) return { ...bytes.wrong, cases: cases + bytes.cases };
     cases += bytes.cases;
@@ -67,7 +71,9 @@ export function judgeForm(known: Known, request: Request, answer: Answer): Verdi
   const text = `${request.target} ${Object.values(request.headers).join(' ')}`.toLowerCase();
   const ids = [...known.members.map((one) => one.user_id), ...known.executed.map((one) => one.reference_id)];
   const id = ids.find((one) => text.includes(one.toLowerCase()));
-  if (isOwn || id === undefined || !showsData(answer, id, known)) return undefined;
+  // With two ids, the data may be that of the other one.
+  const isRepeated = request.target.split('_id=').length > 2;
+  if (isOwn || isRepeated || id === undefined || !showsData(answer, id, known)) return undefined;
   return failed('data', 'no data of the partner without its key', summary(answer));
 }
 
@@ -125,6 +131,61 @@ async function tryForms(context: Context, known: Known, { plain, credential, aft
     }
   }
   return result();
+}
+
+/** Names of parameters and header fields that a server may wrongly read as the partner who asks. */
+const partnerNames = ['partner', 'partner_id', 'tenant_id', 'ib_id'] as const;
+
+/** The target of a lookup of an id that the partner of the key sees. */
+const seenTarget = ({ endpoint }: Request, key: KnownKey, known: Known): string =>
+  lookupOf(endpoint, idSeenBy(key, endpoint, known)).target;
+
+/** Forms of a lookup that claim more than the key of another partner gives: that partner's id besides, or our name. */
+function claimsOf(plain: Request, key: KnownKey, known: Known): Readonly<Record<string, Request>> {
+  const asked: Request = { ...plain, credential: { as: 'key', key } };
+  const seen = seenTarget(plain, key, known);
+  const queryOf = (target: string) => target.slice(target.indexOf('?') + 1);
+  const partner = encodeURIComponent(known.partner ?? '');
+  const named = partnerNames.map((name) => `${name}=${partner}`);
+  const fields = partnerNames.map((name) => [`x-${name.replace('_', '-')}`, partner]);
+  return {
+    'an id of that partner before': { ...asked, target: `${seen}&${queryOf(plain.target)}` },
+    'an id of that partner behind': { ...asked, target: `${plain.target}&${queryOf(seen)}` },
+    'the partner in the query': { ...asked, target: [plain.target, ...named].join('&') },
+    'the partner in header fields': {
+      ...asked,
+      headers: { ...Object.fromEntries(fields), cookie: named.join('; ') },
+    },
+  };
+}
+
+/** Sends such forms. One may show data of the other partner, so that only our own values are wrong. */
+async function tryClaims(
+  { send, verdictsOn, longestWindowMs }: Context,
+  known: Known,
+  plain: Request,
+  own: Answer,
+  key: KnownKey,
+) {
+  let cases = 0;
+  const claims = Object.entries(claimsOf(plain, key, known));
+  const isLong = longestWindowMs(plain.endpoint) > LONG_WINDOW_MS;
+  for (const [name, request] of isLong ? claims.slice(0, 1) : claims) {
+    const [reply] = await send(request);
+    if (reply?.kind === 'trouble' && reply.code === 'timeout') break;
+    if (reply?.kind !== 'answer') continue;
+    cases++;
+    // Requirements about lookups judge what is one.
+    const isJudged = verdictsOn(request, reply).length > 0;
+    if (isJudged || !showsData(reply, '', known) || sameAnswer(own, reply).kind !== 'passed') continue;
+    // The same for either id alone: the other id has the same data, or other requirements are about it.
+    const alone = [plain.target, seenTarget(plain, key, known)].map((target) => ({ ...request, target }));
+    const replies = await send(...alone);
+    if (replies.some((one) => one.kind === 'answer' && sameAnswer(one, reply).kind === 'passed')) continue;
+    const expected = `no data of the partner (${name}, with another partner's key)`;
+    return { cases, wrong: { finding: failed('data', expected, summary(reply)), request, reply } };
+  }
+  return { cases };
 }
 
 /** Sends the own key with a byte that is not ASCII. If a letter in its place is accepted too, that belongs to near misses. */
