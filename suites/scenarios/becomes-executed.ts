@@ -203,6 +203,7 @@ async function judgeChange(
     return time === undefined ? failed('value', '"executedAt": Unix milliseconds', summary(reply)) : pass;
   }
   const [again] = await context.send(depositCheck(reference_id, { isStateChanged: true }));
+  if (again?.kind === 'trouble') return inconclusive(again.code, again.words);
   const isSame = again?.kind === 'answer' && executionIn(again)?.executedAt === time?.executedAt;
   if (verdict.kind === 'passed' && time !== undefined && isSame) return fixtureOutdated;
   return judgeFirstPoll(reply, context, known, pendingId);
