@@ -230,7 +230,7 @@ const loud: readonly (readonly [Targets, code: number, flags: string])[] = [
 ];
 
 // Without limits, no test waits for limiters.
-const { limits: _, ...fixture }: Fixture = await loadFixture(undefined, {});
+const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
 const { fileOf } = temporaryFolder();
 const fixtureFile = fileOf('fixture.json', fixture);
 

@@ -130,8 +130,8 @@ test('a run finds an answer that is wrong once among 320, and says that it is', 
 
 test('the self-check finds a fault with each suite, for any seed', async () => {
   for (const seed of [0, -1, 7, 35, 123_456, 2 ** 31 - 1]) {
-    const ids = (await canary(fixture, seed)).flatMap((fault) => faults[fault]!.fails);
-    const found = catalogue.filter(({ id }) => ids.includes(id)).map(suiteOf);
-    assert.deepEqual(found.toSorted(), [...new Set(catalogue.map(suiteOf))].toSorted());
+    const ids = new Set((await canary(fixture, seed)).flatMap((fault) => faults[fault]!.fails));
+    const found = new Set(catalogue.filter(({ id }) => ids.has(id)).map(suiteOf));
+    assert.deepEqual(found, new Set(catalogue.map(suiteOf)));
   }
 });
