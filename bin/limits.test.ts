@@ -38,6 +38,8 @@ interface Target {
   readonly fixture?: Fixture;
   /** Whether at least as many requests pass in each window as stated: the first plan is right. */
   readonly isAsStated?: true;
+  /** Whether a run finds out that requests count together: then it makes a new plan. */
+  readonly isShared?: true;
   /** Bursts that it takes to compare its threshold. A plan counts one. */
   readonly bursts?: number;
 }
@@ -103,8 +105,12 @@ const targets: Readonly<Record<string, Target>> = {
   'clock-aligned': { change: variant('aligned-window'), isAsStated: true, bursts: 2 },
   weighted: { change: variant('weighted-window') },
   bucket: { change: variant('token-bucket'), isAsStated: true },
-  'shared by endpoints': { change: sharedByEndpoints, enforced: limitsOf(100, 100, 900) },
-  'shared by keys': { change: variant('limit-for-all'), fixture: unstated },
+  'shared by endpoints': {
+    change: sharedByEndpoints,
+    enforced: limitsOf(100, 100, 900),
+    isShared: true,
+  },
+  'shared by keys': { change: variant('limit-for-all'), fixture: unstated, isShared: true },
   'advertised only': { change: advertising, stated: 'nothing' },
   'ban longer than the window': { change: variant('limit-with-ban'), isAsStated: true },
   'used up at the start': { change: usedUp },
@@ -238,6 +244,12 @@ describe('20 failed lookups in 5 minutes and 100 checks in 15 minutes', () => {
           const further = minutes === Infinity ? (target.bursts ?? 1) - 1 : 0;
           const planned = plan.durationMs + further * BURSTS_MS;
           assert.ok(isClose(planned, run.ms, GRACE_MS), `time: ${planned} ms, ${run.ms} ms`);
+        }
+        if (target.isShared) {
+          const anew = run.plans.at(-1)!.plan;
+          assert.ok(run.plans.length > 1, 'a new plan');
+          assert.equal(anew.strength, run.record.strength);
+          assert.ok(isClose(anew.requests, run.record.requests, 0), `requests: ${anew.requests}`);
         }
         if (EVERY > 1 || isFalse || target.stated === 'nothing') return;
         const other = await verified({ ...target, stated: 'nothing' }, { minutes });

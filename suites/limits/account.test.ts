@@ -372,17 +372,20 @@ describe('a 429 before the stated limit was reached', () => {
     assert.equal(one.remarks().length, 1);
   });
   for (const [scope, what] of [
+    ['key on both endpoints', { endpoint: 'user-status' }],
     ['endpoint', { key: 'other' }],
-    ['service', { endpoint: 'user-status', key: 'k' }],
+    ['service', { endpoint: 'user-status', key: 'other' }],
   ] as const)
     test(`is not early if the limiter counts the ${scope} together`, () => {
       const one = knowing(twenty);
       one.passMany(10, 0, what);
       one.passMany(10, 10);
       one.refuse(30, { retryAfterMs: MINUTE_MS });
-      assert.deepEqual([one.remarks(), one.state().scope], [[], scope]);
+      assert.deepEqual([one.remarks(), limitOf(one.state())?.scope], [[], scope]);
       one.pass(MINUTE_MS + 30);
-      assert.notEqual(one.turn(MINUTE_MS + 31, { key: 'third' }), MINUTE_MS + 31, 'new keys share it');
+      const isFree = one.turn(MINUTE_MS + 31, { key: 'third' }) === MINUTE_MS + 31;
+      assert.equal(isFree, scope === 'key on both endpoints', 'new keys share it');
+      assert.equal(one.turn(MINUTE_MS + 31, { key: 'revoked', cost: 0 }), MINUTE_MS + 31, 'free ones do not');
     });
 });
 

@@ -1,13 +1,15 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Advertised, Policy, RequestedWait } from './advertised.ts';
-import { bestScope, type EndedRefusal, type Scope } from './learn.ts';
+import { bestScope, type EndedRefusal } from './learn.ts';
 import {
   burstSize,
   decidingMs,
   describeLimit,
   describeMs,
+  scopes,
   type LimitSource,
   type RateLimit,
+  type Scope,
 } from './limit.ts';
 
 /** What a run knows about the limiters of the target. Plain data: `reduce` returns the next state. */
@@ -43,7 +45,6 @@ export interface EndpointLimits {
   readonly stated: SourcedLimit | undefined;
   /** The limit that explains the refusals so far, or that an answer names. */
   readonly learned: SourcedLimit | undefined;
-  readonly scope: Scope;
   readonly lastAnswerAt: number;
   /** The latest refusals that ended. */
   readonly refusals: readonly EndedRefusal[];
@@ -107,7 +108,6 @@ export const newLimits = (stated: Readonly<Partial<Record<Endpoint, RateLimit>>>
   const of = (endpoint: Endpoint): EndpointLimits => ({
     stated: stated[endpoint] && { ...stated[endpoint], source: 'stated' },
     learned: undefined,
-    scope: 'key',
     lastAnswerAt: Number.NEGATIVE_INFINITY,
     refusals: [],
     unexplained: 0,
@@ -240,6 +240,8 @@ const isTest = ({ closedUntil }: Refusal, cost: 0 | 1) => cost > 0 || closedUnti
 function fullTurn(limits: Limits, { endpoint, key, cost }: Asked, now: number): Turn | undefined {
   const limit = limitOf(limits.endpoints[endpoint]);
   if (limit === undefined || key === '') return undefined;
+  // Requests with a revoked key are free, although its limit may be that of all keys.
+  if (cost === 0 && accountOf(limits.endpoints[endpoint], key).counted.length === 0) return undefined;
   const { most, windowMs, source } = limit;
   let release = Number.POSITIVE_INFINITY;
   let spent = 0;
@@ -271,12 +273,15 @@ function accountsIn(
   limits: Limits,
   endpoint: Endpoint,
   key: string,
-  scope = limits.endpoints[endpoint].scope,
+  scope = limitOf(limits.endpoints[endpoint])?.scope ?? 'key',
 ): readonly Account[] {
-  const of = limits.endpoints[endpoint];
-  if (scope === 'key') return [accountOf(of, key)];
-  const all = scope === 'endpoint' ? [of] : endpointNames.map((name) => limits.endpoints[name]);
-  return all.flatMap(({ accounts }) => [...accounts].flatMap(([name, one]) => (name === '' ? [] : [one])));
+  const names = scope === 'key' || scope === 'endpoint' ? [endpoint] : endpointNames;
+  const isOfKey = scope === 'key' || scope === 'key on both endpoints';
+  return names.flatMap((name) =>
+    [...limits.endpoints[name].accounts].flatMap(([owner, one]) =>
+      (isOfKey ? owner === key : owner !== '') ? [one] : [],
+    ),
+  );
 }
 
 /** The key whose request may be sent first. */
@@ -458,7 +463,7 @@ function learn(limits: Limits, endpoint: Endpoint, refusal: EndedRefusal): Limit
   );
   if (found === undefined) return withEndpoint(limits, endpoint, { refusals });
   const { scope, windowMs, most } = found;
-  return withEndpoint(limits, endpoint, { refusals, scope, learned: { windowMs, most, source: 'learned' } });
+  return withEndpoint(limits, endpoint, { refusals, learned: { scope, windowMs, most, source: 'learned' } });
 }
 
 /** A 429: nothing that counts is sent with the key until it may have ended. */
@@ -585,10 +590,9 @@ function compared(limits: Limits, event: Refused): { readonly limits: Limits; re
   const { most, windowMs } = of.stated;
   const spent = spentIn(next, event, windowMs, now);
   if (spent >= most - 1) return done(next);
-  const wider = (['endpoint', 'service'] as const).find(
-    (scope) => spentIn(next, event, windowMs, now, scope) >= most - 1,
-  );
-  if (wider !== undefined) return done(withEndpoint(next, endpoint, { scope: wider }));
+  const wider = scopes.find((scope) => spentIn(next, event, windowMs, now, scope) >= most - 1);
+  if (wider !== undefined)
+    return done(withEndpoint(next, endpoint, { stated: { ...of.stated, scope: wider } }));
   if (!isUnused && wanted !== undefined && wanted.ms > windowMs + PRECISION_MS)
     return done(contradicted(next, endpoint, `429 after ${spent} counted requests${said}`));
   const what = `refused after ${spent} of ${most}: another run or client used this limit, or it is lower`;

@@ -42,6 +42,11 @@ describe('the inferred limit', () => {
   });
 });
 
+/** The requests of each scope, by default those of the key. */
+type Passes = { readonly key: readonly number[] } & Readonly<
+  Partial<Record<'both' | 'endpoint' | 'service', readonly number[]>>
+>;
+
 describe('the scope of a limit', () => {
   const refusals = [
     { key: 'a', least: 2000, most: 3000 },
@@ -52,15 +57,16 @@ describe('the scope of a limit', () => {
   const few = evenly(20, 10_050, 10_150);
   const many = evenly(40, 10_050, 10_150);
   for (const [expected, passes] of [
-    ['key', { key: [...early, ...few, ...many], endpoint: [...early, ...few, ...many, ...few], service: [] }],
-    ['endpoint', { key: [...early, ...few], endpoint: [...early, ...few, ...many], service: [] }],
-    [
-      'service',
-      { key: [...early, ...few], endpoint: [...early, ...few], service: [...early, ...few, ...many] },
-    ],
+    ['key', { key: [...early, ...few, ...many], endpoint: [...early, ...few, ...many, ...few] }],
+    ['key on both endpoints', { key: [...early, ...few], both: [...early, ...few, ...many] }],
+    ['endpoint', { key: [...early, ...few], endpoint: [...early, ...few, ...many] }],
+    ['service', { key: [...early, ...few], service: [...early, ...few, ...many] }],
   ] as const)
     test(`is the ${expected}, if the same number passed before each refusal there`, () => {
-      const found = bestScope(refusals, (_key, scope) => passes[scope]);
+      const found = bestScope(refusals, (_key, scope) => {
+        const { key, both = key, endpoint = key, service = key } = passes as Passes;
+        return { key, 'key on both endpoints': both, endpoint, service }[scope];
+      });
       assert.deepEqual([found?.scope, found?.most], [expected, 60]);
     });
 });

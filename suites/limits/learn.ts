@@ -1,7 +1,4 @@
-import type { RateLimit } from './limit.ts';
-
-/** Which requests a limiter counts together. */
-export type Scope = 'key' | 'endpoint' | 'service';
+import { scopes, type RateLimit, type Scope } from './limit.ts';
 
 /** A refusal of a key. It ended between `least` and `most`, in ms. */
 export interface EndedRefusal {
@@ -34,7 +31,7 @@ export function bestScope(
   passesOf: (key: string, scope: Scope) => readonly number[],
 ): (RateLimit & { readonly scope: Scope }) | undefined {
   let best: (InferredLimit & { readonly scope: Scope }) | undefined;
-  for (const scope of ['key', 'endpoint', 'service'] as const) {
+  for (const scope of scopes) {
     const found = inferLimit(refusals.map((one) => ({ ...one, passes: passesOf(one.key, scope) })));
     if (found !== undefined && (best === undefined || found.fit >= best.fit + MIN_FIT_GAIN))
       best = { ...found, scope };

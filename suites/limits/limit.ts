@@ -1,10 +1,17 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 
+/** Which requests a limiter counts together: those of a key on one endpoint or on both, or those of all keys. */
+export const scopes = ['key', 'key on both endpoints', 'endpoint', 'service'] as const;
+
+export type Scope = (typeof scopes)[number];
+
 /** A rate limit: at most `most` counted requests pass in a window. */
 export interface RateLimit {
   readonly most: number;
   readonly windowMs: number;
+  /** By default `key`. */
+  readonly scope?: Scope;
 }
 
 /** Where a run has a limit from: the fixture or a flag, header fields, or refusals. */

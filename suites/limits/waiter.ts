@@ -218,6 +218,7 @@ export function figuresOf({ limits, waits }: Waiter): Omit<RunRecord['rateLimite
 /** Whether two limits are the same, as far as a plan is concerned. */
 const isLike = (one: RateLimit, other: RateLimit | undefined): boolean =>
   other !== undefined &&
+  (one.scope ?? 'key') === (other.scope ?? 'key') &&
   [one.most / other.most, one.windowMs / other.windowMs].every((ratio) => ratio > 0.8 && ratio < 1.25);
 
 const limitFigures = ({ most, windowMs, source }: SourcedLimit) => ({
