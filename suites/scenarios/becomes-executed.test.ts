@@ -16,16 +16,14 @@ function contextOf(answer: (request: Request, now: number) => ReturnType<typeof 
   let now = Date.UTC(2026, 0, 1);
   const send = async (...requests: readonly Request[]) =>
     requests.map((request) => ({ ...answer(request, now), sentAt: now, receivedAt: now }));
-  const context: Partial<Context> = {
+  return {
     send,
     sendAtOnce: send,
     now: () => now,
     wait: async (ms) => void (now += ms),
     graceMs: 5000,
     failsAnyway: () => false,
-    once: (_name, make) => make(context as Context),
-  };
-  return context;
+  } satisfies Partial<Context>;
 }
 
 const notFound = answerOf(404, { error: 'Deposit not found' });

@@ -47,29 +47,45 @@ export function indistinguishable({
     level: 'recommended',
     sends: 40,
     reading: 'Other requirements check the status and the value. This one compares everything else.',
-    run: async (context, known) => {
-      const ids = unknownIds(known, PAIRS + PAIRS / 2);
-      const [unknown, others] = [ids.slice(0, PAIRS), ids.slice(PAIRS)];
-      // Fill caches before the comparison.
-      let earlier = await context.send(...unknown.map((id) => lookupOf(endpoint, id)));
-      let cases = 0;
-      for (const id of evenSample(hidden(known), MAX_IDS)) {
-        let result = await compareOnce(context, { endpoint, id, unknown, order: orders[0] }, earlier);
-        earlier = [];
-        // A difference counts only if it recurs in the same aspect.
-        if (result.finding.kind === 'failed') {
-          const { aspect } = result.finding;
-          const varied = await withOtherHistories(context, endpoint, unknown, others);
-          result = await compareOnce(context, { endpoint, id, unknown: varied, order: orders[1] }, []);
-          if (result.finding.kind === 'failed' && result.finding.aspect !== aspect)
-            result = { finding: pass };
-        }
-        cases++;
-        if (result.finding.kind !== 'passed') return { ...result, cases };
-      }
-      return { finding: pass, cases };
-    },
+    run: async (context, known) => (await compared(endpoint, hidden(known), context, known)).result,
   });
+}
+
+/** Response times of compared lookups, in ms. */
+type Times = Readonly<Record<'hidden' | 'unknown', number[]>>;
+
+/** Compares answers about hidden ids with those about unknown ones, once per run for the same ids. */
+const compared = (endpoint: Endpoint, hidden: readonly string[], { once }: Context, known: Known) =>
+  once(`hidden ids of ${endpoint}: ${hidden[0]}`, async (context) => {
+    const times: Times = { hidden: [], unknown: [] };
+    return { result: await compareEach(context, { endpoint, times }, hidden, known), times };
+  });
+
+async function compareEach(
+  context: Context,
+  what: Pick<Comparison, 'endpoint' | 'times'>,
+  hidden: readonly string[],
+  known: Known,
+): Promise<ScenarioResult> {
+  const ids = unknownIds(known, PAIRS + PAIRS / 2);
+  const [unknown, others] = [ids.slice(0, PAIRS), ids.slice(PAIRS)];
+  // Fill caches before the comparison.
+  let earlier = await context.send(...unknown.map((id) => lookupOf(what.endpoint, id)));
+  let cases = 0;
+  for (const id of evenSample(hidden, MAX_IDS)) {
+    let result = await compareOnce(context, { ...what, id, unknown, order: orders[0] }, earlier);
+    earlier = [];
+    // A difference counts only if it recurs in the same aspect.
+    if (result.finding.kind === 'failed') {
+      const { aspect } = result.finding;
+      const varied = await withOtherHistories(context, what.endpoint, unknown, others);
+      result = await compareOnce(context, { ...what, id, unknown: varied, order: orders[1] }, []);
+      if (result.finding.kind === 'failed' && result.finding.aspect !== aspect) result = { finding: pass };
+    }
+    cases++;
+    if (result.finding.kind !== 'passed') return { ...result, cases };
+  }
+  return { finding: pass, cases };
 }
 
 /** Unknown ids that were asked for in unequal numbers and at other times: no count or time of a cache is the same. */
@@ -90,12 +106,13 @@ interface Comparison {
   readonly id: string;
   readonly unknown: readonly string[];
   readonly order: (typeof orders)[number];
+  readonly times: Times;
 }
 
 /** Compares the answers about a hidden id with those about unknown ones. */
 async function compareOnce(
   { send, sendAtOnce }: Context,
-  { endpoint, id, unknown, order }: Comparison,
+  { endpoint, id, unknown, order, times }: Comparison,
   earlier: readonly Reply[],
 ): Promise<ScenarioResult> {
   const request = lookupOf(endpoint, id);
@@ -109,6 +126,7 @@ async function compareOnce(
       if (trouble !== undefined)
         return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble };
       const pair = replies.slice(-2) as readonly Answer[];
+      for (const [at, name] of names.entries()) times[name].push(pair[at]!.tookMs);
       if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
         for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
     }
@@ -159,41 +177,23 @@ export function compareAnswers(hidden: readonly Answer[], unknown: readonly Answ
   return pass;
 }
 
-/** More could trigger the rate limit. */
-const MAX_PAIRS = 16;
-
-/** Observes whether response times differ between foreign and unknown ids. */
+/** Observes whether response times differ between foreign and unknown ids, in the lookups that are compared. */
 export function timing({
   hidden,
   ...row
 }: HiddenIds & { readonly id: string; readonly endpoint: Endpoint }): Scenario {
-  const { endpoint } = row;
   return observing({
     ...row,
-    sends: 2 * MAX_PAIRS,
+    sends: 0,
     clause: 'What the service does: cannot look up users outside the IB',
     title: "Whether response times differ between another IB's id and an unknown one",
-    run: async ({ send, cases }, known) => {
-      const pairs = Math.min(MAX_PAIRS, Math.max(5, Math.floor(cases / 4)));
-      const ids = hidden(known);
-      const asked = unknownIds(known, pairs).flatMap((id, nth) => {
-        const pair = [
-          { id: ids[nth % ids.length]!, isForeign: true },
-          { id, isForeign: false },
-        ];
-        // Alternate the order: two machines behind a load balancer must not look like a difference.
-        return nth % 2 === 0 ? pair : pair.toReversed();
-      });
-      const replies = await send(...asked.map(({ id }) => lookupOf(endpoint, id)));
-      const timesOf = (isForeign: boolean) =>
-        replies.flatMap((reply, at) =>
-          reply.kind === 'answer' && asked[at]!.isForeign === isForeign ? [reply.tookMs] : [],
-        );
-      const [foreign, unknown] = [timesOf(true), timesOf(false)];
-      if (foreign.length < 5 || unknown.length < 5) {
-        const trouble = replies.find((reply) => reply.kind === 'trouble');
-        return inconclusive(trouble?.code ?? 'network', trouble?.words ?? 'too few lookups were answered');
-      }
+    run: async (context, known) => {
+      const { result, times } = await compared(row.endpoint, hidden(known), context, known);
+      const { hidden: foreign, unknown } = times;
+      if (foreign.length < PAIRS)
+        return result.reply?.kind === 'trouble'
+          ? inconclusive(result.reply.code, result.reply.words)
+          : inconclusive('depends', 'not compared because too few lookups were answered');
       const [foreignMs, unknownMs] = [median(foreign), median(unknown)];
       const words = `median ${foreignMs.toFixed(1)} ms of ${foreign.length} foreign lookups, ${unknownMs.toFixed(1)} ms of ${unknown.length} unknown ones`;
       return observed(words, { foreignMs, unknownMs });

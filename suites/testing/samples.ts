@@ -76,6 +76,7 @@ export const sampleFixture: Fixture = {
 export const sampleKnown = knownFrom(sampleFixture);
 
 /** Runs a scenario in a partial context. */
-export async function runScenario({ run }: Scenario, context: Partial<Context>, known = sampleKnown) {
-  return (await run(context as Context, known)).finding;
+export async function runScenario({ run }: Scenario, some: Partial<Context>, known = sampleKnown) {
+  const context = { once: (_, make) => make(context), ...some } as Context;
+  return (await run(context, known)).finding;
 }
