@@ -100,13 +100,15 @@ export function coveringArray(
   function* triples(): Generator<TripleRow> {
     // The rows of all pairs are known before those of triples.
     for (const pairs of [openPairs(), gatedPairs()]) while (pairs.next().done !== true);
-    for (const [wanted, isTaken, depth] of [
-      ['some', isOpen, 1],
-      ['some', isOpenButForKey, 1],
-      ['few', () => true, 2],
-      ['all', () => true, 2],
+    const counts = [0, 1, 2, 3];
+    for (const [wanted, isTaken, depth, some] of [
+      ['some', isOpen, 1, counts],
+      // A run ends among these. Rows with two gates are few, and find more faults of the second time.
+      ['some', isOpenButForKey, 1, [2, 1, 3]],
+      ['few', () => true, 2, counts],
+      ['all', () => true, 2, counts],
     ] as const)
-      for (let count = 0; count <= 3; count++)
+      for (const count of some)
         for (const levels of rowsWith(count, 3, wanted, isTaken))
           yield { levels, depth: count === 0 && wanted === 'some' ? 0 : depth };
   }
