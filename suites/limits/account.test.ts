@@ -23,7 +23,6 @@ interface What extends Partial<Asked> {
   readonly policies?: readonly Policy[];
   readonly left?: number;
   readonly resetMs?: number;
-  readonly isAdmitted?: boolean;
 }
 
 /** What a run knows, and the events that change it, on `deposit-check` with the key `k` unless they say otherwise. */
@@ -44,7 +43,6 @@ function knowing(stated?: RateLimit, { deadline = HOUR_MS, runMs = HOUR_MS } = {
     ...askedOf(what),
     at,
     sentAt: what.sentAt ?? at,
-    isAdmitted: what.isAdmitted ?? true,
     policies: what.policies ?? [],
   });
   const send = (what: What = {}) => add({ ...askedOf(what), kind: 'sent' });
@@ -54,7 +52,13 @@ function knowing(stated?: RateLimit, { deadline = HOUR_MS, runMs = HOUR_MS } = {
       left === undefined
         ? undefined
         : { field: 'RateLimit', remaining: left, resetAt: at + resetMs, at: sentAt };
-    add({ ...endOf(at, what), kind: 'answered', counted: (what.cost ?? 1) > 0, advertised });
+    add({
+      ...endOf(at, what),
+      kind: 'answered',
+      isAdmitted: true,
+      counted: (what.cost ?? 1) > 0,
+      advertised,
+    });
   };
   const refusal = (at: number, what: What = {}) => {
     const wanted =
@@ -208,11 +212,6 @@ describe('what goes on while a key is refused', () => {
     one.answer(12, { sentAt: 2 });
     assert.equal(one.turn(12), 1030);
     assert.equal(accountOf(one.state(), 'k').refusal?.count, 1);
-  });
-  test('a 429 to a burst does not block the key', () => {
-    const one = knowing();
-    one.refusal(0, { retryAfterMs: 60_000, isAdmitted: false });
-    assert.equal(one.turn(0), 0);
   });
 });
 

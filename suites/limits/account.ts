@@ -45,7 +45,6 @@ export interface EndpointLimits {
   readonly stated: SourcedLimit | undefined;
   /** The limit that explains the refusals so far, or that an answer names. */
   readonly learned: SourcedLimit | undefined;
-  readonly lastAnswerAt: number;
   /** The latest refusals that ended. */
   readonly refusals: readonly EndedRefusal[];
   /** Refusals that the learned limit does not explain: other requests count too, or other clients use the key. */
@@ -82,16 +81,14 @@ interface Refusal {
   /** When the next request may be sent: one that counts, and any. */
   readonly until: number;
   readonly closedUntil: number;
-  /** Why, such as `Retry-After 297 s`, and how long the last wait was. */
+  /** Why, such as `Retry-After 297 s`. */
   readonly why: string;
-  readonly waitMs: number;
   /** Whether it came before the stated limit was reached. */
   readonly isEarly: boolean;
   /** Whether a request is in flight that shows if it has ended. */
   readonly isProbing: boolean;
   /** The field that asks for a wait, and when that wait ends. */
-  readonly field: string;
-  readonly wantedUntil: number;
+  readonly wanted?: { readonly field: string; readonly until: number };
   /** Why waiting was given up. */
   readonly gaveUp: string | undefined;
 }
@@ -108,7 +105,6 @@ export const newLimits = (stated: Readonly<Partial<Record<Endpoint, RateLimit>>>
   const of = (endpoint: Endpoint): EndpointLimits => ({
     stated: stated[endpoint] && { ...stated[endpoint], source: 'stated' },
     learned: undefined,
-    lastAnswerAt: Number.NEGATIVE_INFINITY,
     refusals: [],
     unexplained: 0,
     accounts: new Map(),
@@ -131,21 +127,22 @@ export interface Asked {
 interface Ended extends Asked {
   readonly at: number;
   readonly sentAt: number;
-  /** Whether it waited for its turn. */
-  readonly isAdmitted: boolean;
   /** Limits that the answer names. */
   readonly policies: readonly Policy[];
 }
 
 /** It got an answer other than 429, or none. */
-export interface Passed extends Ended {
+interface Passed extends Ended {
   readonly kind: 'answered' | 'lost';
+  /** Whether it waited for its turn. */
+  readonly isAdmitted: boolean;
   /** Whether it counted, judged by its answer. A lost one may have. */
   readonly counted: boolean;
   readonly advertised?: Advertised | undefined;
 }
 
-export interface Refused extends Ended {
+/** It waited for its turn, and got 429. */
+interface Refused extends Ended {
   readonly kind: 'refused';
   readonly wanted: RequestedWait | undefined;
   /** When the run ends, and how long it may take. */
@@ -192,15 +189,15 @@ export const accountOf = ({ accounts }: EndpointLimits, key: string): Account =>
 /** The limit that a run keeps to. */
 export const limitOf = ({ stated, learned }: EndpointLimits): SourcedLimit | undefined => stated ?? learned;
 
-/** The limit that a 429 shows: a known one, or else the one that its Retry-After suggests; undefined without both. */
-export function limitShownBy(limits: Limits, { endpoint, key, at, wanted }: Refused): RateLimit | undefined {
-  const of = limits.endpoints[endpoint];
+/** The limit after an event: a known one, or else the one that the Retry-After of a 429 suggests. */
+export function limitShownBy(limits: Limits, event: LimitEvent): RateLimit | undefined {
+  const of = limits.endpoints[event.endpoint];
   const limit = limitOf(of);
   // A limit that was given up stays as it was last known.
   if (limit !== undefined) return Number.isFinite(limit.most) ? limit : undefined;
-  const { counted } = accountOf(of, key);
-  if (wanted === undefined || counted.length === 0) return undefined;
-  return { most: counted.length, windowMs: at - counted[0]!.at + wanted.ms };
+  const { counted } = accountOf(of, event.key);
+  if (event.kind !== 'refused' || event.wanted === undefined || counted.length === 0) return undefined;
+  return { most: counted.length, windowMs: event.at - counted[0]!.at + event.wanted.ms };
 }
 
 /** When a request may be sent. */
@@ -242,31 +239,32 @@ function fullTurn(limits: Limits, { endpoint, key, cost }: Asked, now: number): 
   if (limit === undefined || key === '') return undefined;
   // Requests with a revoked key are free, although its limit may be that of all keys.
   if (cost === 0 && accountOf(limits.endpoints[endpoint], key).counted.length === 0) return undefined;
-  const { most, windowMs, source } = limit;
-  let release = Number.POSITIVE_INFINITY;
-  let spent = 0;
-  for (const account of accountsIn(limits, endpoint, key)) {
-    const first = firstInWindow(account, now - windowMs - MARGIN_MS);
-    spent += account.inFlight + account.counted.length - first;
-    release = Math.min(release, (account.counted[first]?.at ?? Infinity) + windowMs + MARGIN_MS);
-  }
+  const { most, windowMs } = limit;
+  const { spent, firstAt } = usedIn(limits, { endpoint, key }, windowMs, now);
   if (spent < (cost === 0 ? most : Math.max(1, most - 1))) return undefined;
-  if (!Number.isFinite(release)) return { kind: 'reply' };
-  return { kind: 'at', at: release, why: `${source} limit, ${describeLimit(limit)}` };
+  return Number.isFinite(firstAt)
+    ? { kind: 'at', at: firstAt + windowMs + MARGIN_MS, why: sourceOf(limit) }
+    : { kind: 'reply' };
 }
 
-/** The first counted request that was answered after `since` (ms). */
-function firstInWindow({ counted }: Account, since: number): number {
-  let at = counted.length;
-  while (at > 0 && counted[at - 1]!.at > since) at--;
-  return at;
-}
+const sourceOf = (limit: SourcedLimit) => `${limit.source} limit, ${describeLimit(limit)}`;
 
-const spentIn = (limits: Limits, { endpoint, key }: Asked, windowMs: number, now: number, scope?: Scope) =>
-  accountsIn(limits, endpoint, key, scope).reduce(
-    (sum, one) => sum + one.inFlight + one.counted.length - firstInWindow(one, now - windowMs - MARGIN_MS),
-    0,
-  );
+/** How many requests of a window may have counted, and when the first of them was answered (ms). */
+function usedIn(
+  limits: Limits,
+  { endpoint, key }: Pick<Asked, 'endpoint' | 'key'>,
+  windowMs: number,
+  now: number,
+  scope?: Scope,
+) {
+  let [spent, firstAt] = [0, Number.POSITIVE_INFINITY];
+  for (const { inFlight, counted } of accountsIn(limits, endpoint, key, scope)) {
+    const first = counted.findLastIndex(({ at }) => at <= now - windowMs - MARGIN_MS) + 1;
+    spent += inFlight + counted.length - first;
+    firstAt = Math.min(firstAt, counted[first]?.at ?? Infinity);
+  }
+  return { spent, firstAt };
+}
 
 /** The accounts that a limiter counts together. */
 function accountsIn(
@@ -315,12 +313,10 @@ export function reduce(limits: Limits, event: LimitEvent): Limits {
         refusal: refusal && { ...refusal, gaveUp: undefined, count: Math.min(refusal.count, TRIES) },
       });
     case 'refused':
-      return event.isAdmitted
-        ? refused(withPolicies(landed(limits, event), event), event)
-        : seen(limits, event);
+      return refused(withPolicies(landed(limits, event), event), event);
     case 'answered':
     case 'lost':
-      return passed(withPolicies(landed(limits, event), event), event);
+      return passed(withPolicies(event.isAdmitted ? landed(limits, event) : limits, event), event);
   }
 }
 
@@ -340,20 +336,20 @@ const withRemark = (limits: Limits, endpoint: Endpoint, kind: Remark['kind'], wh
     ? limits
     : { ...limits, remarks: [...limits.remarks, { endpoint, kind, words: `${endpoint}: ${what}` }] };
 
-const seen = (limits: Limits, { endpoint, at }: Ended) =>
-  withEndpoint(limits, endpoint, { lastAnswerAt: at });
-
 /** A request is no longer in flight. */
-function landed(limits: Limits, event: Passed | Refused): Limits {
-  if (!event.isAdmitted) return seen(limits, event);
+function landed(limits: Limits, event: Ended): Limits {
   const { inFlight, flying, refusal } = accountOf(limits.endpoints[event.endpoint], event.key);
-  const ended = { inFlight: inFlight - event.cost, flying: flying - 1 };
-  if (refusal === undefined) return seen(withAccount(limits, event, ended), event);
   // A request that was sent before the end of a refusal does not show that it ended.
-  const isProbe = isTest(refusal, event.cost) && event.sentAt >= nextTryAt(refusal, event.cost);
-  // Whoever waits for a reply waits for ever if none is due.
-  const isProbing = refusal.isProbing && !isProbe && ended.flying > 0;
-  return seen(withAccount(limits, event, { ...ended, refusal: { ...refusal, isProbing } }), event);
+  const isProbe = (one: Refusal) => isTest(one, event.cost) && event.sentAt >= nextTryAt(one, event.cost);
+  return withAccount(limits, event, {
+    inFlight: inFlight - event.cost,
+    flying: flying - 1,
+    // Whoever waits for a reply waits for ever if none is due.
+    refusal: refusal && {
+      ...refusal,
+      isProbing: refusal.isProbing && !isProbe(refusal) && flying > 1,
+    },
+  });
 }
 
 /**
@@ -375,7 +371,7 @@ function withPolicies(limits: Limits, event: Passed | Refused): Limits {
   }
   if (event.kind !== 'refused' || learned?.source === 'advertised') return limits;
   const [shortest] = policies
-    .filter(({ most, windowMs }) => spentIn(limits, event, windowMs, at) >= most)
+    .filter(({ most, windowMs }) => usedIn(limits, event, windowMs, at).spent >= most)
     .toSorted((a, b) => a.windowMs - b.windowMs);
   return shortest === undefined ? limits : use(shortest, limits);
 }
@@ -430,9 +426,9 @@ const withoutField = (limits: Limits, field: string): Limits =>
 /** The refusal of a key ended. Its length gives the window, the requests counted before it give the threshold. */
 function unblocked(limits: Limits, event: Passed, refusal: Refusal): Limits {
   const { endpoint, key, sentAt } = event;
-  const { since, lastAt, count, until, isEarly, field, wantedUntil } = refusal;
+  const { since, lastAt, count, until, isEarly, wanted } = refusal;
   let next = withAccount(limits, event, { refusal: undefined });
-  if (sentAt < wantedUntil - PRECISION_MS) next = withoutField(next, field);
+  if (wanted !== undefined && sentAt < wanted.until - PRECISION_MS) next = withoutField(next, wanted.field);
   // Retry-After is rounded up to whole seconds.
   const least = Math.max(lastAt, count > 1 ? 0 : until - MARGIN_MS - PRECISION_MS);
   const found = learn(next, endpoint, { key, least, most: sentAt });
@@ -475,34 +471,20 @@ function refused(limits: Limits, event: Refused): Limits {
     return cost === 0
       ? withAccount(limits, event, { refusal: { ...refusal, closedUntil: refusal.until } })
       : limits;
-  const before: Refusal = refusal ?? {
-    since: sentAt,
-    lastAt: sentAt,
-    count: 0,
-    until: now,
-    closedUntil: 0,
-    why: '',
-    waitMs: 0,
-    isEarly: false,
-    isProbing: false,
-    field: '',
-    wantedUntil: 0,
-    gaveUp: undefined,
-  };
-  const { limits: next, isEarly } =
-    refusal === undefined ? compared(limits, event) : { limits, isEarly: refusal.isEarly };
-  const wait = waitAfter(next, event, before);
+  const next = refusal === undefined && key !== '' ? compared(limits, event) : limits;
+  const wait = waitAfter(next, event);
   const changed = withAccount(next, event, {
     refusal: {
-      ...before,
+      since: sentAt,
+      closedUntil: 0,
+      isEarly: key !== '' && isBelowStated(next, event),
+      ...refusal,
       ...wait,
       lastAt: sentAt,
-      count: before.count + 1,
-      until: now + wait.waitMs,
-      closedUntil: cost === 0 ? now + wait.waitMs : before.closedUntil,
-      isEarly,
+      count: (refusal?.count ?? 0) + 1,
+      ...(cost === 0 && { closedUntil: wait.until }),
       isProbing: false,
-      ...(wanted !== undefined && { field: wanted.field, wantedUntil: now + wanted.ms }),
+      ...(wanted !== undefined && { wanted: { field: wanted.field, until: now + wanted.ms } }),
     },
   });
   if (wait.gaveUp !== LIMITED_UNTIL_END || wanted === undefined) return changed;
@@ -510,15 +492,12 @@ function refused(limits: Limits, event: Refused): Limits {
   return learn(changed, endpoint, { key, least: end - PRECISION_MS, most: end });
 }
 
-/** How long to wait after a 429, in ms, and why. */
-function waitAfter(
-  limits: Limits,
-  event: Refused,
-  before: Refusal,
-): Pick<Refusal, 'waitMs' | 'why' | 'gaveUp'> {
-  const { endpoint, key, at: now, wanted, deadline, runMs } = event;
-  const { count, since, waitMs } = before;
+/** Until when to wait after a 429 (ms), and why. */
+function waitAfter(limits: Limits, event: Refused): Pick<Refusal, 'until' | 'why' | 'gaveUp'> {
+  const { endpoint, key, at: now, sentAt, wanted, deadline, runMs } = event;
   const of = limits.endpoints[endpoint];
+  const { refusal } = accountOf(of, key);
+  const { count, since } = refusal ?? { count: 0, since: sentAt };
   const backOff = Math.min(MIN_BACK_OFF_MS * 2 ** count, Math.max(MAX_BACK_OFF_MS, (now - since) / 4));
   // Without a limit, assumes that of the other endpoint.
   const limit = key === '' ? undefined : [of, ...Object.values(limits.endpoints)].map(limitOf).find(Boolean);
@@ -526,14 +505,9 @@ function waitAfter(
   const known = limit && windowLeft(limit, accountOf(of, key), now, count);
   const guess = asked?.ms ?? known;
   const end = (ms: number) => (now + ms > deadline ? LIMITED_UNTIL_END : undefined);
-  if (guess === undefined) {
-    const ms = backOff + MARGIN_MS;
-    return { waitMs: ms, why: 'back-off', gaveUp: end(ms) };
-  }
-  const why =
-    asked === undefined
-      ? `${limit!.source} limit, ${describeLimit(limit!)}`
-      : `${asked.field} ${describeMs(guess)}`;
+  const wait = (ms: number, why: string, gaveUp = end(ms)) => ({ until: now + ms, why, gaveUp });
+  if (guess === undefined) return wait(backOff + MARGIN_MS, 'back-off');
+  const why = asked === undefined ? sourceOf(limit!) : `${asked.field} ${describeMs(guess)}`;
   // If the first wait did not help, it was too short.
   const ms = guess + (count === 0 ? 0 : backOff) + MARGIN_MS;
   if (count < TRIES) {
@@ -541,23 +515,15 @@ function waitAfter(
     const isOnlySaid = asked !== undefined || limit?.source === 'advertised';
     const isLong = end(ms) !== undefined || (asked === undefined && ms > runMs / 4);
     const isTested = isOnlySaid && count === 0 && isLong;
-    return isTested
-      ? { waitMs: Math.min(known ?? backOff, backOff), why, gaveUp: end(backOff) }
-      : { waitMs: ms, why, gaveUp: end(ms) };
+    return isTested ? wait(Math.min(known ?? backOff, backOff), why, end(backOff)) : wait(ms, why);
   }
   const quietMs = Math.max(ms, decidingMs([limit?.windowMs, of.learned?.windowMs], asked?.ms));
-  const isOver = count > TRIES;
-  const tooLong =
-    quietMs > runMs / 4 ? `; ${describeMs(quietMs)} in which nothing is sent would show more` : undefined;
-  return {
-    waitMs: quietMs,
-    why,
-    gaveUp: isOver
-      ? `still 429 after ${describeMs(waitMs)} in which nothing was sent`
-      : tooLong === undefined
-        ? end(quietMs)
-        : `still 429 after ${describeMs(now - since)}${tooLong}`,
-  };
+  const still = (afterMs: number, more: string) => `still 429 after ${describeMs(afterMs)}${more}`;
+  if (count > TRIES)
+    return wait(quietMs, why, still(refusal!.until - refusal!.lastAt, ' in which nothing was sent'));
+  if (quietMs <= runMs / 4) return wait(quietMs, why);
+  const more = `; ${describeMs(quietMs)} in which nothing is sent would show more`;
+  return wait(quietMs, why, still(now - since, more));
 }
 
 /** Rest of a window, in ms; undefined if it should have ended. */
@@ -572,12 +538,18 @@ function windowLeft(
   return first === undefined || count > 0 ? undefined : Math.max(MIN_BACK_OFF_MS, first.at + windowMs - now);
 }
 
+/** Whether a 429 came before the stated limit was reached. */
+function isBelowStated(limits: Limits, event: Refused, scope?: Scope): boolean {
+  const { stated } = limits.endpoints[event.endpoint];
+  return (
+    stated !== undefined && usedIn(limits, event, stated.windowMs, event.at, scope).spent < stated.most - 1
+  );
+}
+
 /** Compares the first 429 of a refusal with what is known. */
-function compared(limits: Limits, event: Refused): { readonly limits: Limits; readonly isEarly: boolean } {
-  const { endpoint, key, at: now, wanted } = event;
+function compared(limits: Limits, event: Refused): Limits {
+  const { endpoint, at: now, wanted } = event;
   const of = limits.endpoints[endpoint];
-  const done = (next: Limits, isEarly = false) => ({ limits: next, isEarly });
-  if (key === '') return done(limits);
   const said = wanted === undefined ? '' : ` (${wanted.field} ${describeMs(wanted.ms)})`;
   const isUnused = [...of.accounts.values()].every(({ counted }) => counted.length === 0);
   const next = isUnused
@@ -585,16 +557,16 @@ function compared(limits: Limits, event: Refused): { readonly limits: Limits; re
     : limits;
   if (of.stated === undefined) {
     const isExplained = of.learned === undefined || fullTurn(next, { ...event, cost: 1 }, now) !== undefined;
-    return done(isExplained ? next : withEndpoint(next, endpoint, { unexplained: of.unexplained + 1 }));
+    return isExplained ? next : withEndpoint(next, endpoint, { unexplained: of.unexplained + 1 });
   }
+  if (!isBelowStated(next, event)) return next;
+  const wider = scopes.find((scope) => !isBelowStated(next, event, scope));
+  if (wider !== undefined) return withEndpoint(next, endpoint, { stated: { ...of.stated, scope: wider } });
+  if (isUnused) return next;
   const { most, windowMs } = of.stated;
-  const spent = spentIn(next, event, windowMs, now);
-  if (spent >= most - 1) return done(next);
-  const wider = scopes.find((scope) => spentIn(next, event, windowMs, now, scope) >= most - 1);
-  if (wider !== undefined)
-    return done(withEndpoint(next, endpoint, { stated: { ...of.stated, scope: wider } }));
-  if (!isUnused && wanted !== undefined && wanted.ms > windowMs + PRECISION_MS)
-    return done(contradicted(next, endpoint, `429 after ${spent} counted requests${said}`));
+  const { spent } = usedIn(next, event, windowMs, now);
+  if (wanted !== undefined && wanted.ms > windowMs + PRECISION_MS)
+    return contradicted(next, endpoint, `429 after ${spent} counted requests${said}`);
   const what = `refused after ${spent} of ${most}: another run or client used this limit, or it is lower`;
-  return done(isUnused ? next : withRemark(next, endpoint, 'early', what), true);
+  return withRemark(next, endpoint, 'early', what);
 }

@@ -74,72 +74,47 @@ const STAGES: readonly (readonly Lookup['rank'][])[] = [
 
 /** Walks through a run by the rules that it keeps to. Nothing is sent, and answers take no time. */
 export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course {
-  const { scenarios, limits, rate, graceMs } = setup;
+  const { scenarios, limits, graceMs } = setup;
   const { execution, revocation } = setup.changes;
   const beforeMs = execution === 'before' ? graceMs : 0;
-  const isLimited = scenarios.limiters.length > 0;
-  const reserve = reserveOf(isLimited, setup.maxRequests, maxDurationMs);
-  const most = setup.maxRequests - reserve.requests;
+  const reserve = reserveOf(scenarios.limiters.length > 0, setup.maxRequests, maxDurationMs);
   const until = maxDurationMs - reserve.ms;
-  const target = createTarget(limits, keys, rate, most);
+  const target = newTarget(setup, keys, setup.maxRequests - reserve.requests, beforeMs);
   const reached: Course['reached'][number][] = [];
-  const walks = endpointNames.map((endpoint) => ({ endpoint, at: beforeMs, isCut: false }));
-  const both = (itemsFor: (endpoint: Endpoint) => readonly Item[], end: number, longestWaitMs: number) => {
-    const results = target.walk(
-      walks.map((one) => ({ ...one, items: itemsFor(one.endpoint) })),
-      end,
-      longestWaitMs,
-    );
-    for (const [nth, { at }] of results.entries()) walks[nth]!.at = at;
-    return results;
-  };
-  // What comes after lookups that were not even looked at is not sent.
-  const isCut = (endpoint: Endpoint) => walks.some((one) => one.endpoint === endpoint && one.isCut);
-  const meet = () => {
-    const at = Math.max(...walks.map((one) => one.at));
-    for (const walk of walks) walk.at = at;
-    return at;
-  };
   const stage = (nth: number, longestWaitMs: number) => {
-    const results = both(
-      (name) => (isCut(name) ? [] : lookupItems(setup, name, nth, keys)),
-      until,
-      longestWaitMs,
-    );
-    for (const [at, { hasMore }] of results.entries()) walks[at]!.isCut ||= hasMore;
-    if (results.every(({ isDone }) => isDone) && reached.length === nth && nth < 2)
-      reached.push({ atMs: Math.max(...walks.map(({ at }) => at)), requests: target.requests() });
+    const itemsFor = ({ endpoint, isCut }: Walk) => (isCut ? [] : lookupItems(setup, endpoint, nth, keys));
+    const isDone = sendItems(target, itemsFor, until, longestWaitMs);
+    if (isDone && reached.length === nth && nth < 2)
+      reached.push({ atMs: endOf(target), requests: target.requests });
   };
+  const sendScenarios = (isRequired: boolean, end: number) =>
+    sendItems(target, ({ endpoint }) => scenarioItems(setup, endpoint, isRequired), end, Infinity);
   stage(0, Infinity);
-  const levelsAt = Math.max(...walks.map(({ at }) => at));
-  both((name) => scenarioItems(setup, name, true), until, Infinity);
+  const levelsAt = endOf(target);
+  sendScenarios(true, until);
   stage(1, Infinity);
-  const besideMs = execution === 'beside' ? Math.max(0, levelsAt + graceMs - meet()) : 0;
-  for (const walk of walks) walk.at += besideMs;
-  const services = scenarios.lanes
-    .flat()
-    .filter(({ endpoint }) => endpoint === 'service')
-    .flatMap(itemsOf).length;
+  const besideMs = execution === 'beside' ? Math.max(0, levelsAt + graceMs - meet(target)) : 0;
+  for (const walk of target.walks) walk.at += besideMs;
   // A stated limit makes crowds smaller.
-  target.spend(Object.keys(limits).length === 0 ? services : services / 4);
-  both((name) => scenarioItems(setup, name, false), maxDurationMs, Infinity);
-  meet();
+  const services = [true, false].flatMap((isRequired) => scenarioItems(setup, 'service', isRequired)).length;
+  target.requests += Object.keys(limits).length === 0 ? services : services / 4;
+  sendScenarios(false, maxDurationMs);
+  meet(target);
   stage(2, SHORT_WAIT_MS);
   const afterMs = execution === 'after' || revocation === 'after' ? graceMs : 0;
   const lastMs = revocation === 'last' ? graceMs : 0;
-  const changedAt = meet() + afterMs;
-  target.spend(execution === undefined ? 0 : AFTER_EXECUTION);
-  target.spend(revocation === undefined ? 0 : AFTER_REVOCATION);
-  const { endsAt, notCompared } = crossLimits(setup, target, changedAt, maxDurationMs);
+  target.requests += execution === undefined ? 0 : AFTER_EXECUTION;
+  target.requests += revocation === undefined ? 0 : AFTER_REVOCATION;
+  const { endsAt, notCompared } = crossLimits(setup, target, meet(target) + afterMs, maxDurationMs);
   return {
-    requests: Math.min(setup.maxRequests, Math.round(target.requests())),
+    requests: Math.min(setup.maxRequests, Math.round(target.requests)),
     durationMs: Math.min(endsAt + lastMs, maxDurationMs),
     strength: reached.length,
-    sent: target.sent(),
-    counted: target.counted(),
+    sent: target.sent,
+    counted: target.counted,
     reached,
     notCompared,
-    isOutOfRequests: target.isOut(),
+    isOutOfRequests: target.isOut,
     changesMs: beforeMs + besideMs + afterMs + lastMs,
   };
 }
@@ -150,8 +125,12 @@ const lookupItems = ({ lookups }: Setup, endpoint: Endpoint, stage: number, keys
     .filter(({ rank }) => STAGES[stage]!.includes(rank))
     .map((lookup, nth) => itemOf(lookup, `key ${1 + (nth % Math.max(1, keys - 1))}`));
 
-/** What the scenarios of an endpoint send beside its lookups. */
-const scenarioItems = ({ scenarios }: Setup, endpoint: Endpoint, isRequired: boolean): readonly Item[] =>
+/** What the scenarios of an endpoint, or of the service, send beside its lookups. */
+const scenarioItems = (
+  { scenarios }: Setup,
+  endpoint: Endpoint | 'service',
+  isRequired: boolean,
+): readonly Item[] =>
   scenarios.lanes
     .flat()
     .filter((one) => one.endpoint === endpoint && (one.level === 'required') === isRequired)
@@ -167,7 +146,7 @@ function crossLimits({ scenarios, limits }: Setup, target: Target, from: number,
     const isCompared =
       limit === undefined || maxDurationMs - now > (REST_WINDOWS + BURST_WINDOWS) * limit.windowMs;
     if (!isCompared) notCompared.push(endpoint);
-    target.spend(PROBES + (isCompared ? burstOf(endpoint, limit) : 0));
+    target.requests += PROBES + (isCompared ? burstOf(endpoint, limit) : 0);
     if (limit === undefined) continue;
     now += isCompared ? explorationMs(limit.windowMs) : crossingMs(limit, maxDurationMs - now);
   }
@@ -204,94 +183,115 @@ const itemsOf = ({ sends = FEW, sendsFree = 0 }: Scenario): readonly Item[] => [
   ...Array.from({ length: sendsFree }, () => freeItem),
 ];
 
-/** The items of an endpoint, from a time (ms) on. */
+/** What is sent to an endpoint one after another, up to a time (ms). */
 interface Walk {
   readonly endpoint: Endpoint;
-  readonly at: number;
-  readonly items: readonly Item[];
-}
-
-type Target = ReturnType<typeof createTarget>;
-
-/** A target that keeps to its limits. */
-function createTarget(limits: Setup['limits'], keys: number, rate: number | undefined, maxRequests: number) {
-  const gapMs = rate === undefined ? 0 : 1000 / rate;
-  const own = Array.from({ length: Math.max(1, keys) }, (_, nth) => `key ${nth}`);
-  const sent: Lookup[] = [];
-  const counted = { 'user-status': 0, 'deposit-check': 0 };
-  let [state, requests, freeAt] = [newLimits(limits), 0, 0];
-  let isOut = false;
-  const askedBy = (endpoint: Endpoint, { cost, key }: Item, now: number): Asked => {
-    if (key !== undefined || limits[endpoint] === undefined) return { endpoint, cost, key: key ?? '' };
-    return { endpoint, cost, key: firstKey(state, { endpoint, cost }, own, now) };
-  };
-  const send = (asked: Asked, counts: boolean, now: number) => {
-    requests++;
-    freeAt = Math.max(freeAt, now) + gapMs;
-    if (!counts) return;
-    counted[asked.endpoint]++;
-    if (limits[asked.endpoint] === undefined) return;
-    state = reduce(state, { ...asked, kind: 'sent' });
-    const times = { at: now, sentAt: now };
-    state = reduce(state, {
-      ...asked,
-      ...times,
-      kind: 'answered',
-      counted: true,
-      isAdmitted: true,
-      policies: [],
-    });
-  };
-  /** Sends the next item of a walk, or waits. Returns the new time; undefined if the walk is over. */
-  const step = (walk: PooledWalk, until: number, longestWaitMs: number): number | undefined => {
-    const now = Math.max(walk.at, freeAt);
-    const turnOf = (item: Item) => nextTurn(state, askedBy(walk.endpoint, item, now), now);
-    const next = now > until ? undefined : walk.pool.next(turnOf);
-    if (now <= until && next === undefined) walk.isDone = true;
-    if (next?.kind === 'at')
-      return next.at > until || next.at - now > longestWaitMs ? undefined : Math.max(next.at, now);
-    if (next?.kind !== 'send') return undefined;
-    const { item } = next;
-    if (requests >= maxRequests) {
-      isOut = true;
-      walk.pool.putBack(item);
-      return undefined;
-    }
-    send(askedBy(walk.endpoint, item, now), item.counts, now);
-    if (item.left > 1) walk.pool.putBack({ ...item, left: item.left - 1 });
-    else if (item.lookup !== undefined) sent.push(item.lookup);
-    return now;
-  };
-  return {
-    requests: () => requests,
-    /** Whether a request was not sent because of their number. */
-    isOut: () => isOut,
-    sent: () => sent,
-    counted: () => counted,
-    /** Takes requests that no limit holds up. */
-    spend: (count: number): void => {
-      requests += count;
-    },
-    /** Walks side by side. Returns when each ended, whether all items were sent, and if not, whether all were held. */
-    walk: (from: readonly Walk[], until: number, longestWaitMs: number) => {
-      const walks = from.map(({ endpoint, at, items }) => {
-        const source = items.values();
-        return { endpoint, at, source, pool: createPool(source, ({ group }) => group), isDone: false };
-      });
-      for (let active: PooledWalk[] = walks; active.length > 0;) {
-        const walk = active.reduce((first, one) => (one.at < first.at ? one : first));
-        const at = step(walk, until, longestWaitMs);
-        if (at === undefined) active = active.filter((one) => one !== walk);
-        else walk.at = at;
-      }
-      return walks.map(({ at, isDone, source }) => ({ at, isDone, hasMore: source.next().done !== true }));
-    },
-  };
-}
-
-interface PooledWalk {
-  readonly endpoint: Endpoint;
-  readonly pool: ReturnType<typeof createPool<Item>>;
   at: number;
-  isDone: boolean;
+  /** Whether items were not even looked at: what comes after them is not sent. */
+  isCut: boolean;
+}
+
+type Target = ReturnType<typeof newTarget>;
+
+/** A target that keeps to its limits, and what it was sent. */
+const newTarget = ({ limits, rate }: Setup, keys: number, maxRequests: number, at: number) => ({
+  limits,
+  keys: Array.from({ length: Math.max(1, keys) }, (_, nth) => `key ${nth}`),
+  /** Time (ms) between requests, and when the next one may be sent. */
+  gapMs: rate === undefined ? 0 : 1000 / rate,
+  freeAt: 0,
+  maxRequests,
+  walks: endpointNames.map((endpoint): Walk => ({ endpoint, at, isCut: false })),
+  state: newLimits(limits),
+  sent: [] as Lookup[],
+  counted: { 'user-status': 0, 'deposit-check': 0 },
+  requests: 0,
+  /** Whether a request was not sent because of their number. */
+  isOut: false,
+});
+
+const endOf = ({ walks }: Target) => Math.max(...walks.map(({ at }) => at));
+
+/** Lets the endpoints wait for each other. */
+function meet(target: Target): number {
+  const at = endOf(target);
+  for (const walk of target.walks) walk.at = at;
+  return at;
+}
+
+/** Sends items to both endpoints, side by side. Returns whether all were sent. */
+function sendItems(
+  target: Target,
+  itemsFor: (walk: Walk) => readonly Item[],
+  until: number,
+  longestWaitMs: number,
+): boolean {
+  const lanes = target.walks.map((walk) => {
+    const source = itemsFor(walk).values();
+    return { walk, source, pool: createPool(source, ({ group }) => group) };
+  });
+  let isDone = true;
+  for (let active = lanes; active.length > 0;) {
+    const lane = active.reduce((first, one) => (one.walk.at < first.walk.at ? one : first));
+    const result = step(target, lane, until, longestWaitMs);
+    if (result !== 'goes on') active = active.filter((one) => one !== lane);
+    isDone &&= result !== 'is held';
+  }
+  for (const { walk, source } of lanes) walk.isCut ||= source.next().done !== true;
+  return isDone;
+}
+
+interface Lane {
+  readonly walk: Walk;
+  readonly pool: ReturnType<typeof createPool<Item>>;
+}
+
+/** Sends the next item, or waits. */
+function step(
+  target: Target,
+  { walk, pool }: Lane,
+  until: number,
+  longestWaitMs: number,
+): 'goes on' | 'is held' | 'is done' {
+  const now = Math.max(walk.at, target.freeAt);
+  if (now > until) return 'is held';
+  const next = pool.next((item) => nextTurn(target.state, askedBy(target, walk, item, now), now));
+  if (next === undefined) return 'is done';
+  if (next.kind === 'at' && next.at <= until && next.at - now <= longestWaitMs) {
+    walk.at = Math.max(next.at, now);
+    return 'goes on';
+  }
+  if (next.kind !== 'send') return 'is held';
+  const { item } = next;
+  if (target.requests >= target.maxRequests) {
+    target.isOut = true;
+    pool.putBack(item);
+    return 'is held';
+  }
+  if (item.counts) count(target, askedBy(target, walk, item, now), now);
+  target.requests++;
+  target.freeAt = now + target.gapMs;
+  walk.at = now;
+  if (item.left > 1) pool.putBack({ ...item, left: item.left - 1 });
+  else if (item.lookup !== undefined) target.sent.push(item.lookup);
+  return 'goes on';
+}
+
+function askedBy(
+  { state, limits, keys }: Target,
+  { endpoint }: Walk,
+  { cost, key }: Item,
+  now: number,
+): Asked {
+  if (key !== undefined || limits[endpoint] === undefined) return { endpoint, cost, key: key ?? '' };
+  return { endpoint, cost, key: firstKey(state, { endpoint, cost }, keys, now) };
+}
+
+/** A request that counts was sent and answered. */
+function count(target: Target, asked: Asked, now: number): void {
+  target.counted[asked.endpoint]++;
+  if (target.limits[asked.endpoint] === undefined) return;
+  const answered = { kind: 'answered', at: now, sentAt: now, counted: true, isAdmitted: true } as const;
+  const state = reduce(target.state, { ...asked, kind: 'sent' });
+  target.state = reduce(state, { ...asked, ...answered, policies: [] });
 }

@@ -37,7 +37,7 @@ export interface WaiterOptions extends Pick<RunOptions, 'clock' | 'signal' | 'ma
   readonly deadline: number;
   /** Called when a wait begins. */
   readonly onWait?: (wait: Wait) => void;
-  /** Called with all limits, as far as they are known, when a 429 shows another one. */
+  /** Called with all limits, as far as they are known, when an answer shows another one. */
   readonly onLimits?: (limits: KnownLimits) => void;
   /** Called with what a person should know, such as a contradiction. */
   readonly onRemark?: (remark: Remark) => void;
@@ -59,6 +59,8 @@ export interface Waiter {
   known: KnownLimits;
   /** Wakes those who wait for a reply. */
   readonly waiting: Set<() => void>;
+  /** When each endpoint answered last, in ms. */
+  readonly lastAnswers: Map<Endpoint, number>;
   /** How long the run waited, and until when. */
   readonly waits: Map<Endpoint, { readonly sumMs: number; readonly until: number }>;
 }
@@ -69,6 +71,7 @@ export const createWaiter = (options: WaiterOptions): Waiter => ({
   limits: newLimits(options.stated),
   known: options.stated,
   waiting: new Set(),
+  lastAnswers: new Map(),
   waits: new Map(),
 });
 
@@ -79,7 +82,7 @@ function note(waiter: Waiter, event: LimitEvent): void {
   for (const remark of limits.remarks.slice(before.remarks.length)) options.onRemark?.(remark);
   for (const wake of waiting) wake();
   waiting.clear();
-  const shown = event.kind === 'refused' ? limitShownBy(limits, event) : undefined;
+  const shown = limitShownBy(limits, event);
   if (shown === undefined || isLike(shown, known[event.endpoint])) return;
   waiter.known = { ...known, [event.endpoint]: shown };
   options.onLimits?.(waiter.known);
@@ -147,12 +150,13 @@ export function recordReply(
   const { clock, deadline, maxDurationMs: runMs } = waiter.options;
   const at = clock.now();
   const sentAt = reply?.sentAt ?? at;
-  const policies = reply === undefined ? [] : policiesOf(reply);
-  const ended = { ...asked, at, sentAt, isAdmitted, policies };
-  if (reply?.status === 429)
+  const ended = { ...asked, at, sentAt, policies: reply === undefined ? [] : policiesOf(reply) };
+  waiter.lastAnswers.set(asked.endpoint, at);
+  if (reply === undefined) note(waiter, { ...ended, kind: 'lost', counted, isAdmitted });
+  else if (reply.status !== 429)
+    note(waiter, { ...ended, kind: 'answered', counted, isAdmitted, advertised: advertisedBy(reply, at) });
+  else if (isAdmitted)
     note(waiter, { ...ended, kind: 'refused', wanted: requestedWait(reply, at), deadline, runMs });
-  else if (reply === undefined) note(waiter, { ...ended, kind: 'lost', counted });
-  else note(waiter, { ...ended, kind: 'answered', counted, advertised: advertisedBy(reply, at) });
 }
 
 /** Allows another try for a key that was given up. */
@@ -160,18 +164,15 @@ export const allowRetry = (waiter: Waiter, asked: Asked): void => note(waiter, {
 
 /** Waits until all requests to an endpoint have left the window. */
 export async function waitForReset(waiter: Waiter, endpoint: Endpoint): Promise<void> {
-  const of = waiter.limits.endpoints[endpoint];
-  const until = of.lastAnswerAt + (limitOf(of)?.windowMs ?? 0) + MARGIN_MS;
+  const windowMs = limitOf(waiter.limits.endpoints[endpoint])?.windowMs ?? 0;
+  const until = (waiter.lastAnswers.get(endpoint) ?? -Infinity) + windowMs + MARGIN_MS;
   if (until < waiter.options.deadline) await sleep(waiter, { endpoint, until, why: REST });
 }
 
 /** Waits until the run got no reply for `ms`. */
 export async function waitForQuiet(waiter: Waiter, endpoint: Endpoint, ms: number): Promise<void> {
   const { clock, signal, deadline } = waiter.options;
-  const end = () => {
-    const lastAnswers = endpointNames.map((name) => waiter.limits.endpoints[name].lastAnswerAt);
-    return Math.min(Math.max(...lastAnswers) + ms + MARGIN_MS, deadline);
-  };
+  const end = () => Math.min(Math.max(...waiter.lastAnswers.values()) + ms + MARGIN_MS, deadline);
   while (end() > clock.now() && !signal.aborted) await sleep(waiter, { endpoint, until: end(), why: REST });
 }
 
