@@ -79,11 +79,17 @@ for (const [name, script, flags, code, failed, notReached] of clients)
 
 test('each world gets the first failure, and the scorecard grades the client', async () => {
   const script = `for (const world of 'ab') await insist(user(1), key + '~' + world, world);
-    await fetch(url + '/api/ib/' + user(1) + '&key=' + key);`;
+    await fetch(url + '/api/ib/' + user(1) + '&key=' + btoa(key));`;
   const { states, rules, code } = await sweep(script, '--only 503');
   assert.deepEqual([states[0]?.run?.requests, states[0]?.run?.changed, states[0]?.outcome], [5, 2, 'passed']);
   const { outcome, states: shownBy } = rules.find(({ rule }) => rule === 'key-out-of-url')!;
   assert.deepEqual([outcome, shownBy, code], ['broken', ['unchanged', '503'], 1]);
+});
+
+test('in parallel, a red run is repeated alone, unless it took the maximum', async () => {
+  const flags = '--only timeout --only reset --parallel 2 --max-duration 3s';
+  const { stderr } = await runCli(['sweep', ...words(flags), ...programOf(`await ask(user(1));`)]);
+  assert.deepEqual(stderr.match(/^\w+: red/gm)?.toSorted(), ['reset: red', 'reset: red', 'timeout: red']);
 });
 
 const secret = 'pk_live_8Kd0Zp3V5qRt';

@@ -143,6 +143,7 @@ const graded: Readonly<Record<string, readonly (readonly [string, readonly Sampl
   encoding: [
     ['a UUID', [{}], 'notSeen'],
     ['an encoded id', [asked('user_id=a%26b%3Dc%20d')], 'kept'],
+    ['an id that is encoded twice', [asked('user_id=a%2526b')], 'unclear 1'],
     ['an id that is not encoded', [asked('user_id=a&b=c')], 'broken 1'],
     ['wrong percent-encoding', [asked('user_id=100%')], 'broken 1'],
     ['a raw character', [asked('user_id="a"')], 'broken 1'],

@@ -186,9 +186,14 @@ function judgeEncoding(entries: readonly Entry[]): Evidence {
     const parameters = readQuery(query, decodeText);
     const id = parameters.find(([name]) => name === endpoints[endpoint].parameter)?.[1] ?? '';
     const isBroken = RAW.test(query) || (parameters.length > 1 && id !== '' && !isValidId(endpoint, id));
-    return isBroken || RAW.test(id) || /[&+=%#]/.test(id) ? [{ entry, isBroken }] : [];
+    const isTwice = /%[0-9a-f]{2}/i.test(id);
+    return isBroken || RAW.test(id) || /[&+=#%]/.test(id) ? [{ entry, isBroken, isTwice }] : [];
   });
-  return { times: asked.length, broken: asked.flatMap(({ entry, isBroken }) => (isBroken ? entry : [])) };
+  return {
+    times: asked.length,
+    broken: asked.flatMap(({ entry, isBroken }) => (isBroken ? entry : [])),
+    doubtful: asked.flatMap(({ entry, isTwice }) => (isTwice ? entry : [])),
+  };
 }
 
 function judgeAuthorization(entries: readonly Entry[]): Evidence {

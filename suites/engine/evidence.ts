@@ -1,7 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
-import { carriesSecret, redactorOf, type Redact } from '../../schemas/redact.ts';
-import type { Secret } from '../../schemas/secret-forms.ts';
+import { carriesSecret, redactorOf, type Redact, type Secret } from '../../schemas/redact.ts';
 import type { Answer } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Exchange } from '../scenario-context.ts';

@@ -49,6 +49,7 @@ const bugs: readonly Row[] = [
   ['key-in-url', 'key-out-of-url', '503-thrice', 'fails'],
   ['debug-log', 'key-out-of-output', '503-thrice', 'fails'],
   ['log-on-error', 'key-out-of-output', '503-thrice', 'fails'],
+  ['log-base64', 'key-out-of-output', '503-thrice', 'fails'],
   ['error-with-key', 'key-out-of-output', 'refused-once', 'fails'],
   ['header-lost', 'authorization', '503-thrice', 'fails'],
   ['post-after-error', 'get-only', '503-thrice'],

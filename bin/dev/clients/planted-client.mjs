@@ -79,6 +79,7 @@ async function get(path, name, id, withKey = key) {
       continue;
     }
     if (has('log-on-error')) process.stdout.write(`failed ${status} ${JSON.stringify(headers)}\n`);
+    if (has('log-base64')) process.stdout.write(`failed ${status} ${btoa(`user:${withKey}`)}\n`);
     if (has('html-crash') && status >= 500) JSON.parse(answer.body);
     if (isRetried(status, tries) && tries + 1 < MAX_TRIES) {
       await sleep(pauseOf(answer, tries));
