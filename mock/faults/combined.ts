@@ -222,5 +222,5 @@ function combined({ endpoint, name, matches }: Target, some: readonly Condition[
     };
     return wrongAnswers[wrong]!(endpoint)({ endpoint, where: isHit })(behaviour);
   };
-  return { id: `${endpoint}, ${name}, ${names.join(', ')}: ${wrong}`, where, change };
+  return { id: `${endpoint}, ${name}, ${names.join(', ')}: ${wrong}`, endpoint, where, change };
 }
