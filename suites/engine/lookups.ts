@@ -86,13 +86,25 @@ function* coveredLookups(
   );
   let left = own.size === 0 ? 0 : cases;
   for (const row of orderOf(endpoint, known, seed).rows()) {
-    const one = lookupOf(endpoint, row, known, seed);
+    const one = sharedLookupOf(endpoint, row, known, seed);
     // Random rows never end, even if no row is about them.
     if (left === 0 || (left === cases && one.rank === 'random')) return;
     if (!one.rows.some((about) => own.has(about) && (about.kind !== 'repetition' || one.times > 1))) continue;
     left--;
     yield one;
   }
+}
+
+/** The last lookup of each row: a run, its plan and the next run with the same fixture share it and its request. */
+const made = new WeakMap<OrderedRow, { readonly known: Known; readonly lookup: Lookup }>();
+
+function sharedLookupOf(endpoint: Endpoint, row: OrderedRow, known: Known, seed: number): Lookup {
+  const before = made.get(row);
+  if (before?.known === known) return before.lookup;
+  const lookup = lookupOf(endpoint, row, known, seed);
+  // Random rows are too many to keep.
+  if (row.rank !== 'random') made.set(row, { known, lookup });
+  return lookup;
 }
 
 function lookupOf(

@@ -138,10 +138,10 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
     const first = endpoint === 'user-status' ? 0 : Math.floor(count / 2);
     return nth < count ? spread(nth, count, first) : undefined;
   };
-  /** The part of the examples that was used: long lists are not left for last. */
-  const progressOf = (row: Levels, most: number): number => {
+  /** Returns a function that tells the part of the examples that was used: long lists are not left for last. */
+  const progressOf = (row: Levels, most: number) => {
     const kind = kindOf(row) ?? '';
-    return (used.get(kind) ?? 0) / Math.min(most, countOf(row, kind));
+    return (): number => (used.get(kind) ?? 0) / Math.min(most, countOf(row, kind));
   };
   return {
     next,
@@ -165,20 +165,21 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
       ];
       // A level that takes turns may change one answer only.
       for (const levels of rotated(rowsOfGroups(endpoint, known), seed)) yield { levels, pick: next(levels) };
-      let left = rotated(rows, seed).map(([levels, most]) => {
+      const sources = rotated(rows, seed).map(([levels, most]) => {
         const pairs = findsEntities(endpoint, levels) ? undefined : pairsOf(levels);
-        const progress = () => Math.min(progressOf(levels, most), pairs?.progress() ?? 1);
-        return { levels, progress, enriched: () => pairs?.enriched(levels) ?? levels };
+        return { levels, pairs, used: progressOf(levels, most) };
       });
       for (;;) {
-        const shares = new Map(left.map((row) => [row, row.progress()]));
-        left = left.filter((row) => shares.get(row)! < 1);
-        if (left.length === 0) return;
-        const { levels, enriched } = left.reduce((best, row) =>
-          shares.get(row)! < shares.get(best)! ? row : best,
-        );
+        let first: (typeof sources)[number] | undefined;
+        let least = 1;
+        for (const one of sources) {
+          const share = Math.min(one.used(), one.pairs?.progress() ?? 1);
+          if (share < least) [first, least] = [one, share];
+        }
+        if (first === undefined) return;
+        const { levels, pairs } = first;
         const pick = next(levels);
-        yield { levels: enriched(), pick };
+        yield { levels: pairs?.enriched(levels) ?? levels, pick };
       }
     },
   };

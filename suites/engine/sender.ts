@@ -106,8 +106,15 @@ function withKey({ known, clock, waiter, wasRevoked }: Sending, request: Request
   const usable = known.callerKeys.filter((one, at) => at === 0 || !wasRevoked(one)).map(({ key }) => key);
   const first = firstKey(waiter.limits, askedBy(known, request), usable, clock.now());
   const key = known.callerKeys.find((one) => one.key === first)!;
-  return { ...request, credential: { as: 'key', key } };
+  const before = keyed.get(request);
+  if (before?.credential.as === 'key' && before.credential.key === key) return before;
+  const made: Request = { ...request, credential: { as: 'key', key } };
+  keyed.set(request, made);
+  return made;
 }
+
+/** Each request with the key that was chosen last: its facts are read once. */
+const keyed = new WeakMap<Request, Request>();
 
 /** Sends a request when its turn comes, and again after 429 unless `isOnce`. */
 async function attempt(

@@ -37,7 +37,7 @@ export const rowOf = (levels: Levels, factors: readonly GroupedFactor[]): Row =>
 export function createSpace(all: readonly Factor[], isFeasible: IsFeasible, seed: number) {
   const factors = all.map(inGroups);
   const turns = new Map<string, number>();
-  const known = new Map<string, boolean>();
+  const isRowFeasible = feasibleRows(factors, isFeasible);
   const made: (readonly Combination[])[] = [];
   const numberings: Numbering[] = [];
   /** The next level of the group of this one; the level itself without a group. */
@@ -58,32 +58,54 @@ export function createSpace(all: readonly Factor[], isFeasible: IsFeasible, seed
         factors.map((factor, at) => [factor.name, nextLike(factor, factor.names[row[at]!]!)]),
       ),
     /** Whether a lookup with these levels exists. */
-    isFeasible: (row: Row): boolean => {
-      const name = row.join();
-      let answer = known.get(name);
-      if (answer === undefined) {
-        answer = isFeasible(levelsOf(row, factors));
-        known.set(name, answer);
-      }
-      return answer;
-    },
-    combinations: (strength: number): readonly Combination[] => {
-      const found: Combination[] = [];
-      const extend = (from: number, left: number, row: Row) => {
-        if (left === 0) {
-          if (space.isFeasible(row)) found.push({ code: codesIn(row, space.numbering(strength))[0]!, row });
-          return;
-        }
-        for (let at = from; at <= factors.length - left; at++)
-          for (let level = 0; level < factors[at]!.names.length; level++)
-            extend(at + 1, left - 1, row.with(at, level));
-      };
-      const open = factors.map(() => -1);
-      if (made[strength] === undefined) extend(0, strength, open);
-      return (made[strength] ??= found);
-    },
+    isFeasible: isRowFeasible,
+    combinations: (strength: number): readonly Combination[] =>
+      (made[strength] ??= combinationsOf(space, space.numbering(strength), strength)),
   };
   return space;
+}
+
+type Space = Pick<ReturnType<typeof createSpace>, 'factors' | 'isFeasible'>;
+
+/** All feasible combinations of `strength` levels. */
+function combinationsOf(
+  { factors, isFeasible }: Space,
+  { choices }: Numbering,
+  strength: number,
+): readonly Combination[] {
+  const found: Combination[] = [];
+  const choiceOf = new Map(choices.map((one) => [one.at.reduce((mask, at) => mask | (1 << at), 0), one]));
+  const row = factors.map(() => -1);
+  /** @param mask one bit for each factor that has a level */
+  const extend = (from: number, left: number, mask: number) => {
+    if (left === 0) {
+      if (isFeasible(row)) found.push({ code: codeOf(row, choiceOf.get(mask)!), row: [...row] });
+      return;
+    }
+    for (let at = from; at <= factors.length - left; at++) {
+      for (let level = 0; level < factors[at]!.names.length; level++) {
+        row[at] = level;
+        extend(at + 1, left - 1, mask | (1 << at));
+      }
+      row[at] = -1;
+    }
+  };
+  extend(0, strength, 0);
+  return found;
+}
+
+/** Says whether a lookup with the levels of a row exists. Only a few factors matter: each of their rows is asked for once. */
+function feasibleRows(factors: readonly Factor[], isFeasible: IsFeasible): (row: Row) => boolean {
+  const deciding = factors.map((_, at) => at).filter((at) => factors[at]!.isFree !== true);
+  const sizes = deciding.map((at) => factors[at]!.names.length + 1);
+  /** 0: not yet known. */
+  const known = new Uint8Array(sizes.reduce((product, size) => product * size, 1));
+  return (row) => {
+    let place = 0;
+    for (let nth = 0; nth < deciding.length; nth++) place = place * sizes[nth]! + row[deciding[nth]!]! + 1;
+    if (known[place] === 0) known[place] = isFeasible(levelsOf(row, factors)) ? 1 : 2;
+    return known[place] === 1;
+  };
 }
 
 /** Factors whose levels are combined. The codes of these combinations follow each other. */
@@ -98,6 +120,8 @@ interface Choice {
 /** Numbers all combinations of so many levels, from 0 to `size`. */
 export interface Numbering {
   readonly choices: readonly Choice[];
+  /** By the place of a factor: the choices with it, and what the number of its level is multiplied by. */
+  readonly choicesWith: readonly (readonly { readonly choice: Choice; readonly place: number }[])[];
   readonly size: number;
 }
 
@@ -113,20 +137,20 @@ export function numberingOf(factors: readonly Factor[], strength: number): Numbe
     for (let next = from; next < factors.length; next++)
       extend(next + 1, [...at, next], [...places, count], count * factors[next]!.names.length);
   };
-  if (strength >= 0) extend(0, [], [], 1);
-  return { choices, size };
+  extend(0, [], [], 1);
+  const choicesWith = factors.map((_, factor) =>
+    choices.flatMap((choice) => {
+      const nth = choice.at.indexOf(factor);
+      return nth < 0 ? [] : [{ choice, place: choice.places[nth]! }];
+    }),
+  );
+  return { choices, choicesWith, size };
 }
 
 const levelsOf = (row: Row, factors: readonly Factor[]): Partial<Levels> =>
   Object.fromEntries(
     factors.flatMap(({ name, names }, at) => (row[at]! < 0 ? [] : [[name, names[row[at]!]!]])),
   );
-
-/** The row, and the row that its first request covers. */
-export function partsOf(row: Row, factors: readonly Factor[]): readonly Row[] {
-  const at = factors.findIndex(({ includesPlain }) => includesPlain);
-  return row[at] === undefined || row[at] <= 0 ? [row] : [row, row.with(at, 0)];
-}
 
 /** The code of what a row has of a choice, without the factor at `but`; -1 if another one is open. */
 export function codeOf(row: Row, { first, at, places }: Choice, but = -1): number {
@@ -140,12 +164,23 @@ export function codeOf(row: Row, { first, at, places }: Choice, but = -1): numbe
   return code;
 }
 
-/** The codes of all combinations in a row. */
-export function codesIn(row: Row, { choices }: Numbering): readonly number[] {
-  const codes: number[] = [];
-  for (const choice of choices) {
-    const code = codeOf(row, choice);
-    if (code >= 0) codes.push(code);
+/**
+ * Notes that a row covers its combinations.
+ *
+ * @param isLeft by code: 1 until a row covers it
+ * @returns how many were left before
+ */
+export function cover(row: Row, { choices }: Numbering, isLeft: Uint8Array): number {
+  let count = 0;
+  for (let nth = 0; nth < choices.length; nth++) {
+    const code = codeOf(row, choices[nth]!);
+    if (code < 0 || isLeft[code] === 0) continue;
+    isLeft[code] = 0;
+    count++;
   }
-  return codes;
+  return count;
 }
+
+/** The place of the factor of which the first request of each level covers the plain one; -1 if there is none. */
+export const repeatedIn = (factors: readonly Factor[]): number =>
+  factors.findIndex(({ includesPlain }) => includesPlain);

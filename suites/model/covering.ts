@@ -1,10 +1,10 @@
 import {
   codeOf,
-  codesIn,
+  cover,
   createSpace,
   inGroups,
   numberingOf,
-  partsOf,
+  repeatedIn,
   rowOf,
   type Combination,
   type Numbering,
@@ -225,33 +225,28 @@ interface PartOptions {
   readonly seed: number;
 }
 
-function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions) {
+function createPart(space: Space, options: PartOptions) {
   const { factors } = space;
+  const { base, seed } = options;
+  const repeated = repeatedIn(factors);
   const rows: Row[] = [];
   /** By strength, what a generator still has to cover. */
   const open = new Map<number, Left>();
   const add = (row: Row) => {
-    for (const { numbering, isLeft } of open.values())
-      for (const part of partsOf(row, factors)) for (const code of codesIn(part, numbering)) isLeft[code] = 0;
+    for (const { numbering, isLeft } of open.values()) {
+      cover(row, numbering, isLeft);
+      if (row[repeated]! > 0) cover(row.with(repeated, 0), numbering, isLeft);
+    }
     return rows.push(row);
   };
-  const isLevelWanted = ({ levels, names, isCostly }: Factor, index: number, wanted: Wanted) => {
-    if (index <= 0) return true;
-    const { isFine, isRare } = levels[names[index]!]!;
-    if (!hasGate) return isRare?.(base(0).key) !== true;
-    if (isCostly === true) return wanted === 'some' && isFine !== true;
-    return isMasked ? isFine !== true : isRare?.(base(0).key) !== true;
-  };
-  const isCheap = ({ row }: Combination) =>
-    !factors.some(({ isCostly }, at) => isCostly === true && row[at]! > 0);
   /** The part of the pairs that so many rows covered. */
   let progress = { rows: -1, share: 0 };
   /** Begins to cover combinations of so many factors. */
   const begin = (strength: number, wanted: Wanted) => {
-    const isWanted = ({ row }: Combination) =>
-      wanted === 'all' || factors.every((factor, at) => isLevelWanted(factor, row[at]!, wanted));
     const numbering = space.numbering(strength);
-    const list = rotated(space.combinations(strength).filter(isWanted), seed);
+    const all = space.combinations(strength);
+    const levels = wanted === 'all' ? undefined : levelsWanted(factors, wanted, options);
+    const list = rotated(levels === undefined ? all : all.filter(({ row }) => hasOnly(row, levels)), seed);
     const left = { numbering, list, isLeft: new Uint8Array(numbering.size) };
     for (const { code } of list) left.isLeft[code] = 1;
     open.set(strength, left);
@@ -271,10 +266,10 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
       const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted);
       // Rows that also cover a plain row come first.
       for (const coversPlainToo of [true, false])
-        for (const { code, row: start } of left.list) {
-          if (left.isLeft[code] === 0 || partsOf(start, factors).length > 1 !== coversPlainToo) continue;
-          const row = filled(start, space, left, rows.length);
+        for (let nth = nextLeft(left, 0, repeated, coversPlainToo); nth >= 0;) {
+          const row = filled(left.list[nth]!.row, space, left, rows.length);
           yield { ...base(add(row)), ...space.levelsIn(row) };
+          nth = nextLeft(left, nth + 1, repeated, coversPlainToo);
         }
       open.delete(strength);
     },
@@ -290,9 +285,10 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
     /** The part of the pairs with this gate that rows of one request cover. */
     progress: (): number => {
       if (progress.rows !== rows.length) {
-        const cheap = space.combinations(1).filter(isCheap);
-        const left = open.get(1) ?? begin(1, 'all');
-        const missing = cheap.filter(({ code }) => left.isLeft[code] === 1).length;
+        const { isLeft } = open.get(1) ?? begin(1, 'all');
+        const levels = levelsWanted(factors, 'cheap', options);
+        const cheap = space.combinations(1).filter(({ row }) => hasOnly(row, levels));
+        const missing = cheap.filter(({ code }) => isLeft[code] === 1).length;
         progress = { rows: rows.length, share: 1 - missing / cheap.length };
       }
       return progress.share;
@@ -300,21 +296,52 @@ function createPart(space: Space, { base, hasGate, isMasked, seed }: PartOptions
   };
 }
 
+/** By factor, which of its levels are covered. `cheap`: those that take one request. */
+const levelsWanted = (
+  factors: readonly Factor[],
+  wanted: Wanted | 'cheap',
+  { base, hasGate, isMasked }: PartOptions,
+): readonly (readonly boolean[])[] =>
+  factors.map(({ levels, names, isCostly }) =>
+    names.map((name, index) => {
+      if (index === 0) return true;
+      if (wanted === 'cheap') return isCostly !== true;
+      const { isFine, isRare } = levels[name]!;
+      if (hasGate && isCostly === true) return wanted === 'some' && isFine !== true;
+      return hasGate && isMasked ? isFine !== true : isRare?.(base(0).key) !== true;
+    }),
+  );
+
+/** Whether all levels of a row are among these, by factor. */
+function hasOnly(row: Row, isLevel: readonly (readonly boolean[])[]): boolean {
+  for (let at = 0; at < row.length; at++) if (row[at]! >= 0 && !isLevel[at]![row[at]!]!) return false;
+  return true;
+}
+
+/** The place of the next combination that is left, from `from` on; -1 if there is none. */
+function nextLeft({ list, isLeft }: Left, from: number, repeated: number, isRepeated: boolean): number {
+  for (let nth = from; nth < list.length; nth++) {
+    const { code, row } = list[nth]!;
+    if (isLeft[code] === 1 && row[repeated]! > 0 === isRepeated) return nth;
+  }
+  return -1;
+}
+
 /** Greedy: gives each open factor the level that covers most of the rest. */
 function filled(start: Row, { factors, isFeasible }: Space, left: Left, turn: number): Row {
-  let row = start;
-  for (const [at, { names, isCostly }] of factors.entries()) {
+  const row = [...start];
+  for (let at = 0; at < factors.length; at++) {
     if (row[at]! >= 0) continue;
+    const { names, isCostly } = factors[at]!;
     const gains = gainsOf(row, at, names.length, left);
-    let best = row;
-    let most = -1;
+    let [best, most] = [-1, -1];
     for (let nth = 0; nth < names.length; nth++) {
       const level = isCostly === true ? nth : (nth + turn) % names.length;
       if (gains[level]! <= most) continue;
-      const candidate = row.with(at, level);
-      if (isFeasible(candidate)) [best, most] = [candidate, gains[level]!];
+      row[at] = level;
+      if (isFeasible(row)) [best, most] = [level, gains[level]!];
     }
-    row = best;
+    row[at] = best;
   }
   return row;
 }
@@ -322,11 +349,9 @@ function filled(start: Row, { factors, isFeasible }: Space, left: Left, turn: nu
 /** For each level of the factor at a place, how many combinations it would cover with those that the row has. */
 function gainsOf(row: Row, at: number, count: number, { numbering, isLeft }: Left): readonly number[] {
   const gains = Array.from({ length: count }, () => 0);
-  for (const choice of numbering.choices) {
-    const place = choice.places[choice.at.indexOf(at)];
-    const code = place === undefined ? -1 : codeOf(row, choice, at);
-    if (place === undefined || code < 0) continue;
-    for (let level = 0; level < count; level++) gains[level]! += isLeft[code + level * place]!;
+  for (const { choice, place } of numbering.choicesWith[at]!) {
+    const code = codeOf(row, choice, at);
+    if (code >= 0) for (let level = 0; level < count; level++) gains[level]! += isLeft[code + level * place]!;
   }
   return gains;
 }
@@ -334,29 +359,27 @@ function gainsOf(row: Row, at: number, count: number, { numbering, isLeft }: Lef
 /** Counts the combinations that rows cover. */
 export function createCounter(factors: readonly Factor[]) {
   const others = factors.filter(({ isGate }) => !isGate).map(inGroups);
+  const repeated = repeatedIn(others);
   const numberings = [0, 1, 2, 3].map((strength) => numberingOf(others, strength));
   const counts = [0, 0, 0];
-  /** By gates and strength: 1 for each combination that was covered. */
-  const covered = new Map<string, readonly Uint8Array[]>();
+  /** By gates and strength, what no row has covered. */
+  const open = new Map<string, readonly Uint8Array[]>();
   const gateOf = gateReader(factors);
+  const count = (row: Row, gates: number, isLeft: readonly Uint8Array[]) => {
+    for (let left = gates === 0 ? 1 : 0; left <= 3 - gates; left++)
+      counts[gates + left - 1]! += cover(row, numberings[left]!, isLeft[left]!);
+  };
   return {
     take: (levels: Levels): void => {
       const gate = gateOf(levels);
       if (gate === undefined) return;
       const names = Object.values(gate).map(([first]) => first);
       const name = names.join();
-      const isCovered = covered.get(name) ?? numberings.map(({ size }) => new Uint8Array(size));
-      covered.set(name, isCovered);
+      const isLeft = open.get(name) ?? numberings.map(({ size }) => new Uint8Array(size).fill(1));
+      open.set(name, isLeft);
       const row = rowOf(levels, others);
-      for (const part of partsOf(row, others))
-        for (let strength = Math.max(1, names.length); strength <= 3; strength++) {
-          const left = strength - names.length;
-          for (const code of codesIn(part, numberings[left]!)) {
-            if (isCovered[left]![code] === 1) continue;
-            isCovered[left]![code] = 1;
-            counts[strength - 1]!++;
-          }
-        }
+      count(row, names.length, isLeft);
+      if (row[repeated]! > 0) count(row.with(repeated, 0), names.length, isLeft);
     },
     /** Number of covered combinations of one, two and three levels. */
     figures: (): readonly number[] => [...counts],

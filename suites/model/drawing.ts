@@ -5,7 +5,7 @@ import { hasMixableLetters, neighbours, unknownUuid } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookup, type Request } from '../request.ts';
 import { entitiesOf, poolsOf } from './entities.ts';
-import { hasPlainGates, malformationOf, plainLevels, situationOf, type Levels } from './factors.ts';
+import { factors, hasPlainGates, malformationOf, plainLevels, situationOf, type Levels } from './factors.ts';
 import { isFeasible, tokensOf } from './feasible.ts';
 import { fieldsLevels, headerLevels, keyLevels, spellingLevels } from './levels.ts';
 
@@ -59,15 +59,19 @@ export function requestsOf(
     });
 }
 
-/** The keys of the levels whose partner sees entities, and the level of the situation that it sees. */
-const owners = (endpoint: Endpoint): Readonly<Record<string, string>> => ({
-  active: plainLevels(endpoint).situation,
-  "another partner's": endpoint === 'user-status' ? "another partner's" : "another partner's EXECUTED",
-});
+/** The level of the situation that the partner of a key sees; undefined for a key without entities. */
+function seenWith(key: string, endpoint: Endpoint): string | undefined {
+  if (key === 'active') return plainLevels(endpoint).situation;
+  if (key !== "another partner's") return undefined;
+  return endpoint === 'user-status' ? key : `${key} EXECUTED`;
+}
 
 /** Whether a row finds entities with the key of their partner, so that each of them is looked up. */
-export const findsEntities = (endpoint: Endpoint, { key, ...levels }: Levels): boolean =>
-  owners(endpoint)[key] === levels.situation && hasPlainGates(endpoint, { ...levels, key: 'active' });
+export const findsEntities = (endpoint: Endpoint, levels: Levels): boolean =>
+  seenWith(levels.key, endpoint) === levels.situation &&
+  factors[endpoint].every(
+    ({ name, isGate, names }) => !isGate || name === 'key' || levels[name] === names[0],
+  );
 
 /**
  * The entities that a partner sees with its key: rows that find them, each with a number of entities.
@@ -79,7 +83,7 @@ export function entitiesSeen(
   known: Known,
   key: 'active' | "another partner's",
 ): readonly (readonly [Levels, number])[] {
-  const plain = { ...plainLevels(endpoint), key, situation: owners(endpoint)[key]! };
+  const plain = { ...plainLevels(endpoint), key, situation: seenWith(key, endpoint)! };
   const rows = poolsOf(endpoint, known)
     .filter(({ situation }) => situation === plain.situation)
     .map(({ version, data }): Levels => ({ ...plain, data, 'id version': version }))

@@ -264,3 +264,20 @@ test('no name of a level has a comma or semicolon, which separate names in a con
   for (const { name, names } of both.flatMap((endpoint) => factors[endpoint]))
     for (const level of names) assert.doesNotMatch(level, /[,;]/, name);
 });
+
+test('a free level goes with everything else', () => {
+  for (const endpoint of both) {
+    const row = fc.record(
+      Object.fromEntries(factors[endpoint].map(({ name, names }) => [name, fc.constantFrom(...names)])),
+    ) as fc.Arbitrary<Levels>;
+    const free = factors[endpoint].filter(({ isFree }) => isFree);
+    assert.ok(free.length > 0);
+    const isSame = (levels: Levels, name: FactorName, level: string) =>
+      isFeasible(endpoint, { ...levels, [name]: level }, known) === isFeasible(endpoint, levels, known);
+    fc.assert(
+      fc.property(row, (levels) =>
+        free.every(({ name, names }) => names.every((level) => isSame(levels, name, level))),
+      ),
+    );
+  }
+});

@@ -41,6 +41,8 @@ export interface Factor {
   readonly isCostly?: boolean;
   /** Whether the first request of every level also covers the plain level. */
   readonly includesPlain?: boolean;
+  /** Whether each of its levels goes with everything else, whatever the fixture has. */
+  readonly isFree?: boolean;
 }
 
 /** A level of each factor, by name. */
@@ -102,10 +104,14 @@ const tableOf = (endpoint: Endpoint): readonly Factor[] => [
     first: {},
     second: { need: { ...keyLevels['active']!.need!, words: 'second active key of the partner' } },
   }),
-  factor('query', queryLevels),
-  factor('fields', fieldsLevels),
-  factor('repetition', named('once', 'three times'), { isCostly: true, includesPlain: true }),
-  factor('load', { 'with others': {}, alone: { isFine: true } }, { isCostly: true }),
+  factor('query', queryLevels, { isFree: true }),
+  factor('fields', fieldsLevels, { isFree: true }),
+  factor('repetition', named('once', 'three times'), {
+    isFree: true,
+    isCostly: true,
+    includesPlain: true,
+  }),
+  factor('load', { 'with others': {}, alone: { isFine: true } }, { isFree: true, isCostly: true }),
 ];
 
 /** The factors of each endpoint. */
