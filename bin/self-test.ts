@@ -4,9 +4,8 @@ import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { combinedFaults, type Extra } from '../mock/faults/combined.ts';
 import { variants } from '../mock/variants.ts';
-import { endpointNames, type Endpoint } from '../schemas/endpoints.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
-import { catalogue } from '../suites/index.ts';
+import { catalogue, isAbout } from '../suites/index.ts';
 import { ENOUGH_CASES, failedIds, limits, verifyMock } from './canary.ts';
 
 /** Result of a run against a mock with one fault or variant. */
@@ -126,8 +125,6 @@ async function faultRuns({ fixture, seed, from, step }: Share): Promise<readonly
 const isEqual = (some: readonly string[], others: readonly string[]) =>
   some.length === others.length && some.every((id) => others.includes(id));
 
-const otherEndpoint = (endpoint: Endpoint) => endpointNames.find((name) => name !== endpoint)!;
-
 async function combinedRuns({ fixture, seed, from, step, combined }: Share): Promise<readonly CombinedRun[]> {
   const runs: CombinedRun[] = [];
   for (const [conditions, extra] of generated) {
@@ -138,7 +135,7 @@ async function combinedRuns({ fixture, seed, from, step, combined }: Share): Pro
         seed,
         cases: DEFAULT_CASES,
         // The answers of the other endpoint are right, and so are those of the limiters.
-        requirements: judged.filter(({ id }) => !id.includes(`/${otherEndpoint(fault.endpoint)}/`)),
+        requirements: judged.filter((one) => isAbout(one, fault.endpoint)),
         skip: ['rate-limit'],
       });
       const failed = record.requirements.filter(

@@ -16,7 +16,7 @@ export { run } from './engine/run.ts';
 export type { RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './engine/record.ts';
 export { knownFrom } from './known.ts';
-export { gapsOf } from './needs.ts';
+export { gapsOf, isAbout } from './needs.ts';
 export { judgeAnswer, rightAnswersTo } from './right-answers.ts';
 export { judgeTranscript, recordedResults } from './transcript/judge-transcript.ts';
 export type { RunHeader } from './transcript/transcribe.ts';

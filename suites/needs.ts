@@ -42,6 +42,13 @@ export function choicesOf(row: LookupRow): readonly Choice[] {
   return choices.get(row) ?? [];
 }
 
+/** Whether a requirement may fail by an answer of an endpoint. */
+export function isAbout(row: Requirement, endpoint: Endpoint): boolean {
+  if (row.kind === 'monitor') return true;
+  if (row.kind === 'scenario') return row.endpoint === endpoint || row.endpoint === 'service';
+  return choicesOf(row).some(([on]) => on === endpoint);
+}
+
 /** Whether the fixture has what a lookup with these levels takes. The key and the situation always matter. */
 const isPossible = ([endpoint, levels]: Choice, known: Known) =>
   isFeasible(endpoint, withPlainEntity(endpoint, levels), known);
