@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
 import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { didYouMean, Problem, wrongUsage } from '../../schemas/problem.ts';
+import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture, readText } from '../fixture-file.ts';
 import { curlLines, logQueue, logFormats, type LogQueue } from '../mock-log.ts';
@@ -122,7 +122,8 @@ export const mock = command({
   run: async (values, context) => {
     const listed = (['fault', 'variant'] as const).find((flag) => values[flag] === 'list');
     if (listed !== undefined) {
-      const rows = Object.entries(await deviations[listed]());
+      const { deviations } = await import('../../mock/controls/start-options.ts');
+      const rows = Object.entries(deviations[listed]);
       const shown = values.all ? rows : rows.filter(([id]) => commonIds[listed].split(/\s+/).includes(id));
       const rest = rows.length - shown.length;
       const more = rest === 0 ? '' : `and ${rest} more: ib-conformance mock --${listed} list --all\n`;
@@ -249,7 +250,7 @@ async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: C
 }
 
 /** Common faults and variants, which `list` prints. */
-const commonIds: Readonly<Record<keyof typeof deviations, string>> = {
+const commonIds: Readonly<Record<'fault' | 'variant', string>> = {
   fault: `member-denied foreign-user-is-member foreign-user-with-404 date-epoch-number date-null amount-in-cents
     amount-as-text time-in-seconds time-as-iso-text pending-with-200 pending-with-202 never-becomes-executed
     deposit-check-503-for-429 first-answer-with-503`,
@@ -258,17 +259,9 @@ const commonIds: Readonly<Record<keyof typeof deviations, string>> = {
     connection-closed`,
 };
 
-const deviations = {
-  fault: async () => (await import('../../mock/faults.ts')).faults,
-  variant: async () => (await import('../../mock/variants.ts')).variants,
-} as const;
-
-async function deviation(flag: keyof typeof deviations, id: string) {
-  const known = await deviations[flag]();
-  const found = Object.hasOwn(known, id) ? known[id] : undefined;
-  if (found !== undefined) return { id, change: found.change };
-  const hint = didYouMean(id, ['list', ...Object.keys(known)]);
-  throw wrongUsage(`--${flag} ${id}: there is no such ${flag}${hint} (--${flag} list lists them)`);
+async function deviation(flag: 'fault' | 'variant', id: string) {
+  const { deviationOf } = await import('../../mock/controls/start-options.ts');
+  return deviationOf(flag, id, '--');
 }
 
 /** Requires a token if other machines can reach the admin API. */

@@ -29,27 +29,38 @@ export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
   readonly shows: string | undefined;
 }
 
-const refuse = (status: 400 | 401 | 429, headers: Readonly<Record<string, string>> = {}) =>
-  editResponse((response, { call }) => ({
+type HeadersOf = (exchange: Exchange) => Readonly<Record<string, string>>;
+const refuse = (status: 400 | 401 | 429, headersOf: HeadersOf = () => ({})) =>
+  editResponse((response, exchange) => ({
     status,
-    headers: { ...response.headers, ...headers },
-    body: JSON.stringify({ error: endpoints[call!.endpoint].messages[status] }),
+    headers: { ...response.headers, ...headersOf(exchange) },
+    body: JSON.stringify({ error: endpoints[exchange.call!.endpoint].messages[status] }),
   }));
 
-const retryAfter = { 'Retry-After': `${LIMITED_SECONDS}` };
+const retryAfter: HeadersOf = () => ({ 'Retry-After': `${LIMITED_SECONDS}` });
+/** A date that is a second or two ahead: it has no parts of a second. */
+const retryAfterDate: HeadersOf = ({ now }) => ({
+  'Retry-After': httpDate(now + (LIMITED_SECONDS + 1) * 1000),
+});
+
+/** Creates a function that says whether less than some time (ms) passed since its first call with a name. */
+function withinFirst(ms: number) {
+  const ends = new Map<string, number>();
+  return (name: string, now: number) => {
+    if (!ends.has(name)) ends.set(name, now + ms);
+    return now < ends.get(name)!;
+  };
+}
 
 /** Limits each key on each endpoint for some time from its first request. */
-const limited: Change = (behaviour) => {
-  const ends = new Map<string, number>();
-  const where = ({ call, now }: Exchange) => {
-    const name = `${call?.endpoint} ${call?.caller?.name}`;
-    if (!ends.has(name)) ends.set(name, now + LIMITED_SECONDS * 1000);
-    return call?.caller !== undefined && now < ends.get(name)!;
+const limited =
+  (edit: Edit): Change =>
+  (behaviour) => {
+    const isLimited = withinFirst(LIMITED_SECONDS * 1000);
+    const where = ({ call, now }: Exchange) =>
+      call?.caller !== undefined && isLimited(`${call.endpoint} ${call.caller.name}`, now);
+    return edit({ where })(behaviour);
   };
-  return refuse(429, retryAfter)({ where })(behaviour);
-};
-
-const withoutRetryAfter = variants['retry-after-left-out']!.change;
 
 /** Edits the first answers to each of some targets, in all worlds together. */
 function editFirst(edit: Edit, targets: readonly string[], times: number): Change {
@@ -62,26 +73,6 @@ function editFirst(edit: Edit, targets: readonly string[], times: number): Chang
   };
   return edit({ where });
 }
-
-/** Sends a date that is a second or two ahead: it has no parts of a second. */
-const refuseUntilDate: Edit = (when) => (behaviour) =>
-  editResponse(({ headers }, { now }) => ({
-    headers: { ...headers, 'Retry-After': httpDate(now + (LIMITED_SECONDS + 1) * 1000) },
-  }))(when)(behaviour);
-
-/** Applies both edits to the same answers. */
-const both =
-  (one: Edit, other: Edit): Edit =>
-  (when = {}) =>
-  (behaviour) => {
-    // The criterion may count, so it is asked once per exchange.
-    const asked = new WeakMap<Exchange, boolean>();
-    const where = (exchange: Exchange) => {
-      if (!asked.has(exchange)) asked.set(exchange, when.where?.(exchange) ?? true);
-      return asked.get(exchange)!;
-    };
-    return other({ where })(one({ where })(behaviour));
-  };
 
 /** Refuses every key from the middle of the run on. */
 function expireKeys({ requests }: Aim): Change {
@@ -116,35 +107,28 @@ const gateway = (status: number, words: string) => (): Change => {
   }))({ where });
 };
 
-/** Finds a deposit that polls execute pending for some time more. */
-const pendingLonger: Change = (behaviour) => {
-  const ends = new Map<string, number>();
-  const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
-    const execution = behaviour.executionOf(world, deposit, now);
-    const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
-    if (execution === undefined || !isPolled) return execution;
-    const id = deposit.reference_id;
-    if (!ends.has(id)) ends.set(id, now + LONGER_MS);
-    return now < ends.get(id)! ? undefined : execution;
+/** Finds a deposit that polls execute pending, as long as `stillOf` says so. */
+const pendingFor =
+  (stillOf: () => (id: string, now: number) => boolean): Change =>
+  (behaviour) => {
+    const isStill = stillOf();
+    const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
+      const execution = behaviour.executionOf(world, deposit, now);
+      const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
+      if (execution === undefined || !isPolled) return execution;
+      return isStill(deposit.reference_id, now) ? undefined : execution;
+    };
+    return { ...behaviour, executionOf };
   };
-  return { ...behaviour, executionOf };
-};
 
 const MORE_POLLS = 2;
-
-/** Executes a deposit with `afterPolls` after more polls. */
-const morePolls: Change = (behaviour) => {
-  const extraPolls = new Map<string, number>();
-  const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
-    const execution = behaviour.executionOf(world, deposit, now);
-    const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
-    const polls = extraPolls.get(deposit.reference_id) ?? 0;
-    if (execution === undefined || !isPolled || polls === MORE_POLLS) return execution;
-    extraPolls.set(deposit.reference_id, polls + 1);
-    return undefined;
+const pendingForMorePolls = pendingFor(() => {
+  const polls = new Map<string, number>();
+  return (id) => {
+    polls.set(id, (polls.get(id) ?? 0) + 1);
+    return polls.get(id)! <= MORE_POLLS;
   };
-  return { ...behaviour, executionOf };
-};
+});
 
 const inverted = editPayload(({ is_under_ib }) =>
   is_under_ib === true
@@ -171,13 +155,17 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
     'more-polls': [
       'poll until 200, limited by time and not by a number of polls',
       'Polls execute a deposit two polls later.',
-      always(morePolls),
+      always(pendingForMorePolls),
     ],
-    limited: [wait, 'Each key is limited for a second, with Retry-After.', always(limited)],
+    limited: [
+      wait,
+      'Each key is limited for a second, with Retry-After.',
+      always(limited(refuse(429, retryAfter))),
+    ],
     'limited-without-retry-after': [
       wait,
       'Each key is limited for a second, without Retry-After.',
-      always((behaviour) => withoutRetryAfter(limited(behaviour))),
+      always(limited(refuse(429))),
     ],
     'security-headers': [read],
     'fields-reversed': [read],
@@ -221,7 +209,7 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
     'limited-until-date': [
       probed,
       'Two requests are refused with 429 twice, with a date in Retry-After.',
-      ({ two }) => editFirst(both(refuse(429), refuseUntilDate), two, 2),
+      ({ two }) => editFirst(refuse(429, retryAfterDate), two, 2),
     ],
     'limited-thrice': [
       probed,
@@ -246,7 +234,7 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
     'pending-longer': [
       probed,
       `Deposits that polls execute stay pending for ${LONGER_MS} ms more.`,
-      always(pendingLonger),
+      always(pendingFor(() => withinFirst(LONGER_MS))),
     ],
     redirected: [probed, 'Requests are redirected to another host name and port.', redirect],
   },

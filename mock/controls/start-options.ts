@@ -74,7 +74,7 @@ export function resolveOptions<Given extends MockData & NamedOptions & { readonl
   }
   const { fault, variant, limits, env = process.env, ...options } = given;
   const own = options.fixture === undefined ? undefined : checkFixture(options.fixture, 'fixture', env);
-  const change = variant === undefined ? undefined : deviationOf('variant', variant).change;
+  const change = variant === undefined ? undefined : deviationOf('variant', variant, 'option ').change;
   return {
     ...options,
     env,
@@ -84,22 +84,24 @@ export function resolveOptions<Given extends MockData & NamedOptions & { readonl
       arePublicKeys: options.arePublicKeys ?? own === undefined,
     }),
     ...(change && { behaviour: change(options.behaviour ?? reference) }),
-    ...(fault !== undefined && { deviation: deviationOf('fault', fault) }),
+    ...(fault !== undefined && { deviation: deviationOf('fault', fault, 'option ') }),
   };
 }
 
-const deviations = { fault: faults, variant: variants } as const;
+export const deviations = { fault: faults, variant: variants } as const;
 
 /**
  * Returns the fault or variant with an id.
  *
  * @throws Problem with code `usage`
  */
-function deviationOf(option: keyof typeof deviations, id: string) {
-  const all = deviations[option];
+export function deviationOf(what: keyof typeof deviations, id: string, source: 'option ' | '--') {
+  const all = deviations[what];
   const found = Object.hasOwn(all, id) ? all[id] : undefined;
   if (found !== undefined) return { id, change: found.change };
-  throw wrongUsage(`option ${option}: there is no ${option} ${id}${didYouMean(id, Object.keys(all))}`);
+  const [others, list] = source === '--' ? [['list'], ` (--${what} list lists them)`] : [[], ''];
+  const hint = didYouMean(id, [...others, ...Object.keys(all)]);
+  throw wrongUsage(`${source}${what} ${id}: there is no such ${what}${hint}${list}`);
 }
 
 /** Returns a fixture without its limits. */
