@@ -84,7 +84,7 @@ function parametersOf(route: Route, path: string, query: URLSearchParams): objec
     if (route.path.includes(`{${name}}`)) return [name, unescape(matchPath(route, path)![1]!)];
     const text = query.get(name);
     if (text === null) return [name, schema['default']];
-    return [name, schema['type'] === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text];
+    return [name, schema['type'] === 'integer' && /^-?\d{1,9}(?:\.\d+)?$/.test(text) ? Number(text) : text];
   });
   return Object.fromEntries(values) as object;
 }
