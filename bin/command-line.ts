@@ -13,16 +13,15 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   const completion = argv[0] === '--get-yargs-completions' ? await completionAtCursor(argv) : undefined;
   // The shell completes file names itself.
   if (completion?.values?.length === 0) return 0;
-  let code = 0;
-  const run: Run = async (command, typed) => {
-    rejectMisuse(command, typed);
-    const given = await configure(command, withTrailingWords(typed, argv), context, configSections);
-    code = await command.run(valuesOf(command, given) as never, { ...context, completionScript });
+  let chosen: { readonly command: Command; readonly typed: Typed } | undefined;
+  const choose: Choose = (command, typed) => {
+    chosen = { command, typed };
+    throw PARSED;
   };
   const parser = yargs()
     .scriptName('ib-conformance')
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.');
-  register(parser, commands, run, completion)
+  register(parser, commands, choose, completion)
     .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
     .version(version)
@@ -46,26 +45,39 @@ export async function commandLine(argv: readonly string[], context: CliContext):
     });
   // With a callback, yargs passes help and version as text instead of printing them.
   let printed = '';
-  await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
-    printed = output;
-  });
+  try {
+    await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
+      printed = output;
+    });
+  } catch (error) {
+    if (error !== PARSED) throw error;
+  }
   if (printed !== '') await context.print(`${printed}\n`);
-  return code;
+  if (chosen === undefined) return 0;
+  const { command, typed } = chosen;
+  rejectMisuse(command, typed);
+  const given = await configure(command, withTrailingWords(typed, argv), context, configSections);
+  return command.run(valuesOf(command, given) as never, { ...context, completionScript });
 }
 
-/** @param typed values by the names of flags and arguments; undefined if not typed */
-type Run = (command: Command, typed: Readonly<Record<string, unknown>>) => Promise<void>;
+/** Leaves yargs once it has parsed a command: it would render the whole help before the command begins. */
+const PARSED = new Error('parsed');
+
+/** Values by the names of flags and arguments; undefined if not typed. */
+type Typed = Readonly<Record<string, unknown>>;
+
+type Choose = (command: Command, typed: Typed) => void;
 
 function register(
   parser: Argv,
   list: readonly (Command | Family)[],
-  run: Run,
+  choose: Choose,
   completion: Completion | undefined,
 ): Argv {
   for (const one of list)
     if ('commands' in one)
       parser.command(one.usage, one.what, (family) =>
-        register(family, one.commands, run, completion).demandCommand(
+        register(family, one.commands, choose, completion).demandCommand(
           1,
           `${one.usage}: give a command: ${one.commands.map(nameOf).join(', ')}`,
         ),
@@ -86,7 +98,7 @@ function register(
             ? command
             : command.showHidden(ALL, `with --help: show ${rare.length} more flags`);
         },
-        (typed) => run(one, typed),
+        (typed) => choose(one, typed),
       );
   return parser;
 }

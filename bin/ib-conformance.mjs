@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 // A checkout runs its TypeScript sources with tsx. The package contains a bundle of them.
 import { existsSync } from 'node:fs';
+import * as module from 'node:module';
 
 const isCheckout = existsSync(new URL('./main.ts', import.meta.url));
+// Node 22 and later keep the compiled bundle in the folder for temporary files.
+if (!isCheckout) module.enableCompileCache?.();
 try {
   if (isCheckout) (await import('tsx/esm/api')).register();
   const { main } = await import(isCheckout ? './main.ts' : '../dist/main.mjs');

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { createServer as createPlainServer } from 'node:http';
-import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 // Not the global timers: a test runner may replace them with fake ones.
 import { setImmediate, setTimeout } from 'node:timers';
@@ -79,7 +77,7 @@ interface Listening extends Pick<ListenerOptions, 'answer' | 'maxBody' | 'date'>
  */
 export async function listen(options: ListenerOptions) {
   const { port, host, answer, maxBody, date } = options;
-  const server = serverFor(options);
+  const server = await serverFor(options);
   const to: Listening = {
     answer,
     maxBody,
@@ -124,10 +122,14 @@ export async function listen(options: ListenerOptions) {
 
 type Handle = (message: IncomingMessage, response: ServerResponse) => void;
 
-function serverFor({ tls, timeouts }: ListenerOptions) {
+async function serverFor({ tls, timeouts }: ListenerOptions) {
   // Requests without Host get a normal answer: node's own 400 has no JSON.
   const settings = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false, ...timeouts };
-  const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
+  // Loading TLS takes a part of the start.
+  const server =
+    tls === undefined
+      ? createServer(settings)
+      : (await import('node:https')).createServer({ ...settings, ...tls });
   // No limit of the count: node would drop fields, perhaps Authorization. MAX_HEADER_BYTES limits the size.
   server.maxHeadersCount = 0;
   // A client that closed its side still reads. Without this, node drops later responses.

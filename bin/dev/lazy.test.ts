@@ -21,6 +21,7 @@ const mustNotLoad: Readonly<Record<string, readonly string[]>> = {
   'bin/main.ts': ['yargs', 'fast-check', 'undici', 'jsonc-parser', 'polka', '.cjs'],
   'bin/command-line.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', '.cjs'],
   'bin/commands/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs', '.cjs'],
+  'mock/server.ts': ['node:https', 'node:tls'],
   // It loads the validator of fixtures, because `createMock` checks the fixture synchronously.
   'bin/api/index.ts': ['fast-check', 'undici', 'yargs', 'run-record.cjs'],
 };
