@@ -66,7 +66,7 @@ export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
     outcome === 'failed' && level !== 'observed' ? [id] : [],
   );
 
-export interface MockRunOptions {
+export interface MockRunOptions extends Pick<RunOptions, 'onEvent' | 'onPlan' | 'onWait'> {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly cases: number;
@@ -82,8 +82,6 @@ export interface MockRunOptions {
   /** Suites or ids to skip. */
   readonly skip?: readonly string[];
   readonly minStrength?: number;
-  readonly onEvent?: RunOptions['onEvent'];
-  readonly onPlan?: RunOptions['onPlan'];
 }
 
 /**
@@ -100,6 +98,7 @@ export function verifyMock(
     network,
     onEvent,
     onPlan,
+    onWait,
     ...options
   }: MockRunOptions,
   served: Fixture = options.fixture,
@@ -125,9 +124,7 @@ export function verifyMock(
       return network?.(client, clock) ?? client;
     },
     isBrief,
-    ...(hasStateHook ? { stateHook } : {}),
-    ...(onEvent === undefined ? {} : { onEvent }),
-    ...(onPlan === undefined ? {} : { onPlan }),
+    ...defined({ stateHook: hasStateHook ? stateHook : undefined, onEvent, onPlan, onWait }),
   });
 }
 

@@ -26,29 +26,43 @@ function displayed(isTerminal: boolean) {
 
 const wait = { endpoint: 'user-status', why: 'Retry-After 70 s' } as const;
 
-test('a log has a line at the start of a wait and every 20 s', () => {
+test('a log has a line at the start of a wait and every 10 s', () => {
   const { display, written, pass } = displayed(false);
-  display.onWait({ ...wait, waitMs: 70_000 });
+  display.onWait({ ...wait, waitMs: 70_000 }, []);
   // Another request waits for the same limiter.
-  display.onWait({ ...wait, waitMs: 70_000 });
+  display.onWait({ ...wait, waitMs: 70_000 }, []);
   pass(100);
   assert.deepEqual(
     written,
-    ['1:10', '0:50', '0:30', '0:10'].map((time) => `waiting ${time} for user-status (Retry-After 70 s)\n`),
+    ['1:10', '1:00', '0:50', '0:40', '0:30', '0:20', '0:10'].map(
+      (time) => `waiting ${time} for user-status (Retry-After 70 s)\n`,
+    ),
   );
 });
 
+for (const isTerminal of [true, false])
+  test(`what failed is named before a wait ends, once, ${isTerminal ? 'on a terminal' : 'in a log'}`, () => {
+    const { display, written } = displayed(isTerminal);
+    for (const failing of [[], ['a'], ['a'], ['a', 'b']]) display.onWait({ ...wait, waitMs: 6000 }, failing);
+    const line = (ids: string) =>
+      `${isTerminal ? CLEAR_LINE : ''}failing so far: ${ids}; Ctrl-C ends the run with its reports\n`;
+    assert.deepEqual(
+      written.filter((text) => text.includes('failing')),
+      [line('a'), line('a, b')],
+    );
+  });
+
 test('a log does not mention short waits', () => {
   const { display, written, pass } = displayed(false);
-  display.onWait({ ...wait, waitMs: 4900 });
+  display.onWait({ ...wait, waitMs: 4900 }, []);
   pass(5);
   assert.deepEqual(written, []);
 });
 
 test('a terminal shows each second what all endpoints wait for, and no progress meanwhile', () => {
   const { display, written, pass } = displayed(true);
-  display.onWait({ ...wait, waitMs: 7000 });
-  display.onWait({ waitMs: 9000, why: 'a rest' });
+  display.onWait({ ...wait, waitMs: 7000 }, []);
+  display.onWait({ waitMs: 9000, why: 'a rest' }, []);
   written.length = 0;
   pass(2);
   const line = (first: number, second: number) =>

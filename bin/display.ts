@@ -1,4 +1,4 @@
-import { renderPlan, renderProgress, renderWaiting } from '../reports/index.ts';
+import { renderFailing, renderPlan, renderProgress, renderWaiting } from '../reports/index.ts';
 import type { Waiting } from '../schemas/plan.ts';
 import type { RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
@@ -7,7 +7,7 @@ import type { CliContext } from './cli-context.ts';
 export const CLEAR_LINE = '\r\u001b[K';
 
 /** In ms: how often a terminal changes, and how often a log says that the run still waits. */
-const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 20_000];
+const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 10_000];
 
 /** A log does not mention shorter waits, in ms. */
 const SHORT_MS = 5000;
@@ -23,6 +23,7 @@ type Every = (work: () => void, ms: number) => { unref: () => void };
 
 /**
  * Shows what a run does while it lasts: on a terminal one line that changes, in a log the plan and each long wait.
+ * Both name the requirements that have failed so far, because the reports come after all waits.
  *
  * @param every calls a function again and again, such as `setInterval`
  */
@@ -33,11 +34,12 @@ export function createDisplay(
 ) {
   const waits = new Map<Waiting['endpoint'], Shown>();
   let last = Number.NEGATIVE_INFINITY;
+  let failing = '';
   let timer: ReturnType<Every> | undefined;
   const show = (text: string) => writeError(isTerminal ? `${CLEAR_LINE}${text}` : `${text}\n`);
   const print = (text: string) => writeError(`${isTerminal ? CLEAR_LINE : ''}${text}`);
   const rest = ({ waiting, endsAt }: Shown): Waiting => ({ ...waiting, waitMs: endsAt - now() });
-  /** Shows the waits that are not over. In a log, each has a line at its start and every 20 s. */
+  /** Shows the waits that are not over. In a log, each has a line at its start and every 10 s. */
   const tick = () => {
     const at = now();
     for (const [name, { endsAt }] of waits) if (endsAt <= at) waits.delete(name);
@@ -59,9 +61,12 @@ export function createDisplay(
   return {
     onPlan: (plan) => print(renderPlan(plan)),
     onRemark: (words) => print(`${words}\n`),
-    onWait: (waiting) => {
+    onWait: (waiting, ids) => {
       const before = waits.get(waiting.endpoint);
       if (waiting.waitMs < SHORT_MS) return;
+      const text = renderFailing(ids);
+      if (text !== failing) print(text);
+      failing = text;
       const endsAt = now() + waiting.waitMs;
       // Several requests may wait for the same limiter.
       if (before !== undefined && Math.abs(endsAt - before.endsAt) < SECOND_MS) return;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Console } from 'node:console';
 import { after, describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
+import { faults } from '../mock/faults.ts';
 import { changeBy, editHeaders, type Change } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
@@ -272,6 +273,20 @@ describe('a stated limit is crossed only on purpose', () => {
       assert.ok(record.requests > 300, `${record.requests}`);
     });
   }
+});
+
+test('a long wait comes with the requirements that have failed so far', async () => {
+  const named: (readonly string[])[] = [];
+  const { requirements } = await verifyMock(faults['foreign-user-is-member']!.change(reference), {
+    fixture: { ...oneKey, limits: common },
+    seed: 1,
+    cases: 100,
+    maxDurationMs: 15 * MINUTE_MS,
+    onWait: ({ waitMs }, failing) => waitMs > 5000 && named.push(failing),
+  });
+  const failed = requirements.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+  assert.equal(named[0]![0], 'foreign-ib/user-status/other-ib');
+  assert.deepEqual(named.at(-1), failed);
 });
 
 describe('default flags', () => {

@@ -15,7 +15,7 @@ export { NO_BADGE, whyNoBadge } from './badge.ts';
 export { narrowedBy } from './strength.ts';
 export { checkupStep, renderCheckup, renderGaps } from './checkup.ts';
 export { renderJson, renderLine } from './json.ts';
-export { renderPlan, renderProgress, renderWaiting } from './progress.ts';
+export { renderFailing, renderPlan, renderProgress, renderWaiting } from './progress.ts';
 export { renderVerdict } from './verdict.ts';
 
 /** Every format of a report. */

@@ -2,9 +2,12 @@ import type { Need, Other, Plan, Progress, Waiting } from '../schemas/plan.ts';
 import { flagDuration, needWords } from './limits.ts';
 import { strengthWords } from './strength.ts';
 import { columns, count, duration, compact, padded, printable, plural } from './text.ts';
+import { shorten } from './verdict.ts';
 
 /** Minimum columns of an id. With less space, the line has no id. */
 const MIN_ID = 12;
+/** Maximum number of ids of failing requirements in a line. */
+const MAX_IDS = 8;
 /** Before this time, in ms, no rate is shown. */
 const TOO_EARLY_MS = 1000;
 
@@ -80,6 +83,12 @@ function otherLines(others: Plan['others']): readonly string[] {
     ),
   ];
 }
+
+/** Names the requirements that have failed so far, in one line for a log; empty without any. */
+export const renderFailing = (ids: readonly string[]): string =>
+  ids.length === 0
+    ? ''
+    : `failing so far: ${shorten(ids, MAX_IDS).join(', ')}; Ctrl-C ends the run with its reports\n`;
 
 /** `waiting 4:12 for user-status (Retry-After 297 s)` */
 export const renderWaiting = ({ endpoint, waitMs, why }: Waiting): string => {

@@ -174,10 +174,14 @@ export const suspectedWords = (result: RequirementResult): string | undefined =>
     : undefined;
 
 /** Describes how long a run waited because of 429s; empty if it did not. For the mock, the clock skips waits. */
-export const waitWords = ({ mock, rateLimited: { answers, waitedMs } }: RunRecord): string =>
-  answers === 0
-    ? ''
-    : `; ${mock === true ? 'skipped a wait of' : 'waited'} ${duration(waitedMs)} because of ${plural(answers, 'answer')} with status 429`;
+export function waitWords({ mock, rateLimited }: RunRecord): string {
+  const { answers } = rateLimited;
+  const waits = rateLimited.endpoints
+    .filter(({ waitedMs }) => waitedMs > 0)
+    .map(({ endpoint, waitedMs }) => `${duration(waitedMs)} for ${endpoint}`);
+  const waited = `${mock === true ? 'skipped a wait of' : 'waited'} ${waits.join(' and ') || '0.0 s'}`;
+  return answers === 0 ? '' : `; ${waited} because of ${plural(answers, 'answer')} with status 429`;
+}
 
 /** Returns the environment variable with the key in a curl command. */
 export const keyVariable = (curl: string): string =>

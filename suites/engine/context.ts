@@ -1,4 +1,5 @@
 import { defined } from '../../schemas/defined.ts';
+import type { Waiting } from '../../schemas/plan.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
 import type { Change, Changes as ChangeLog, ChangeStep } from '../model/changes.ts';
 import type { Request } from '../request.ts';
@@ -9,7 +10,7 @@ import type { Sender } from './sender.ts';
 
 export interface ContextOptions extends Pick<
   RunOptions,
-  'clock' | 'signal' | 'rate' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent' | 'onWait' | 'graceMs'
+  'clock' | 'signal' | 'rate' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent' | 'graceMs'
 > {
   readonly verdictsOn: Context['verdictsOn'];
   readonly failsAnyway: Context['failsAnyway'];
@@ -19,6 +20,7 @@ export interface ContextOptions extends Pick<
     Sender,
     'send' | 'sendOnce' | 'waitForQuiet' | 'waitForReset' | 'longestWindowMs' | 'isContradicted' | 'keyWorks'
   >;
+  readonly onWait: (waiting: Waiting) => void;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
   /** Time that a run without bounds would take, in ms. */
@@ -48,7 +50,7 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       alone,
       wait: (ms) => {
         const waitMs = Math.min(ms, Math.max(0, deadline - clock.now()));
-        options.onWait?.({ waitMs, why: of });
+        options.onWait({ waitMs, why: of });
         return clock.sleep(waitMs, signal);
       },
       now: () => read('now', clock.now()),

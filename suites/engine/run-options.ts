@@ -48,8 +48,12 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly onProgress?: (progress: Progress) => void;
   /** Called with the plan once the target answers, and again when a limit becomes known. */
   readonly onPlan?: (plan: Plan) => void;
-  /** Called when a wait begins. */
-  readonly onWait?: (waiting: Waiting) => void;
+  /**
+   * Called when a wait begins.
+   *
+   * @param failing ids of the requirements that have failed so far
+   */
+  readonly onWait?: (waiting: Waiting, failing: readonly string[]) => void;
   /** Called with what a person should know at once, such as a target that contradicts the fixture. */
   readonly onRemark?: (words: string) => void;
   readonly onEvent?: OnEvent;

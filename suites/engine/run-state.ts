@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { Waiting } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
@@ -18,7 +19,7 @@ import { createDescriber, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createGate, schedule } from './schedule.ts';
 import { createSender } from './sender.ts';
-import { failsAnyway, verdictsOn, type Judgement } from './tally.ts';
+import { failsAnyway, failuresOf, verdictsOn, type Judgement, type Tally } from './tally.ts';
 import { createTraffic } from './traffic.ts';
 
 /** Why a run stops before its end. */
@@ -39,19 +40,14 @@ export function createRunState(options: RunOptions) {
   const asked = requirements.filter(({ id }) => !options.skip.has(id));
   const rows = asked.filter(isLookupRow);
   const { deadline, lookupsEndAt, reserved } = boundsOf(options, asked, startedAt);
-  const client = (options.connect ?? createClient)({
-    ...options.tls,
-    ...options,
-    connections: MAX_IN_FLIGHT,
-    signal,
-    now: clock.now,
-    deadline,
-  });
+  const client = clientFor(options, deadline);
   const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
   const { tally, changes } = evaluation;
   const traffic = createTraffic(startedAt);
   const budget = createBudget({ ...options, deadline, reserved });
-  const waiter = waiterFor(options, budget, deadline);
+  const findings = newFindings();
+  const onWait = (wait: Waiting) => options.onWait?.(wait, failingOf(asked, tally, findings.results));
+  const waiter = waiterFor({ ...options, onWait }, budget, deadline);
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
   const sent = new Map<Endpoint, number>();
@@ -97,6 +93,7 @@ export function createRunState(options: RunOptions) {
     scenarios: schedule(asked),
     contextOf: createContexts({
       ...options,
+      onWait,
       sender,
       deadline,
       wholeRunMs: () => plan({ ...options, maxRequests: Infinity }).wholeMs,
@@ -105,10 +102,29 @@ export function createRunState(options: RunOptions) {
       changes,
       alone: (work) => gate.pass(true, work),
     }),
-    ...newFindings(),
+    ...findings,
     describe: createDescriber({ ...options, target: options.target.href }),
   };
 }
+
+const clientFor = (options: RunOptions, deadline: number) =>
+  (options.connect ?? createClient)({
+    ...options.tls,
+    ...options,
+    connections: MAX_IN_FLIGHT,
+    now: options.clock.now,
+    deadline,
+  });
+
+/** Ids of the requirements that have failed so far. */
+const failingOf = (asked: readonly Requirement[], tally: Tally, results: Results): readonly string[] =>
+  asked
+    .filter((one) =>
+      isLookupRow(one) ? failuresOf(tally, one).length > 0 : results.get(one)?.outcome === 'failed',
+    )
+    .map(({ id }) => id);
+
+type Results = ReadonlyMap<Requirement, RequirementResult>;
 
 /** What a run has found so far. */
 const newFindings = () => ({
@@ -136,13 +152,17 @@ function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt:
   return { deadline, lookupsEndAt: deadline - reserve.ms - changesMs, reserved: reserve.requests };
 }
 
-const waiterFor = (options: RunOptions, budget: Budget, deadline: number): Waiter =>
+const waiterFor = (
+  options: RunOptions & { readonly onWait: (waiting: Waiting) => void },
+  budget: Budget,
+  deadline: number,
+): Waiter =>
   createWaiter({
     ...options,
     budget,
     stated: statedLimits(options.known),
     deadline,
-    onWait: ({ until, ...wait }) => options.onWait?.({ ...wait, waitMs: until - options.clock.now() }),
+    onWait: ({ until, ...wait }) => options.onWait({ ...wait, waitMs: until - options.clock.now() }),
     onRemark: ({ words }) => options.onRemark?.(words),
     onLimits: (limits) => options.path ?? options.onPlan?.(plan({ ...options, limits })),
   });

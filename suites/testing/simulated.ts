@@ -209,6 +209,7 @@ export function limitedContext(make: () => Limiter, simulation: Simulation = {})
     failsAnyway: () => false,
     changes: createChanges(sampleKnown),
     alone: (work) => work(),
+    onWait: () => undefined,
     graceMs: 0,
   });
   return { context: contextOf('simulated'), log, elapsedMs: () => clock.now() - START };
