@@ -30,7 +30,7 @@ import {
   wrap,
 } from './text.ts';
 import type { Screen, Tone } from './text.ts';
-import { conclusion, nextStep, placeOfLists } from './verdict.ts';
+import { conclusion, nextStep } from './verdict.ts';
 
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 8_000;
@@ -160,24 +160,18 @@ function toneOf(record: RunRecord): Tone {
   return isKnown ? 'warning' : verdictStyles[verdict].tone;
 }
 
-/** Maximum lines of a sentence of the conclusion. A longer sentence names fewer ids. */
-const MAX_LINES = 2;
-const NAMED_IDS = [6, 3, 1] as const;
+/** Maximum ids of each reason for what was not verified: the rows above have all of them. */
+const MAX_UNVERIFIED = 3;
 
 function verdictLines(record: RunRecord, { width, paint }: Screen): readonly string[] {
-  const versions = NAMED_IDS.map((most) =>
-    conclusion(record, most, false).map((sentence) => hanging(printable(sentence, MAX_SENTENCE), width)),
+  const [headline = [], ...rest] = conclusion(record, MAX_UNVERIFIED).map((sentence) =>
+    hanging(printable(sentence, MAX_SENTENCE), width),
   );
-  const [headline = [], ...rest] = versions[0]!.map(
-    (_, at) => versions.find((version) => version[at]!.length <= MAX_LINES)?.[at] ?? versions.at(-1)![at]!,
-  );
-  const places = placeOfLists(rest.map((lines) => lines.join(' ')));
   const step = nextStep(record);
   return [
     '',
     ...headline.map((line) => paint('loud', paint(toneOf(record), line))),
     ...rest.flat(),
-    ...places.flatMap((line) => hanging(line, width)),
     ...('command' in step
       ? [`next: ${printable(step.command, MAX_COMMAND)}`]
       : hanging(`next: ${printable(step.words, MAX_TEXT)}`, width)),

@@ -19,18 +19,13 @@ const MAX_IDS = 6;
  *
  * The ids and reasons in the sentences are not escaped: escape them for the output format.
  *
- * @param most maximum number of ids of a kind in a sentence; it counts the rest
- * @param isNoted whether the last sentence says where the whole lists are, if one was cut
+ * @param most maximum number of ids of each reason for what was not verified; the sentence counts the rest
  */
-export function conclusion(
-  record: RunRecord,
-  most = MAX_IDS,
-  isNoted = true,
-): readonly [string, ...string[]] {
+export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string, ...string[]] {
   const rows = record.requirements;
   const at = (level: Level) => rows.filter((row) => row.level === level);
   const [required, recommended, observed] = [at('required'), at('recommended'), at('observed')];
-  const ids = (chosen: Rows) => shorten(idsOf(chosen), most);
+  const ids = (chosen: Rows) => shorten(idsOf(chosen), MAX_IDS);
   const isNewFailure = (row: RequirementResult) => row.outcome === 'failed' && !isKnownFailure(row);
   const wrong = record.baseline?.wrong ?? [];
   const bugs = rows.filter(({ outcome }) => outcome === 'broken');
@@ -41,23 +36,22 @@ export function conclusion(
     ...sentence('known failures', ids(rows.filter(isKnownFailure))),
     ...wrong.map((words) => `the baseline fails the run: ${words}`),
     ...sentence('broken (a bug of ib-conformance, not of the target)', ids(bugs)),
-    ...sentence('not verified', [
-      ...unverifiedIds(required, '', most),
-      ...unverifiedIds(recommended, ', recommended', most),
-    ]),
-    ...sentence('not observed', unverifiedIds(observed, '', most)),
+    ...sentence(
+      'not verified',
+      [...unverifiedIds(required, '', most), ...unverifiedIds(recommended, ', recommended', most)],
+      '; ',
+    ),
+    ...sentence('not observed', unverifiedIds(observed, '', most), '; '),
     ...unprovedSentence(rows, most),
     ...limitSentences(record),
     ...strengthSentences(record, most),
   ] as const;
-  return isNoted ? [...sentences, ...placeOfLists(sentences)] : sentences;
+  return sentences.some((words) => / more requirements?\b/.test(words))
+    ? [...sentences, PLACE_OF_LISTS]
+    : sentences;
 }
 
-/** Says where the whole lists are, if a sentence does not name all ids. */
-export const placeOfLists = (sentences: readonly string[]): readonly string[] =>
-  sentences.some((words) => / more requirements?\b/.test(words))
-    ? ['whole lists: requirements in the json report, by outcome and reason']
-    : [];
+const PLACE_OF_LISTS = 'whole lists: requirements in the json report, by outcome and reason';
 
 /** Lists results that a server without the data would also have. */
 function unprovedSentence(rows: Rows, most: number): readonly string[] {
@@ -72,8 +66,8 @@ export const renderVerdict = (record: RunRecord): string => `${printable(conclus
 type Rows = readonly RequirementResult[];
 const idsOf = (rows: Rows) => rows.map(({ id }) => id);
 
-const sentence = (subject: string, names: readonly string[]): readonly string[] =>
-  names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
+const sentence = (subject: string, names: readonly string[], between = ', '): readonly string[] =>
+  names.length === 0 ? [] : [`${subject}: ${names.join(between)}`];
 
 /** `conformant: 41 of 43 required verified, 12 of 12 recommended`, with the strength if it is low */
 function headline(record: RunRecord, required: Rows, recommended: Rows): string {
@@ -108,12 +102,11 @@ function verdictWords(record: RunRecord): string {
   return `${baseline.verdict} but for ${plural(known, 'known failure')}${remark}`;
 }
 
-/** Lists unverified rows as `id (reason)`; further rows of a reason as `3 more requirements (reason)`. */
-function unverifiedIds(rows: Rows, remark: string, most: number): readonly string[] {
-  return [...byReason(rows)].flatMap(([reason, open]) =>
-    shorten(idsOf(open), most).map((id) => `${id} (${reason}${remark})`),
+/** Lists unverified rows by reason: `an/id, 3 more requirements (no-fixture)`. */
+const unverifiedIds = (rows: Rows, remark: string, most: number): readonly string[] =>
+  [...byReason(rows)].map(
+    ([reason, open]) => `${shorten(idsOf(open), most).join(', ')} (${reason}${remark})`,
   );
-}
 
 /** Groups unverified rows by reason, without failed and broken rows. */
 export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
