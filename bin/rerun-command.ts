@@ -16,6 +16,10 @@ interface TargetFlags {
   readonly header: Readonly<Record<string, string>>;
 }
 
+/** The name of the program, as a person has to type it: npm does not put the program in the path of a shell. */
+export const programName = (env: CliContext['env']) =>
+  env['npm_command'] === 'exec' ? 'npx ib-conformance' : 'ib-conformance';
+
 /** Returns a command with the same target, without filters, seed and values of --header. */
 export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env: CliContext['env']): string {
   const { url, fixture, partner, stateUrl, ca, insecure, header } = given;
@@ -23,8 +27,7 @@ export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env:
   const { cases, limits, grace } = name === 'verify' ? given : {};
   const flag = (of: string, value: string | undefined) => value && `--${of} ${shellWord(value)}`;
   return compact(
-    env['npm_command'] === 'exec' && 'npx',
-    `ib-conformance ${name}`,
+    `${programName(env)} ${name}`,
     url === undefined ? 'mock' : shellWord(url.href.replace(/\/$/, '')),
     flag('fixture', fixture),
     flag('partner', partner),

@@ -27,8 +27,8 @@ describe('a base URL', () => {
     'http://\u00ad/': /^http:\/\/\\u\{ad\}\/: is not a URL/,
     'http://x:70000/': /^http:\/\/x:70000\/: there is no port 70000; the highest is 65535$/,
     'http://x:0/y': /^http:\/\/x:0\/y: no server can listen on port 0/,
-    'localhost:8080': /^localhost:8080: needs http or https, not localhost; write it like http:/,
-    'ftp://x/': /needs http or https, not ftp/,
+    'localhost:8080': /^localhost:8080: a URL begins with http:\/\/ or https:\/\/; write it like/,
+    'ftp://x/': /a URL begins with http/,
     'http://x/?': /^http:\/\/x\/\?…: a base URL must not have a query or a fragment$/,
     'http://x/?key=secret': /^http:\/\/x\/\?…: a base URL must not have a query/,
     'http://x/#': /^http:\/\/x\/#…: a base URL must not have a query/,
@@ -37,7 +37,7 @@ describe('a base URL', () => {
     'http://:secret@x/': /^the URL has a user name or password/,
     'http://user:se cret@x:99999/': /^http:\/\/…@x:99999\/: there is no port 99999/,
     'https:user:secret@x:99999': /^…@x:99999: there is no port 99999/,
-    'user:secret@x': /^…@x: needs http or https, not user/,
+    'user:secret@x': /^…@x: a URL begins with http/,
     'http://\u001b[2J\u009b\u202ex/': /^http:\/\/\\u\{1b\}\[2J\\u\{9b\}\\u\{202e\}x\/: is not a URL/,
   };
   for (const [text, pattern] of Object.entries(bad))

@@ -15,9 +15,7 @@ export function parseUrl(text: string): URL {
     throw wrongUsage(`${shown}: is not a URL; write it like https://api.example.com/gateway`);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw wrongUsage(
-      `${shown}: needs http or https, not ${url.protocol.replace(':', '')}; write it like http://localhost:8080`,
-    );
+    throw wrongUsage(`${shown}: a URL begins with http:// or https://; write it like http://localhost:8080`);
   if (url.username !== '' || url.password !== '')
     throw wrongUsage(
       'the URL has a user name or password: put keys in the fixture and other headers in --header',

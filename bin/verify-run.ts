@@ -5,6 +5,7 @@ import type { CliContext } from './cli-context.ts';
 import { CLEAR_LINE, createDisplay } from './display.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
+import { programName } from './rerun-command.ts';
 import type { Selection } from './run-options.ts';
 
 /** Flags for the target and the self-check. */
@@ -28,7 +29,9 @@ export async function verifyRun(
 ): Promise<RunRecord> {
   announceInterruption(context);
   const { close = () => Promise.resolve(), ...session } =
-    flags.url === undefined ? await mockSession(fixture) : targetSession(flags.url, flags.fixture);
+    flags.url === undefined
+      ? await mockSession(fixture)
+      : targetSession(flags.url, flags.fixture, context.env);
   const header = {
     ...options,
     ...session,
@@ -78,12 +81,12 @@ async function mockSession(fixture: Fixture): Promise<Session> {
   };
 }
 
-function targetSession(target: URL, fixtureFile: string | undefined): Session {
+function targetSession(target: URL, fixtureFile: string | undefined, env: CliContext['env']): Session {
   if (fixtureFile !== undefined) return { target, notes: [] };
   return {
     target,
     notes: ['No --fixture was given, so the target is expected to have the built-in data.'],
-    ifRefused: `the target does not accept the keys of the built-in fixture; give --fixture with the data of the target\nnext: ib-conformance init --url ${shellWord(target.href.replace(/\/$/, ''))}`,
+    ifRefused: `the target does not accept the keys of the built-in fixture; give --fixture with the data of the target\nnext: ${programName(env)} init --url ${shellWord(target.href.replace(/\/$/, ''))}`,
   };
 }
 

@@ -51,6 +51,15 @@ describe('in an empty folder', () => {
     return { shown, left, prompter: async () => prompter };
   }
 
+  test('a time of execution in seconds is shown as a date of 1970', async () => {
+    const behaviour = faults['time-in-seconds']!.change(reference);
+    await using mock = await startMock({ behaviour });
+    const flags = ['--url', mock.url, '--member', member, '--executed', executed, '--yes'];
+    const { output } = await init(flags, { env: { ...env, npm_command: 'exec' } });
+    assert.match(output, /^ {2}deposits\[0\]\.executedAt: \d+, that is 1970-/m);
+    assert.match(output, /\nnext: npx ib-conformance verify\n$/);
+  });
+
   test('with flags and environment, it writes the data of the server without questions', async () => {
     await using mock = await startMock({});
     const { code, output, stderr } = await init(

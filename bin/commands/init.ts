@@ -37,6 +37,7 @@ export const init = command({
     const { runOptions, tlsOptions } = await import('../run-options.ts');
     const { collectAnswers, KEY_VARIABLE } = await import('../init/answers.ts');
     const server = await import('../init/server-data.ts');
+    const { programName } = await import('../rerun-command.ts');
     const { signal, print, writeError, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
@@ -59,7 +60,7 @@ export const init = command({
     await print(renderCheckup(checkup, terminal));
     const exitCode = exitCodeOfCheckup[checkup.verdict];
     const key = context.env[KEY_VARIABLE] ? '' : `export ${KEY_VARIABLE}=…; `;
-    const step = checkupStep(checkup, `${key}ib-conformance verify`, terminal);
+    const step = checkupStep(checkup, `${key}${programName(context.env)} verify`, terminal);
     const isWanted =
       exitCode === 0 || values.yes || (await prompter?.confirm('Write the files anyway?')) === true;
     if (!isWanted) {

@@ -106,18 +106,24 @@ export function missingNotes({ member, executed }: Answers, data: ServerData): r
     : [`The fixture will not contain ${missing.join(' and ')}: the server did not return this data.`];
 }
 
+/** Seconds instead of milliseconds are a date in 1970. */
+const withDate = (ms: unknown) => {
+  const date = new Date(Number(ms));
+  return `${String(ms)}, that is ${Number.isNaN(date.getTime()) ? 'no date' : date.toISOString()}`;
+};
+
 /** Fields that come from the server. Only the owner of the data knows the correct values. */
 const serverFields = [
-  { list: 'users', field: 'date_joined', parse: String },
-  { list: 'deposits', field: 'amountInUsd', parse: Number },
-  { list: 'deposits', field: 'executedAt', parse: Number },
+  { list: 'users', field: 'date_joined', parse: String, wordsOf: String },
+  { list: 'deposits', field: 'amountInUsd', parse: Number, wordsOf: String },
+  { list: 'deposits', field: 'executedAt', parse: Number, wordsOf: withDate },
 ] as const;
 
 function serverFieldsIn(data: ServerData) {
-  return serverFields.flatMap(({ list, field, parse }) =>
+  return serverFields.flatMap(({ list, field, parse, wordsOf }) =>
     data[list].map((record) => ({
       place: `${list}[0].${field}`,
-      value: (record as unknown as Readonly<Record<string, unknown>>)[field],
+      value: wordsOf((record as unknown as Readonly<Record<string, unknown>>)[field]),
       corrected: (text: string) => ({ [list]: [{ ...record, [field]: parse(text) }] }),
     })),
   );
@@ -125,7 +131,7 @@ function serverFieldsIn(data: ServerData) {
 
 /** Returns the values that come from the server, with their places in the fixture. */
 export const serverValues = (data: ServerData): readonly string[] =>
-  serverFieldsIn(data).map(({ place, value }) => `${place}: ${String(value)}`);
+  serverFieldsIn(data).map(({ place, value }) => `${place}: ${value}`);
 
 /** Asks the user for the values in their own records. Otherwise a bug of the server would count as correct. */
 export async function confirmValues(data: ServerData, prompter: Prompter): Promise<ServerData> {
@@ -133,7 +139,7 @@ export async function confirmValues(data: ServerData, prompter: Prompter): Promi
   for (const nth of serverFieldsIn(data).keys()) {
     const { place, value, corrected } = serverFieldsIn(checked)[nth]!;
     const text = await prompter.ask({
-      message: `${place}: the server says ${String(value)}. Value in your records (Enter: the same)`,
+      message: `${place}: the server says ${value}. Value in your records (Enter: the same)`,
       isSecret: false,
       problem: (answer) =>
         answer === '' || isValid(corrected(answer))
