@@ -89,7 +89,9 @@ function register(
         (command) => {
           for (const [name, argument] of Object.entries(one.positionals))
             command.positional(name, yargsOption(argument));
-          for (const [line, what] of one.examples) command.example(line, what);
+          // yargs has a column for each part of its own examples, which breaks commands in two.
+          const examples = one.examples.map(([line, what]) => `  ${line}  # ${what}`);
+          if (examples.length > 0) command.epilogue(['Examples:', ...examples].join('\n'));
           command.hide('version');
           for (const [name, flag] of Object.entries(one.flags))
             command.option(name, yargsOption(flag, completion, name));

@@ -15,7 +15,7 @@ export const doctor = command({
   },
   // `doctor` checks the target that `verify` uses.
   configured: { section: 'verify', only: ['url', ...Object.keys(target), 'config'] },
-  examples: [['$0 doctor --fixture f.json', 'before the first run']],
+  examples: [['$0 doctor http://localhost:8080 --fixture f.json', 'a first check']],
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_URL');

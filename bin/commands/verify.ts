@@ -110,7 +110,7 @@ export const verify = command({
   positionals,
   flags,
   configured: { section: 'verify' },
-  examples: [['$0 verify', 'verify the built-in mock']],
+  examples: [['$0 verify http://localhost:8080 --fixture f.json', 'your server']],
   run: ({ url, ...given }, context) => {
     if (url === undefined && isSet(context.env['CI']))
       throw wrongUsage(
