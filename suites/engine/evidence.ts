@@ -55,15 +55,25 @@ export function recordExchange(
 const joined = (headers: Answer['headers']): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.join(', ')]));
 
+/** By keys and headers: it takes a while to prepare the search for secrets. */
+const redactors = new WeakMap<Known['everyKey'], Map<string, Redact>>();
+
 /** Returns a function that replaces keys, and secrets in the user's headers, by names. */
 export function redactor(
   { everyKey }: Pick<Known, 'everyKey'>,
   headers: Readonly<Record<string, string>> = {},
 ): Redact {
-  return redactorOf([
-    ...everyKey.map(({ key, name, partner }) => ({ value: key, name, owner: partner })),
+  const known = redactors.get(everyKey) ?? new Map<string, Redact>();
+  redactors.set(everyKey, known);
+  const name = JSON.stringify(headers);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const made = redactorOf([
+    ...everyKey.map(({ key, name: own, partner }) => ({ value: key, name: own, owner: partner })),
     ...secretsInHeaders(headers),
   ]);
+  known.set(name, made);
+  return made;
 }
 
 /** Redacts all strings and property names of a value, at any depth. */

@@ -133,6 +133,8 @@ const newFindings = () => ({
   explained: new Map<string, Partial<Judgement>>(),
   /** Requests that explained failures. */
   explaining: 0,
+  /** Whether lookups were left out, because of a limiter or a bound. */
+  isCut: false,
   /** Whether a lookup timed out twice: later ones are not retried, because each would take as long. */
   isHanging: false,
   /** Why the target cannot be judged. */

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import type { Need } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
@@ -31,8 +31,10 @@ export async function run(given: RunOptions): Promise<RunRecord> {
 }
 
 /** What a longer run would reach. */
-function needsOf({ options, waiter, rows }: RunState): Pick<RunRecord, 'needs'> {
+function needsOf({ options, waiter, rows, isCut, results }: RunState): Pick<RunRecord, 'needs'> {
   if (rows.length === 0 || options.isBrief === true || options.path !== undefined) return {};
+  const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive' || 'threshold' in one;
+  if (!isCut && ![...results.values()].some(isOpen)) return {};
   const { maxDurationMs, maxRequests } = options;
   const isMore = ({ durationMs, requests }: Need) => durationMs > maxDurationMs || requests > maxRequests;
   const inSeconds = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });

@@ -117,7 +117,9 @@ async function sendItem(state: RunState, item: Item, until: number, lost: Item[]
 
 /** Records lookups for which the run had no time or requests left. */
 async function leaveOut(state: RunState, items: readonly Item[], until: number): Promise<void> {
-  const why = state.budget.ended(until) ?? trouble('rate-limited', 'the key is rate-limited');
+  const end = state.budget.ended(until);
+  state.isCut ||= end !== undefined || items.length > 0;
+  const why = end ?? trouble('rate-limited', 'the key is rate-limited');
   for (const { lookup } of items)
     if (lookup.rank === 'requirement' || lookup.rank === 'level')
       await recordUnanswered(state, lookup.request(), why, lookup.path);

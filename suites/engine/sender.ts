@@ -232,12 +232,12 @@ async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<bool
 export function wireRequest(request: Request): WireRequest {
   const { method, target, isAbsolute, headers, fieldNames, body, credential } = request;
   const authorization = authorizationOf(credential, undefined);
-  const fields = Object.entries({ ...headers, ...defined({ authorization }) });
-  return defined({
-    method,
-    target,
-    isAbsolute,
-    headers: Object.fromEntries(fields.map(([name, value]) => [writtenName(name, fieldNames), value])),
-    body,
-  });
+  const fields = authorization === undefined ? headers : { ...headers, authorization };
+  const written =
+    fieldNames === undefined
+      ? fields
+      : Object.fromEntries(
+          Object.entries(fields).map(([name, value]) => [writtenName(name, fieldNames), value]),
+        );
+  return { method, target, headers: written, ...defined({ isAbsolute, body }) };
 }
