@@ -88,7 +88,10 @@ export function resolveOptions<Given extends MockData & NamedOptions & { readonl
   };
 }
 
-export const deviations = { fault: faults, variant: variants } as const;
+export const deviations: { readonly fault: typeof faults; readonly variant: typeof variants } = {
+  fault: faults,
+  variant: variants,
+};
 
 /**
  * Returns the fault or variant with an id.
