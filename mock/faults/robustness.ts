@@ -70,6 +70,11 @@ export const robustnessFaults: Faults = {
     "answers-mixed-up: Concurrent callers of the same lookup get each other's answers": mixUpAnswers,
     'answers-shared: Equal URLs in progress get one answer, whatever the key': shareAnswers,
   }),
+  ...failing(['robustness/service/concurrency', noServerErrors], {
+    'crowd-crashes: A request crashes while more than 24 others are in progress': crash({
+      where: ({ request }) => (request.alongside ?? 0) > 24,
+    }),
+  }),
   ...failing([noServerErrors], {
     'first-answer-with-503: The first answer after a start is 503': coldStart,
     'other-methods-with-500: Methods other than GET and HEAD get 500': answerWith(500)({

@@ -4,11 +4,27 @@ import type { Answer } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Scenario } from '../requirement.ts';
+import type { Context } from '../scenario-context.ts';
 import { robustness } from '../robustness.ts';
 import { answerOf, runScenario, sampleKnown } from '../testing/samples.ts';
 import { failed, pass } from '../verdict.ts';
 
 const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
+
+/** Judges a target over 1 s whose answers no row calls wrong. */
+const judge = (context: Partial<Context>, known = sampleKnown) =>
+  runScenario(
+    concurrency,
+    { leftMs: () => 1000, verdictsOn: () => [pass], alone: (work) => work(), ...context },
+    known,
+  );
+
+const same =
+  (answer: Answer) =>
+  async (...requests: readonly Request[]) =>
+    requests.map(() => answer);
+const member = answerOf(200, { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' });
+const crash = answerOf(500, {});
 
 /** A target with a latency of 2 ms. The crowd is sent `gap` ms apart, and answers may be mixed up. */
 async function findingOf(gap: number, isMixedUp = false) {
@@ -23,13 +39,7 @@ async function findingOf(gap: number, isMixedUp = false) {
     const answers = await send(...requests);
     return isMixedUp ? answers.toReversed() : answers;
   };
-  const finding = await runScenario(concurrency, {
-    send,
-    sendAtOnce,
-    leftMs: () => 1000,
-    verdictsOn: () => [pass],
-    alone: (work) => work(),
-  });
+  const finding = await judge({ send, sendAtOnce });
   return finding.kind === 'inconclusive' ? finding.reason : finding.kind;
 }
 
@@ -44,32 +54,32 @@ for (const [gap, expected] of [
     assert.equal(await findingOf(gap, true), 'failed');
   });
 
+const verdictsOn: Context['verdictsOn'] = (_, { status }) =>
+  status === 500 ? [failed('status', '200', '500')] : [pass];
+
 test('a lookup that is wrong alone shows nothing about a crowd', async () => {
-  const send = async (...requests: readonly Request[]) => requests.map(() => answerOf(500, {}));
-  const sendAtOnce = async (...requests: readonly Request[]) =>
-    requests.map(() => answerOf(200, { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' }));
-  const verdictsOn = () => [failed('status', '200', '500')];
-  const finding = await runScenario(concurrency, {
-    send,
-    sendAtOnce,
-    leftMs: () => 1000,
-    verdictsOn,
-    alone: (work) => work(),
-  });
+  const finding = await judge({ send: same(crash), sendAtOnce: same(member), verdictsOn });
   assert.equal(finding.kind === 'inconclusive' && finding.reason, 'depends');
+});
+
+test('a lookup that is wrong only in company counts, also if lookups of other rows are the company', async () => {
+  let isAlone = false;
+  const alone: Context['alone'] = async (work) => {
+    isAlone = true;
+    const result = await work();
+    isAlone = false;
+    return result;
+  };
+  const send: Context['send'] = (...requests) => same(isAlone ? member : crash)(...requests);
+  const finding = await judge({ send, sendAtOnce: same(crash), verdictsOn, alone });
+  assert.equal(finding.kind, 'failed');
 });
 
 test('a wrong answer in a crowd is no failure if the lookup gets it alone, too', async () => {
   let nth = 0;
   const send = async (...requests: readonly Request[]) =>
     requests.map(() => answerOf(200, { is_under_ib: nth++ % 20 !== 0, date_joined: null }));
-  const finding = await runScenario(concurrency, {
-    send,
-    sendAtOnce: send,
-    leftMs: () => 1000,
-    verdictsOn: () => [pass],
-    alone: (work) => work(),
-  });
+  const finding = await judge({ send, sendAtOnce: send });
   assert.equal(finding.kind === 'inconclusive' && finding.reason, 'flaky');
 });
 
@@ -81,7 +91,7 @@ async function crowdsOf(limits: Known['limits'], leftMs: number): Promise<readon
     crowds.push(requests);
     return send(...requests);
   };
-  await runScenario(concurrency, { send, sendAtOnce, leftMs: () => leftMs }, { ...sampleKnown, limits });
+  await judge({ send, sendAtOnce, leftMs: () => leftMs }, { ...sampleKnown, limits });
   return crowds;
 }
 
@@ -98,11 +108,11 @@ test('without a limit, crowds grow; with a stated limit, they have few lookups o
   );
   assert.deepEqual(await figures(limits, 2000), [
     [16, 4],
-    [16, 4],
+    [32, 4],
   ]);
   assert.deepEqual(await figures(limits, 1999), [
     [16, 3],
-    [16, 3],
+    [32, 3],
   ]);
 });
 
