@@ -6,6 +6,7 @@ import { seesChanges } from './faults/changes.ts';
 import {
   accept,
   answerWith,
+  cached,
   changeBy,
   countRepeats,
   dropHeader,
@@ -22,7 +23,7 @@ import {
   type Filter,
 } from './faults/edits.ts';
 import { splitRow } from './faults/define.ts';
-import type { Exchange, HttpResponse, Parameter } from './exchange.ts';
+import type { Exchange, Parameter } from './exchange.ts';
 import { limiters } from './limiter-kinds.ts';
 import { normalizers } from './paths.ts';
 
@@ -289,21 +290,6 @@ const answers: VariantRows = {
   )({ where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) }),
 };
 
-/** Answers again what the server answered before, for some time. Each key has its own answers. */
-const cached =
-  (lasts: (exchange: Exchange) => number): Difference =>
-  (behaviour) => {
-    const keptAnswers = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
-    return editResponse((response, exchange) => {
-      const { request, now } = exchange;
-      const name = `${request.method} ${request.headers.authorization} ${request.target}`;
-      const kept = keptAnswers.get(name);
-      if (kept !== undefined && now < kept.until) return kept.response;
-      keptAnswers.set(name, { response, until: now + lasts(exchange) });
-      return response;
-    })({ kinds: ['executed', 'notYet', 'unknown', 'foreign'] })(behaviour);
-  };
-
 const seenAfter = (ms: number) => seesChanges(({ ageMs }) => ageMs >= ms);
 
 const CLOCK_ERROR_MS = 90_000;
@@ -318,10 +304,14 @@ const changes: VariantRows = {
   'changes-by-spelling: A change of the data shows after 1 s, but at once for an id with capital letters':
     seesChanges(({ ageMs, request }) => ageMs >= 1000 || /_id=[^&]*[A-F]/.test(request.target)),
   'executed-deposits-kept: An EXECUTED deposit is answered from a cache of its owner for ever': cached(
-    ({ finding }) => (finding.kind === 'executed' ? Infinity : 0),
+    Infinity,
+    ['executed'],
+    ['notYet'],
   ),
   'negative-answers-kept: Unknown users and deposits are answered from a cache for 2 s': cached(
-    ({ finding }) => (['unknown', 'foreign', 'notYet'].includes(finding.kind) ? 2000 : 0),
+    2000,
+    ['unknown', 'foreign', 'notYet'],
+    ['executed'],
   ),
   'clock-behind: The clock of the server is 90 s late': (behaviour) => ({
     ...editHeaders(({ now }) => ({ Date: httpDate(now - CLOCK_ERROR_MS) }))()(behaviour),

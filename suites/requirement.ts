@@ -129,6 +129,8 @@ export interface ScenarioResult {
   readonly reply?: Reply;
   /** Distinct inputs that were judged. */
   readonly cases?: number;
+  /** How many of `of` equal lookups failed, if not all did. */
+  readonly intermittent?: { readonly failed: number; readonly of: number };
 }
 
 export type Requirement = LookupRow | Monitor | Scenario;

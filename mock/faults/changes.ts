@@ -1,7 +1,7 @@
-import type { HttpRequest } from '../exchange.ts';
-import { lookUp, type ApiKey, type Deposit, type Overlay, type World } from '../world.ts';
+import type { FindingKind, HttpRequest } from '../exchange.ts';
+import { lookUp, valuesOf, type ApiKey, type Deposit, type Overlay, type World } from '../world.ts';
 import { answers, both, define, failing, idsIn, noServerErrors, type Faults } from './define.ts';
-import { answerWith, editPayload, editResponse, type Difference, type Filter } from './edits.ts';
+import { answerWith, cached, editPayload, editResponse, type Difference, type Filter } from './edits.ts';
 
 /** A change of the data during a run, as one request may see it. */
 interface DataChange {
@@ -54,11 +54,11 @@ const ofDeposits = {
   change: (sees: Sees) => seesChanges((change) => change.of !== 'deposit' || sees(change)),
 };
 
+const idOf = ({ target }: HttpRequest) => /_id=([^&]*)/.exec(target)?.[1]?.toLowerCase() ?? '';
+
 /** Whether the request names a user or deposit that exists. */
-const namesEntity: Sees = ({ request, world }) => {
-  const id = /_id=([^&]*)/.exec(request.target)?.[1]?.toLowerCase() ?? '';
-  return lookUp(world.users, id) !== undefined || lookUp(world.deposits, id) !== undefined;
-};
+const namesEntity: Sees = ({ request, world }) =>
+  lookUp(world.users, idOf(request)) !== undefined || lookUp(world.deposits, idOf(request)) !== undefined;
 
 /** Exchanges with a key that was revoked after the start. */
 const hasRevokedKey: Filter = {
@@ -66,32 +66,31 @@ const hasRevokedKey: Filter = {
     call?.key?.state === 'revoked' && world.keys.base.get(call.key.key)?.state === 'active',
 };
 
-/** Revoking one key revokes all keys of its partner. */
-const revokesAccount: Difference = {
+/** Revoking one key revokes others. */
+const alsoRevokes = (isHit: (one: ApiKey, revoked: ApiKey) => boolean): Difference => ({
   findKey: (world, credential) => {
     const key = credential === undefined ? undefined : lookUp(world.keys, credential);
-    const isHit = [...world.keys.changed.values()].some(
-      (one) =>
-        one.state === 'revoked' &&
-        one.partner === key?.partner &&
-        world.keys.base.get(one.key)?.state === 'active',
+    const revoked = [...world.keys.changed.values()].find(
+      (one) => one.state === 'revoked' && world.keys.base.get(one.key)?.state === 'active',
     );
-    return key && (isHit && key.state === 'active' ? { ...key, state: 'revoked' } : key);
+    const isRevoked = key?.state === 'active' && revoked !== undefined && isHit(key, revoked);
+    return key && (isRevoked ? { ...key, state: 'revoked' } : key);
   },
-};
+});
 
 const isNewlyExecuted = ({ deposits }: World, { reference_id }: Deposit): boolean => {
   const id = reference_id.toLowerCase();
   return deposits.base.get(id)?.state === 'pending' && lookUp(deposits, id)?.state === 'EXECUTED';
 };
 
-const shownToAll = editResponse((response, { finding, world }) => {
-  if (finding.kind !== 'foreign' || !('deposit' in finding)) return response;
-  const { deposit } = finding;
-  if (deposit.state !== 'EXECUTED' || !isNewlyExecuted(world, deposit)) return response;
-  const { amountInUsd, executedAt } = deposit;
-  return { status: 200, body: JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt }) };
-});
+/** Shows a newly executed deposit in answers of a kind. */
+const shownInstead = (kind: FindingKind): Difference =>
+  editResponse((response, { request, world }) => {
+    const deposit = lookUp(world.deposits, idOf(request));
+    if (deposit?.state !== 'EXECUTED' || !isNewlyExecuted(world, deposit)) return response;
+    const { amountInUsd, executedAt } = deposit;
+    return { status: 200, body: JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt }) };
+  })({ kinds: [kind] });
 
 const secondWithoutAmount: Difference = (from) => {
   let shown = 0;
@@ -112,6 +111,9 @@ export const changeFaults: Faults = {
     'reads-known-ids: is refused for unknown ids only': (change) => !namesEntity(change),
     'reads-capitals: is accepted if the id has a capital letter': ({ request }) =>
       !/_id=[^&]*[A-F]/.test(request.target),
+    'reads-encoded: is accepted if the id is percent-encoded': ({ request }) => !request.target.includes('%'),
+    'reads-with-second-parameter: is accepted if the query has a second parameter': ({ request }) =>
+      !request.target.includes('&'),
     'accepted-after-bearer: is accepted after the scheme `bearer` in lower case': ({ request }) =>
       request.headers.authorization?.startsWith('bearer ') !== true,
   }),
@@ -119,15 +121,26 @@ export const changeFaults: Faults = {
     'with-403: gets 403': answerWith(403, { error: 'Forbidden' }),
     'in-other-words: gets 401 with another message': answerWith(401, { error: 'Key revoked' }),
   }),
+  ...failing(revocation, {
+    'revoked-key-reads-again: A key that is revoked during the run still gets the answers that it got before':
+      cached(Infinity, ['member', 'executed'], ['unauthorized']),
+  }),
   ...define(revoked, [...revocation, noServerErrors], {
     'with-500: gets 500': answerWith(500, { error: 'Internal server error' }),
   }),
   ...failing(idsIn('auth', both, 'revocation-spares'), {
-    'revoked-key-takes-others-along: Revoking a key revokes the other keys of its partner': revokesAccount,
+    'revoked-key-takes-others-along: Revoking a key revokes the other keys of its partner': alsoRevokes(
+      (one, { partner }) => one.partner === partner,
+    ),
+  }),
+  ...failing(idsIn('auth', both, 'revocation', 'revocation-spares'), {
+    'revoked-key-takes-all-along: Revoking a key revokes all keys': alsoRevokes(() => true),
   }),
   ...define(ofDeposits, ['pending/deposit-check/becomes-executed'], {
     'unknown-to-one-of-three-nodes: is unknown to one of three nodes': ({ nth }) => nth % 3 !== 2,
     'lost-after-two-seconds: is not found again after 2 s': ({ ageMs }) => ageMs < 2000,
+    'unknown-to-second-key: is unknown to all keys but the first': ({ request, world }) =>
+      request.headers.authorization?.endsWith(` ${valuesOf(world.keys)[0]?.key}`) === true,
   }),
   ...failing(['pending/deposit-check/becomes-executed'], {
     'executed-deposit-second-without-amount: The second answer about a deposit that becomes EXECUTED during the run has the amount 0':
@@ -135,6 +148,10 @@ export const changeFaults: Faults = {
   }),
   ...failing(['foreign-ib/deposit-check/follows-key'], {
     'executed-deposit-shown-to-all: A deposit that becomes EXECUTED during the run is shown to every partner':
-      shownToAll(),
+      shownInstead('foreign'),
+  }),
+  ...failing(['auth/deposit-check/missing'], {
+    'executed-deposit-shown-without-key: A deposit that becomes EXECUTED during the run is shown without a key':
+      shownInstead('unauthorized'),
   }),
 };

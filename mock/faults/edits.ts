@@ -132,6 +132,25 @@ export const fromThird =
     return edit({ ...when, where: (exchange) => timesOf(exchange) > 2 })(behaviour);
   };
 
+/**
+ * Answers again what the server answered before, for some time. Each key has its own answers.
+ *
+ * @param stored kinds of answers that are kept, for `ms`
+ * @param also kinds of answers that kept ones replace as well
+ */
+export const cached =
+  (ms: number, stored: readonly FindingKind[], also: readonly FindingKind[] = []): Difference =>
+  (behaviour) => {
+    const keptAnswers = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
+    return editResponse((response, { request, now, finding }) => {
+      const name = `${request.method} ${request.headers.authorization} ${request.target}`;
+      const kept = keptAnswers.get(name);
+      if (kept !== undefined && now < kept.until) return kept.response;
+      if (stored.includes(finding.kind)) keptAnswers.set(name, { response, until: now + ms });
+      return response;
+    })({ kinds: [...stored, ...also] })(behaviour);
+  };
+
 /** Also accepts values that pass `test` as ids; `id` returns the id to look up. */
 export const accept = (
   which: readonly Endpoint[],

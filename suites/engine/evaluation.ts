@@ -1,4 +1,5 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/defined.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Answer } from '../answer.ts';
 import { createChanges, type Change, type Changes } from '../model/changes.ts';
@@ -121,9 +122,9 @@ function noticeTransition(
 /** Runs a scenario. An exception is our own bug: the result is `broken`. */
 export async function runScenario(scenario: Scenario, context: Context, known: Known): Promise<Result> {
   try {
-    const { finding, request, reply, cases = 1 } = await scenario.run(context, known);
-    const proof = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
-    return { verdict: finding, cases, ...proof };
+    const { finding, request, reply, cases = 1, intermittent } = await scenario.run(context, known);
+    const evidence = request !== undefined && reply !== undefined ? { request, reply } : undefined;
+    return { verdict: finding, cases, ...defined({ evidence, intermittent }) };
   } catch (error) {
     if (error instanceof Problem) throw error;
     const words = error instanceof Error ? (error.stack ?? error.message) : String(error);

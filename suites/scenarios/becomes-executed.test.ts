@@ -5,14 +5,14 @@ import { pending } from '../pending.ts';
 import type { Request } from '../request.ts';
 import type { Scenario } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { answerOf, runScenario } from '../testing/samples.ts';
+import { answerOf, resultIn, runScenario } from '../testing/samples.ts';
 
 const becomesExecuted = pending.find(
   (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',
 )!;
 
 /** A context over a clock that only waits move. Its changes end at once. */
-function contextOf(answer: (request: Request, now: number) => ReturnType<typeof answerOf>) {
+function contextOf(answer: (request: Request, now: number) => ReturnType<typeof answerOf>): Partial<Context> {
   let now = Date.UTC(2026, 0, 1);
   const send = async (...requests: readonly Request[]) =>
     requests.map((request) => ({ ...answer(request, now), sentAt: now, receivedAt: now }));
@@ -84,4 +84,22 @@ for (const [what, delayMs, expected] of [
       contextOf((_, now) => (now < shownFrom ? notFound : answerOf(200, execution))),
     );
     assert.equal(finding.kind, expected);
+  });
+
+for (const [what, isLost, expected] of [
+  ['404 now and then', (nth: number) => nth % 3 === 2, { failed: 3, of: 7 }],
+  ['404 for good', () => true, undefined],
+] as const)
+  test(`a deposit that gets ${what} after it was EXECUTED fails, and is marked intermittent accordingly`, async () => {
+    const startedAt = Date.UTC(2026, 0, 1);
+    const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: startedAt };
+    let [shownAt, asked] = [Infinity, 0];
+    const context = contextOf((_, now) => {
+      if (now > startedAt) shownAt = Math.min(shownAt, now);
+      const isShown = now >= shownAt + 5000 ? !isLost(asked++) : now >= shownAt;
+      return isShown ? answerOf(200, execution) : notFound;
+    });
+    const { finding, intermittent } = await resultIn(becomesExecuted, context);
+    assert.equal(finding.kind, 'failed');
+    assert.deepEqual(intermittent, expected);
   });

@@ -4,9 +4,9 @@ import { executionAt, isOfOtherRun } from '../model/changes.ts';
 import { executionIn, expectDeposit, expectError } from '../expectations.ts';
 import { evenSample, withLetterCase } from '../inputs/uuids.ts';
 import type { BecomingDeposit, Known } from '../known.ts';
-import { depositCheck, type Changes, type Request } from '../request.ts';
+import { depositCheck, type Changes } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
-import type { Context, Exchange } from '../scenario-context.ts';
+import type { ChangeTimes, Context, Exchange } from '../scenario-context.ts';
 import {
   blockedBy,
   earlierRun,
@@ -18,15 +18,7 @@ import {
   pass,
   type Verdict,
 } from '../verdict.ts';
-import {
-  afterHook,
-  askAtOnce,
-  askMeanwhile,
-  LOOKUPS_AFTER,
-  repeated,
-  unanswered,
-  wrongOf,
-} from './changing.ts';
+import { afterHook, askAtOnce, askMeanwhile, resultOf } from './changing.ts';
 
 const notFound = expectError('deposit-check', 404);
 
@@ -37,49 +29,55 @@ export interface Transition {
   readonly seen?: { readonly tookMs: number; readonly oldAfterNew: number } | undefined;
 }
 
-/** Lookups of a deposit in several spellings: of its owner, whose answers the scenario judges, and of another partner. */
-function lookupsAfter({ reference_id }: FixturePendingDeposit, { otherKeys }: Known) {
+/**
+ * Looks up a deposit while its change is under way and afterwards: for its owner, and for another partner, whose
+ * answers other rows judge.
+ */
+async function follow(
+  deposit: FixturePendingDeposit,
+  execution: { readonly amountInUsd: number; readonly executedAt?: number },
+  { askedAt, dueAt }: ChangeTimes,
+  context: Context,
+  known: Known,
+): Promise<Transition> {
+  const { reference_id } = deposit;
   const spellings = [
     reference_id,
     withLetterCase(reference_id, [true]),
     reference_id.toLowerCase(),
     withLetterCase(reference_id, [true, false]),
   ];
-  const asked = (changes: Changes) =>
-    repeated(
-      spellings.map((id) => depositCheck(id, changes)),
-      LOOKUPS_AFTER,
-    );
-  const [other] = otherKeys;
-  return {
-    owner: asked({ isStateChanged: true }),
-    other: other === undefined ? [] : asked({ credential: { as: 'key', key: other } }),
-  };
-}
-
-/** A wrong answer about an executed deposit, if there is one. Until `dueAt` (ms of the clock), 404 is right too. */
-function firstWrong(
-  { failsAnyway }: Context,
-  exchanges: readonly Exchange[],
-  execution: { readonly amountInUsd: number; readonly executedAt?: number },
-  dueAt: number,
-): { readonly verdict: Verdict; readonly request?: Request; readonly reply?: Answer } {
-  const { executedAt } = execution;
-  const isOther = (answer: Answer) => executedAt !== undefined && isOfOtherRun(answer, { executedAt });
-  const judge = (_: Request, answer: Answer): Verdict => {
+  const lookups = (changes: Changes) => spellings.map((id) => depositCheck(id, changes));
+  const [own, [, second], [other]] = [lookups({ isStateChanged: true }), known.callerKeys, known.otherKeys];
+  const ofSecond = second && lookups({ credential: { as: 'key', key: second }, isStateChanged: true });
+  const exchanges = [
+    ...(await askMeanwhile(context, own.slice(0, 1), dueAt)),
+    ...(await askAtOnce(context, own)),
+    ...(await askAtOnce(context, ofSecond ?? [], spellings.length)),
+  ];
+  if (other !== undefined) await askAtOnce(context, lookups({ credential: { as: 'key', key: other } }));
+  await askAtOnce(context, [depositCheck(reference_id, { credential: { as: 'none' } })], 1);
+  const isRightOnce = exchanges.some(
+    ({ reply }) => reply.kind === 'answer' && expectDeposit(execution)(reply).kind === 'passed',
+  );
+  const result = resultOf(exchanges, (request, answer) => {
     const isEarly = answer.sentAt < dueAt && notFound(answer).kind === 'passed';
     const verdict = expectDeposit(execution)(answer);
     // Other rows judge missing fields, and refusals of the key.
     if (isEarly || verdict.kind !== 'failed' || answer.status === 401) return pass;
-    return isOther(answer) ? otherRun : verdict;
-  };
-  const wrong = wrongOf(exchanges, judge);
-  const isRightOnce = exchanges.some(
-    ({ reply }) => reply.kind === 'answer' && expectDeposit(execution)(reply).kind === 'passed',
+    // What is wrong with other deposits too belongs to other rows.
+    if (isRightOnce && context.failsAnyway(request, answer)) return pass;
+    const { executedAt } = execution;
+    return executedAt !== undefined && isOfOtherRun(answer, { executedAt }) ? otherRun : verdict;
+  });
+  const seen = seenIn(exchanges, askedAt);
+  if (result.finding.kind !== 'passed') return { result, seen };
+  const isRefused = exchanges.some(
+    ({ request, reply }) =>
+      request.credential.as === 'caller' && reply.kind === 'answer' && reply.status === 401,
   );
-  // What is wrong with other deposits too belongs to other rows.
-  if (isRightOnce) return wrong.find((one) => !failsAnyway(one.request, one.reply)) ?? { verdict: pass };
-  return wrong[0] ?? { verdict: unanswered(exchanges) ?? unclear };
+  const finding = isRefused ? refused : isRightOnce ? pass : unclear;
+  return { result: { ...result, finding }, seen };
 }
 
 const unclear = inconclusive(
@@ -87,7 +85,7 @@ const unclear = inconclusive(
   'not checked because no answer has all fields, which other rows report',
 );
 
-const executionOf = (reply: Reply | undefined) => (reply?.kind === 'answer' ? executionIn(reply) : undefined);
+const refused = inconclusive('key-refused', 'the key under test got 401 while another key was revoked');
 
 /** How long a change took, by the answers since `since` (ms of the clock). */
 function seenIn(exchanges: readonly Exchange[], since: number): Transition['seen'] {
@@ -117,40 +115,20 @@ async function executeByHook(
     notFound(answer).kind === 'passed' ? pass : isOfOtherRun(answer) ? earlierRun : blockedBy(pendingId),
   );
   if (ready.kind !== 'passed') return { result: { finding: ready, request, reply: first } };
-  const execution = executionAt(context.now());
-  const executed = { ...deposit, state: 'EXECUTED', ...execution } as const;
-  const { owner, other } = lookupsAfter(deposit, known);
+  const { graceMs, now, wait, withState } = context;
+  const executed = { ...deposit, state: 'EXECUTED', ...executionAt(now()) } as const;
+  const change = { state: 'deposit executed', deposit: executed } as const;
   for (let tries = 1; ; tries++) {
-    const after = await context.withState!(
-      { state: 'deposit executed', deposit: executed },
-      async (times): Promise<Transition> => {
-        const meanwhile = await askMeanwhile(context, owner.slice(0, 1), times.dueAt);
-        const later = await askAtOnce(context, owner);
-        // Rows about other partners judge these.
-        await askAtOnce(context, other);
-        const exchanges = [...meanwhile, ...later];
-        const wrong = firstWrong(context, exchanges, executed, times.dueAt);
-        const { verdict: finding, request: asked = later[0]!.request, reply = later[0]!.reply } = wrong;
-        const words = `"deposit executed" of ${reference_id}`;
-        const result = {
-          finding: afterHook(finding, words, times, context.graceMs, reply),
-          request: asked,
-          reply,
-        };
-        const isRefused = exchanges.some((one) => one.reply.kind === 'answer' && one.reply.status === 401);
-        return finding.kind !== 'failed' && isRefused
-          ? { result: { ...result, finding: refused } }
-          : { result, seen: seenIn(exchanges, times.askedAt) };
-      },
-    );
+    const after = await withState!(change, async (times): Promise<Transition> => {
+      const { result, seen } = await follow(deposit, executed, times, context, known);
+      return { result: afterHook(result, `"${change.state}" of ${reference_id}`, times, graceMs), seen };
+    });
     if ('kind' in after)
       return { result: { finding: inconclusive(after.code, after.words), request, reply: after } };
     if (after.result.finding !== refused || tries === MAX_TRIES) return after;
-    await context.wait(PAUSE_MS);
+    await wait(PAUSE_MS);
   }
 }
-
-const refused = inconclusive('key-refused', 'the key under test got 401 while another key was revoked');
 
 /** Polls until the deposit is EXECUTED: as long as the fixture says, and the grace. */
 async function pollUntilExecuted(
@@ -193,8 +171,8 @@ async function judgeChange(
   polls: number,
   { reference_id, becomes }: BecomingDeposit,
   pendingId: string,
-  context: Context,
-  known: Known,
+  { send }: Context,
+  { pending: [staying] }: Known,
 ): Promise<Verdict> {
   const verdict = expectDeposit(becomes)(reply);
   const time = executionIn(reply);
@@ -202,45 +180,16 @@ async function judgeChange(
     if (verdict.kind !== 'passed') return verdict;
     return time === undefined ? failed('value', '"executedAt": Unix milliseconds', summary(reply)) : pass;
   }
-  const [again] = await context.send(depositCheck(reference_id, { isStateChanged: true }));
+  const [again] = await send(depositCheck(reference_id, { isStateChanged: true }));
   if (again?.kind === 'trouble') return inconclusive(again.code, again.words);
-  const isSame = again?.kind === 'answer' && executionIn(again)?.executedAt === time?.executedAt;
+  const isSame = again !== undefined && executionIn(again)?.executedAt === time?.executedAt;
   if (verdict.kind === 'passed' && time !== undefined && isSame) return fixtureOutdated;
-  return judgeFirstPoll(reply, context, known, pendingId);
-}
-
-/** The first poll is not 404: the row of pending deposits judges that, unless only this deposit is affected. */
-async function judgeFirstPoll(
-  reply: Answer,
-  { send }: Context,
-  { pending: staying }: Known,
-  pendingId: string,
-): Promise<Verdict> {
-  const [answer] = await send(...staying.slice(0, 1).map(({ reference_id }) => depositCheck(reference_id)));
-  if (answer?.kind !== 'answer' || notFound(answer).kind !== 'passed') return blockedBy(pendingId);
+  // The row of pending deposits judges this, unless only this deposit is affected.
+  const [other] = staying === undefined ? [] : await send(depositCheck(staying.reference_id));
+  if (other?.kind !== 'answer' || notFound(other).kind !== 'passed') return blockedBy(pendingId);
   return reply.status === 200
     ? failed('status', '404 first, then 200', `${summary(reply)} at the first poll`)
     : notFound(reply);
-}
-
-/** Asks again for a deposit that became EXECUTED by itself. */
-async function followUp(
-  deposit: BecomingDeposit,
-  found: Transition,
-  context: Context,
-  known: Known,
-): Promise<Transition> {
-  const { owner, other } = lookupsAfter(deposit, known);
-  const shownAt = context.now();
-  const meanwhile = await askMeanwhile(context, owner.slice(0, 1), shownAt + context.graceMs);
-  const later = await askAtOnce(context, owner);
-  await askAtOnce(context, other);
-  const exchanges = [...meanwhile, ...later];
-  const seen = seenIn(exchanges, shownAt);
-  const execution = { amountInUsd: deposit.becomes.amountInUsd, ...executionOf(found.result.reply) };
-  const wrong = firstWrong(context, exchanges, execution, shownAt + context.graceMs);
-  const { verdict: finding, ...proof } = wrong;
-  return { result: { ...found.result, ...proof, finding }, seen };
 }
 
 /** Maximum number of deposits to poll: each takes as long as the fixture says. */
@@ -256,9 +205,14 @@ async function pollBecoming(
   let found: Transition | undefined;
   for (const [nth, deposit] of evenSample(known.becoming, MAX_POLLED).entries()) {
     let next = await pollUntilExecuted(deposit, pendingId, context, known);
-    const isFirst = found === undefined || found.result.finding.kind !== 'passed';
-    if (isFollowed && isFirst && next.result.finding.kind === 'passed')
-      next = await followUp(deposit, next, context, known);
+    const isFirst = found?.result.finding.kind !== 'passed';
+    const { finding, reply } = next.result;
+    if (isFollowed && isFirst && finding.kind === 'passed') {
+      const askedAt = context.now();
+      const times = { askedAt, dueAt: askedAt + context.graceMs };
+      const execution = { amountInUsd: deposit.becomes.amountInUsd, ...executionIn(reply as Answer) };
+      next = await follow(deposit, execution, times, context, known);
+    }
     const result = { ...next.result, cases: nth + 1 };
     if (result.finding.kind === 'failed') return { ...next, result };
     // One transition that was seen is enough.

@@ -1,20 +1,12 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import { summary, type Answer, type Reply } from '../answer.ts';
-import { idSeenBy, unknownId, withLetterCase } from '../inputs/uuids.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { summary, type Reply } from '../answer.ts';
+import { idSeenBy, percentEncoded, unknownIds, withLetterCase } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
-import { lookupOf, type Request } from '../request.ts';
+import { lookup, lookupOf, type Changes } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
-import type { Context, Exchange } from '../scenario-context.ts';
-import { blockedBy, failed, inconclusive, judgeReply, pass, type Verdict } from '../verdict.ts';
-import {
-  afterHook,
-  askAtOnce,
-  askMeanwhile,
-  LOOKUPS_AFTER,
-  repeated,
-  unanswered,
-  wrongOf,
-} from './changing.ts';
+import type { ChangeTimes, Context, Exchange } from '../scenario-context.ts';
+import { blockedBy, failed, inconclusive, judgeReply, pass } from '../verdict.ts';
+import { afterHook, askAtOnce, askMeanwhile, resultOf } from './changing.ts';
 
 /** What an endpoint answered while a key was revoked. */
 interface Revocation {
@@ -25,32 +17,43 @@ interface Revocation {
 
 type Revocations = Readonly<Record<Endpoint, Revocation>>;
 
+/** A revoked key, and others that must go on working, or should. */
+interface Keys {
+  readonly revoked: KnownKey;
+  readonly sibling: KnownKey | undefined;
+  readonly stranger: KnownKey | undefined;
+}
+
 /** Lookups with each key that must go on working, or should. */
 const LOOKUPS_BESIDE = 8;
 
-/** The key to revoke: one that no other requirement needs, if there is one. */
-const keyToRevoke = ({ callerKeys, otherKeys }: Known): KnownKey =>
-  callerKeys[1] ?? otherKeys[0] ?? callerKeys[0]!;
-
-const same = (result: (endpoint: Endpoint) => Revocation): Revocations => ({
-  'user-status': result('user-status'),
-  'deposit-check': result('deposit-check'),
-});
-
-const both = (result: ScenarioResult): Revocation => ({ revoked: result, spared: result });
-
-/** Lookups with a key: of ids that exist, in several spellings, and of unknown ones. */
-function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known) {
-  const changes = { credential: { as: 'key', key }, isStateChanged: true } as const;
-  const id = idSeenBy(key, endpoint, known);
-  const spellings = [id, withLetterCase(id, [true]), withLetterCase(id, [true, false])];
-  const credential = { ...changes.credential, scheme: 'bearer' } as const;
+/** The key to revoke is one that no other requirement needs, if there is one. */
+function chooseKeys({ callerKeys, otherKeys }: Known): Keys {
+  const revoked = callerKeys[1] ?? otherKeys[0] ?? callerKeys[0]!;
+  const others = [...callerKeys, ...otherKeys].filter((one) => one !== revoked);
   return {
-    known: [
-      ...spellings.map((one) => lookupOf(endpoint, one, changes)),
-      lookupOf(endpoint, id, { ...changes, credential }),
+    revoked,
+    sibling: others.find(({ partner }) => partner === revoked.partner),
+    stranger: others.find(({ partner }) => partner !== revoked.partner),
+  };
+}
+
+/** Lookups with a key: of an id that exists, in several spellings, and of unknown ones. */
+function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known) {
+  const changes = { credential: { as: 'key', key }, isStateChanged: true } as const satisfies Changes;
+  const id = idSeenBy(key, endpoint, known);
+  const plain = lookupOf(endpoint, id, changes);
+  const { parameter } = endpoints[endpoint];
+  return {
+    existing: [
+      plain,
+      lookupOf(endpoint, withLetterCase(id, [true]), changes),
+      lookupOf(endpoint, withLetterCase(id, [true, false]), changes),
+      lookup(endpoint, `${parameter}=${percentEncoded(id, [true, false])}`, changes),
+      { ...plain, target: `${plain.target}&page=1` },
+      { ...plain, credential: { ...changes.credential, scheme: 'bearer' } },
     ],
-    unknown: [0, 1, 2].map((nth) => lookupOf(endpoint, unknownId(known, nth), changes)),
+    unknown: unknownIds(known, 3).map((one) => lookupOf(endpoint, one, changes)),
   };
 }
 
@@ -60,80 +63,48 @@ async function revokeKey(
   known: Known,
   revokedId: (of: Endpoint) => string,
 ): Promise<Revocations> {
-  const key = keyToRevoke(known);
-  const keys = [...known.callerKeys, ...known.otherKeys].filter((one) => one !== key);
-  const sibling = keys.find(({ partner }) => partner === key.partner);
-  const stranger = keys.find(({ partner }) => partner !== key.partner);
-  const before = new Map<Endpoint, Revocation>();
+  const keys = chooseKeys(known);
+  const { revoked: key } = keys;
+  const results: Partial<Record<Endpoint, Revocation>> = {};
+  const finish = (endpoint: Endpoint, both: ScenarioResult) =>
+    void (results[endpoint] = { revoked: both, spared: both });
   for (const endpoint of endpointNames) {
-    const result = await readiness(context, known, key, endpoint, revokedId(endpoint));
-    if (result !== undefined) before.set(endpoint, both(result));
+    const unready = await unreadiness(context, known, key, endpoint, revokedId(endpoint));
+    if (unready !== undefined) finish(endpoint, unready);
   }
-  const ready = endpointNames.filter((endpoint) => !before.has(endpoint));
-  if (ready.length === 0) return same((endpoint) => before.get(endpoint)!);
-  const judgeOne = (request: Request, answer: Answer) =>
-    context.verdictsOn(request, answer).find(({ kind }) => kind === 'failed') ?? pass;
-  const asked = `"key revoked" of ${key.name}`;
-  const after = await context.withState!({ state: 'key revoked', key }, async (times) => {
-    const rotating = ready.flatMap((endpoint) => {
-      const { known: existing, unknown } = lookupsWith(key, endpoint, known);
+  const ready = endpointNames.filter((endpoint) => results[endpoint] === undefined);
+  if (ready.length === 0) return results as Revocations;
+  const failure = await context.withState!({ state: 'key revoked', key }, async (times) => {
+    const first = ready.flatMap((endpoint) => {
+      const { existing, unknown } = lookupsWith(key, endpoint, known);
       return [existing[0]!, unknown[0]!];
     });
-    const meanwhile = await askMeanwhile(context, rotating, times.dueAt);
+    const meanwhile = await askMeanwhile(context, first, times.dueAt);
     for (const endpoint of ready) {
-      const { known: existing, unknown } = lookupsWith(key, endpoint, known);
-      const own = await askAtOnce(context, [...repeated(existing, LOOKUPS_AFTER)]);
-      const others = await askAtOnce(context, [...repeated(unknown, LOOKUPS_AFTER)]);
-      const beside = await askBeside(context, stranger, endpoint, known);
-      const exchanges = [
-        ...meanwhile.filter((one) => one.request.endpoint === endpoint && !isAccepted(one)),
-        ...own,
-        ...others,
-      ];
-      const wrong =
-        wrongOf(exchanges, judgeOne).find((one) => !context.failsAnyway(one.request, one.reply)) ??
-        refusalIn(beside);
-      const named = (verdict: Verdict, reply: Reply) =>
-        afterHook(verdict, asked, times, context.graceMs, reply);
-      const { request, reply } = wrong ?? own[0]!;
-      const finding = wrong?.verdict ?? unanswered(own) ?? pass;
-      before.set(endpoint, {
-        revoked: {
-          finding: named(finding, reply),
-          request,
-          reply,
-          cases: exchanges.length,
-        },
-        spared: judgeSpared(await askBeside(context, sibling, endpoint, known), key, named),
-      });
+      const early = meanwhile.filter((one) => one.request.endpoint === endpoint && !isAccepted(one));
+      results[endpoint] = await judgeEndpoint(context, known, keys, endpoint, early, times);
     }
     return undefined;
   });
-  if (after !== undefined) return same(() => both({ finding: inconclusive(after.code, after.words) }));
-  return same((endpoint) => before.get(endpoint)!);
+  if (failure !== undefined)
+    for (const endpoint of ready) finish(endpoint, { finding: inconclusive(failure.code, failure.words) });
+  return results as Revocations;
 }
 
 /** Whether a key still worked: while the change is under way, it may, and other rows judge what it shows. */
 const isAccepted = ({ reply }: Exchange) =>
   reply.kind === 'answer' && (reply.status < 300 || reply.status === 404);
 
-/** The first 401 for a key that another partner's revocation must not change. */
-function refusalIn(exchanges: readonly Exchange[]) {
-  const found = exchanges.find(({ reply }) => reply.kind === 'answer' && reply.status === 401);
-  return (
-    found && { ...found, verdict: failed('status', "no 401 for another partner's key", shown(found.reply)) }
-  );
-}
-
 /** Why a key cannot be revoked on an endpoint; undefined if it can. */
-async function readiness(
+async function unreadiness(
   { send }: Context,
   known: Known,
   key: KnownKey,
   endpoint: Endpoint,
   revokedId: string,
 ): Promise<ScenarioResult | undefined> {
-  const request = lookupOf(endpoint, unknownId(known), { credential: { as: 'key', key } });
+  // A cache may then have what the key saw.
+  const request = lookupsWith(key, endpoint, known).existing[0]!;
   const [reply] = (await send(request)) as [Reply];
   const words = `not checked because ${key.name} got 401 before it was revoked`;
   const ready = judgeReply(reply, ({ status }) =>
@@ -146,40 +117,44 @@ async function readiness(
   return control?.kind === 'answer' && control.status !== 401 ? { finding: blockedBy(revokedId) } : undefined;
 }
 
-const askBeside = async (
+/** Looks up with the revoked key and with others, when the change is due. */
+async function judgeEndpoint(
   context: Context,
-  key: KnownKey | undefined,
-  endpoint: Endpoint,
   known: Known,
-): Promise<readonly Exchange[]> => {
-  if (key === undefined) return [];
-  const request = lookupOf(endpoint, idSeenBy(key, endpoint, known), { credential: { as: 'key', key } });
-  return askAtOnce(context, repeated([request], LOOKUPS_BESIDE));
-};
-
-/** Other rows judge what the key shows. This one judges whether it is refused. */
-function judgeSpared(
-  exchanges: readonly Exchange[],
-  { partner }: KnownKey,
-  named: (verdict: Verdict, reply: Reply) => Verdict,
-): ScenarioResult {
-  const [first] = exchanges;
-  if (first === undefined)
-    return { finding: inconclusive('no-fixture', `the fixture has no other active key of ${partner}`) };
-  const refusal = refusalIn(exchanges);
-  const { request, reply } = refusal ?? first;
-  const finding =
-    refusal === undefined
-      ? (unanswered(exchanges) ?? pass)
-      : failed(
-          'status',
-          'the answer as before: only another key of the partner was revoked',
-          shown(refusal.reply),
-        );
-  return { finding: named(finding, reply), request, reply, cases: exchanges.length };
+  { revoked: key, sibling, stranger }: Keys,
+  endpoint: Endpoint,
+  early: readonly Exchange[],
+  times: ChangeTimes,
+): Promise<Revocation> {
+  const named = (result: ScenarioResult, graceMs?: number) =>
+    afterHook(result, `"key revoked" of ${key.name}`, times, graceMs);
+  const { existing, unknown } = lookupsWith(key, endpoint, known);
+  const due = [...(await askAtOnce(context, existing)), ...(await askAtOnce(context, unknown))];
+  const own = resultOf([...early, ...due], (request, answer) => {
+    const wrong = context.verdictsOn(request, answer).find(({ kind }) => kind === 'failed');
+    return wrong === undefined || context.failsAnyway(request, answer) ? pass : wrong;
+  });
+  const beside = async (other: KnownKey, expected: string, changes: Changes = {}) => {
+    const id = idSeenBy(other, endpoint, known);
+    const request = lookupOf(endpoint, id, { ...changes, credential: { as: 'key', key: other } });
+    return resultOf(await askAtOnce(context, [request], LOOKUPS_BESIDE), (_, answer) =>
+      answer.status === 401 ? failed('status', expected, summary(answer)) : pass,
+    );
+  };
+  const others =
+    stranger && (await beside(stranger, "no 401 for another partner's key", { isStateChanged: true }));
+  // Other rows judge what the key shows.
+  const asBefore = 'the answer as before: only another key of the partner was revoked';
+  const spared = sibling && (await beside(sibling, asBefore));
+  const words = `the fixture has no other active key of ${key.partner}`;
+  return {
+    revoked:
+      own.finding.kind === 'passed' && others?.finding.kind === 'failed'
+        ? named(others)
+        : named(own, context.graceMs),
+    spared: spared ? named(spared) : { finding: inconclusive('no-fixture', words) },
+  };
 }
-
-const shown = (reply: Reply) => (reply.kind === 'answer' ? summary(reply) : reply.words);
 
 /**
  * A key is revoked once per run, for all rows about it.

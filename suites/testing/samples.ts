@@ -76,7 +76,10 @@ export const sampleFixture: Fixture = {
 export const sampleKnown = knownFrom(sampleFixture);
 
 /** Runs a scenario in a partial context. */
-export async function runScenario({ run }: Scenario, some: Partial<Context>, known = sampleKnown) {
+export function resultIn({ run }: Scenario, some: Partial<Context>, known = sampleKnown) {
   const context = { once: (_, make) => make(context), ...some } as Context;
-  return (await run(context, known)).finding;
+  return run(context, known);
 }
+
+/** What it finds. */
+export const runScenario = async (...run: Parameters<typeof resultIn>) => (await resultIn(...run)).finding;
