@@ -8,7 +8,7 @@ import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
 import { finish, finishStopped, report, runScenarios, stopOf, timed, type RunState } from './run-state.ts';
 import { recordUnanswered, sendLookups, type LookupsToSend } from './send-lookups.ts';
-import { excuse, failuresOf, judgementOf, verdictsOn, wrongAnswersOf, type Failure } from './tally.ts';
+import { excuse, failureToExplain, judgementOf, verdictsOn, wrongAnswersOf, type Failure } from './tally.ts';
 
 /** A part of a run. */
 interface Phase {
@@ -230,7 +230,7 @@ async function explainFailures(
   };
   for (const row of rows) {
     const { id } = row;
-    const [failure] = failuresOf(tally, row);
+    const failure = failureToExplain(tally, row, sender.keyWorks() === true);
     if (failure === undefined || explained.has(id) || !isWanted(failure)) continue;
     // What a teardown undid is not asked again.
     if (evaluation.changes.concerns(failure.exchange.request)) continue;

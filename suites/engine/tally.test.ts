@@ -7,7 +7,15 @@ import { depositCheck, lookup, userStatus } from '../request.ts';
 import { isLookupRow } from '../requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pathOf } from '../model/path.ts';
-import { addAnswer, addMissing, createTally, failuresOf, judgementOf, type Tally } from './tally.ts';
+import {
+  addAnswer,
+  addMissing,
+  createTally,
+  failuresOf,
+  failureToExplain,
+  judgementOf,
+  type Tally,
+} from './tally.ts';
 
 const rows = catalogue.filter(isLookupRow);
 const rowOf = (id: string) => rows.find((row) => row.id === id)!;
@@ -78,6 +86,14 @@ test('a failure names the key that was sent', () => {
     const [failure] = failuresOf(one, rowOf('valid/user-status/member'));
     assert.equal(failure?.origin?.levels['active key'], level);
   }
+});
+
+test('a refusal of the key under test is explained only if the key works', () => {
+  const one = tally();
+  const row = rowOf('valid/user-status/member');
+  addAnswer(one, plain, answerOf(401, { error: 'Unauthorized' }), pathTo({}));
+  assert.equal(failureToExplain(one, row, true)?.verdict.aspect, 'status');
+  assert.equal(failureToExplain(one, row, false), undefined);
 });
 
 describe('a repeated lookup', () => {

@@ -247,6 +247,10 @@ export function wrongAnswersOf({ states }: Tally, { id }: LookupRow): readonly E
   return [...new Map([...failures, ...refusals].map(({ exchange }) => [exchange.reply, exchange])).values()];
 }
 
+/** What is explained first of a row. That a key is refused tells something of a lookup only if the key works. */
+export const failureToExplain = (tally: Tally, row: LookupRow, keyWorks: boolean): Failure | undefined =>
+  [...failuresOf(tally, row), ...(keyWorks ? tally.states.get(row.id)!.refusals : [])][0];
+
 /** Forgets a failure of a row: another row reports it. */
 export function excuse({ states }: Tally, id: string, reply: Reply): void {
   const state = states.get(id);
