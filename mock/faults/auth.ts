@@ -151,6 +151,8 @@ export const authFaults: Faults = {
     'key-with-dot-trimmed: A dot at the end of a key is dropped': (key, text) => text === `${key}.`,
     'key-with-padding-trimmed: Equals signs at the end of a key are dropped': (key, text) =>
       text.replace(/=+$/, '') === key,
+    'key-cut-at-colon: A colon and what follows it in a key are ignored': (key, text) =>
+      text.split(':')[0] === key,
     'key-compared-by-sum: Keys with the same letters in another order are the same': (key, text) =>
       sorted(key) === sorted(text),
     'key-first-letter-ignored: The letter case of the first letter of a key is ignored': (key, text) =>
