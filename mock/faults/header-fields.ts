@@ -53,6 +53,12 @@ export const headerFieldFaults: Faults = {
       answerWith(302),
     ],
   }),
+  ...define(answersWith({ status: 429 }), idsIn('rate-limit', both, 'message'), {
+    'limit-translated: The message of a 429 is translated for Accept-Language: de': [
+      isGerman,
+      setJson({ error: 'Zu viele Anfragen' }),
+    ],
+  }),
   ...define(answersWith({ kinds: ['member'] }), idsIn('valid', user, 'member', 'shape'), {
     'member-as-page: A browser gets a page for a member': [isOfBrowser, editBody((body) => `<p>${body}</p>`)],
     'member-translated: The fields of a member are in German for Accept-Language: de': [

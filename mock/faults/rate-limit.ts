@@ -86,6 +86,8 @@ export const rateLimitFaults: Faults = {
   ...define(countedApart, idsIn('rate-limit', both, 'no-way-around'), {
     'id-case: an id in upper case': ({ value = '' }) => value !== value.toLowerCase(),
     'query: an extra parameter': ({ parameters }) => parameters.length > 1,
+    'scheme: each spelling of Bearer': ({ request }) =>
+      request.headers.authorization?.startsWith('bearer ') === true,
     'accept: each value of Accept': ({ request }) => request.headers.accept !== undefined,
     'address: each address in X-Forwarded-For': ({ request }) =>
       request.headers['x-forwarded-for'] !== undefined,

@@ -31,7 +31,15 @@ const forms: Readonly<Record<string, (request: Request) => Request>> = {
     target: request.target.replace(/(?<==).*/, (id) => id.toUpperCase()),
   }),
   'an extra parameter': (request) => ({ ...request, target: `${request.target}&page=1` }),
-  'Accept: */*': withFields({ accept: '*/*' }),
+  'header fields of a browser': withFields({
+    accept: 'text/html,*/*;q=0.8',
+    'accept-language': 'de-DE,de;q=0.9',
+    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  }),
+  'the scheme bearer': (request) =>
+    request.credential.as === 'key'
+      ? { ...request, credential: { ...request.credential, scheme: 'bearer' } }
+      : request,
   'X-Forwarded-For: 203.0.113.7': withFields({ 'x-forwarded-for': '203.0.113.7' }),
   'a trailing slash': (request) => ({ ...request, target: request.target.replace('?', '/?') }),
 };
