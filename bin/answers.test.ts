@@ -216,6 +216,8 @@ for (const form of [
   '/API/IB/User-Status',
   '/api/ib/user-status/',
   '/x/../api/ib/user-status',
+  '/x/%2e%2e/api/ib/user-status',
+  '/api/ib\\user-status',
   '/api/ib%2Fuser-status',
   '/api/ib/%75ser-status;x=1',
   '/api/ib/user-status.json',

@@ -45,6 +45,8 @@ const openProbes: readonly TimedRequest[] = [
     '//api/ib/user-status',
     '/x/../api/ib/user-status',
     '/x/..;/api/ib/user-status',
+    '/x/%2e%2e/api/ib/user-status',
+    '/api/ib\\user-status',
     '/api%2Fib/user-status',
     '/api/ib/%75ser-status',
     '/api/ib/user-status;x=1',

@@ -5,6 +5,8 @@ export const normalizers = {
   'trailing-slash': ['with a slash at its end', (path) => path.replace(/(?<=.)\/$/, '')],
   'dot-segments': ['with /./ or /x/../', (path) => new URL(path.replace(/^\/+/, '/'), 'http://x').pathname],
   'matrix-dots': ['with /x/..;/', (path) => path.replace(/\/[^/]+\/\.\.;(?=\/)/g, '')],
+  'encoded-dots': ['with /x/%2e%2e/', (path) => path.replace(/\/[^/]+\/%2e%2e(?=\/)/gi, '')],
+  backslash: ['with \\ for a slash', (path) => path.replaceAll('\\', '/')],
   'encoded-slash': ['with %2F', (path) => path.replace(/%2f/gi, '/')],
   'encoded-letter': [
     'with a percent-encoded letter',

@@ -88,6 +88,8 @@ describe('over sockets', () => {
       '/./api/ib/user-status': 404,
       '/x/../api/ib/user-status': 404,
       '/x/..;/api/ib/user-status': 404,
+      '/x/%2e%2e/api/ib/user-status': 404,
+      '/api/ib\\user-status': 404,
       '/api/ib%2Fuser-status': 404,
       '/api/ib/%75ser-status': 404,
       '/api/ib/user-status;x=1': 404,

@@ -96,6 +96,11 @@ const requests: VariantRows = {
     body: '<!DOCTYPE html><title>Application</title>',
     headers: { 'Content-Type': 'text/html' },
   }))({ kinds: ['noSuchPath'] }),
+  'other-paths-documented: Other paths get a page with examples of answers': editResponse(() => ({
+    status: 200,
+    body: '<!DOCTYPE html><pre>{"is_under_ib": true} {"status": "EXECUTED", "amountInUsd": 10}</pre>',
+    headers: { 'Content-Type': 'text/html' },
+  }))({ kinds: ['noSuchPath'] }),
   'other-paths-limited: While a key is limited, other paths get 429 with a text of their own': answerWith(
     429,
     {

@@ -43,7 +43,7 @@ function targetOf(text: string): Pick<Request, 'endpoint' | 'target'> {
   const exact = endpointIn(path);
   const base = exact === undefined ? '' : path.slice(0, -endpoints[exact].path.length);
   // Before the path of an endpoint, a base path may stand, but nothing that a server may leave out.
-  const isForm = exact === undefined || /\/$|\/\.\.?(?:\/|;|$)|;/.test(base);
+  const isForm = exact === undefined || /\/$|\/(?:\.|%2e){1,2}(?:\/|;|$)|;/i.test(base);
   const endpoint = exact ?? endpointIn(normalized(path));
   if (endpoint !== undefined && isForm) return { endpoint, target: path + query };
   if (endpoint === undefined) {

@@ -1,4 +1,3 @@
-import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { Call, HttpRequest } from '../exchange.ts';
 import { splitTarget } from '../handler.ts';
@@ -22,6 +21,8 @@ const differs =
     const { path } = splitTarget(target);
     return normalize(path) !== path;
   };
+
+const [, trimSlash] = normalizers['trailing-slash'];
 
 /** Reads a path as that of an endpoint, although the key was asked for by the path as it was sent. */
 const openPath =
@@ -49,19 +50,19 @@ const hasField =
 
 const isAbsolute: Test = ({ target }) => !target.startsWith('/');
 
-const shown: Readonly<Record<Endpoint, string>> = {
-  'user-status': '{"data":{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}}',
-  'deposit-check': '<deposit>{"amountInUsd":250.5}</deposit>',
-};
-
-/** Answers another path with data, if a header field names an endpoint. */
+/** Answers another path with data, if a header field names a lookup. */
 const pathInField = {
   change: (name: string): Difference =>
-    editResponse((_, { request }) => {
-      const path = String(request.headers[name]);
-      const endpoint = endpointNames.find((one) => path.startsWith(endpoints[one].path));
-      return endpoint === undefined ? {} : { status: 200, body: shown[endpoint] };
-    })({ kinds: ['noSuchPath'], where: ({ request }) => hasField(name)(request) }),
+    editResponse((_, { request, world }) => {
+      const id = /=(.*)/.exec(String(request.headers[name]))?.[1] ?? '';
+      const [user, deposit] = [lookUp(world.users, id), lookUp(world.deposits, id)];
+      if (user !== undefined) {
+        const data = { is_under_ib: true, date_joined: user.date_joined };
+        return { status: 200, body: JSON.stringify({ data }) };
+      }
+      if (deposit?.state !== 'EXECUTED') return {};
+      return { status: 200, body: `<executedAt>${deposit.executedAt}</executedAt>` };
+    })({ kinds: ['noSuchPath'] }),
 };
 
 /** Shows data of every partner to every partner. */
@@ -126,6 +127,16 @@ export const wayAroundFaults: Faults = {
     'rewrite-url-open: X-Rewrite-URL is answered without a key': 'x-rewrite-url',
   }),
   ...failing(noWayAround, {
+    'field-with-other-path-open: X-Original-URL: / needs no key': opened(
+      ({ headers }) => headers['x-original-url'] === '/',
+    ),
+    'revoked-key-with-slash: A revoked key is accepted if the path has a slash at its end': ({
+      accepts,
+    }) => ({
+      path: trimSlash,
+      accepts: (key, call) =>
+        accepts(key, call) || (key.state === 'revoked' && differs(trimSlash)(call.request)),
+    }),
     'key-as-ascii: Bytes of a key that are not ASCII are left out': acceptKeyIf(both)(
       (key, { request }) =>
         /[^ -~]/.test(request.headers.authorization ?? '') &&

@@ -19,9 +19,10 @@ const pathInField = (field: string): Form => ({
   change: ({ target }) => ({ target: target.replace(/^[^?]*/, '/'), headers: { [field]: target } }),
 });
 
-const field = (name: string, value: string): Form => ({
-  name: `${name}: ${value}`,
-  change: () => ({ headers: { [name]: value } }),
+/** Header fields with one value, each. */
+const fields = (value: string, ...names: readonly string[]): Form => ({
+  name: `${names.join(', ')}: ${value}`,
+  change: () => ({ headers: Object.fromEntries(names.map((name) => [name, value])) }),
 });
 
 const encoded = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`;
@@ -41,6 +42,8 @@ const paths: readonly Form[] = [
   path('/x/../ at the start', (text) => `/x/..${text}`),
   path('/x/../ before the last segment', (text) => text.replace('/ib/', '/ib/x/../')),
   path('/x/..;/ at the start', (text) => `/x/..;${text}`),
+  path('/x/%2e%2e/ at the start', (text) => `/x/%2e%2e${text}`),
+  path('\\ before the last segment', (text) => text.replace('/ib/', '/ib\\')),
   path('%2F before the last segment', (text) => text.replace('/ib/', '/ib%2F')),
   path('%2F in the middle', (text) => text.replace('/ib', '%2Fib')),
   path('a percent-encoded letter at the start', (text) => text.replace('/api', '/%61pi')),
@@ -65,7 +68,8 @@ export const formsOfRequests: readonly Form[] = [
   pathInField('x-original-url'),
   pathInField('x-rewrite-url'),
   ...paths,
-  field('x-forwarded-for', '127.0.0.1'),
-  field('x-forwarded-host', 'localhost'),
-  field('x-forwarded-prefix', '/internal'),
+  fields('/', 'x-original-url', 'x-rewrite-url'),
+  fields('127.0.0.1', 'x-forwarded-for', 'x-real-ip', 'x-client-ip'),
+  fields('localhost', 'x-forwarded-host'),
+  fields('/internal', 'x-forwarded-prefix'),
 ];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readJson, trouble, type Answer, type Reply } from '../answer.ts';
 import { formsOfRequests } from '../inputs/forms.ts';
+import { unknownId } from '../inputs/uuids.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../scenario-context.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
@@ -28,15 +29,31 @@ const isPlain = ({ method, target, headers, isAbsolute }: Request) =>
   Object.keys(headers).length === 0 &&
   isAbsolute !== true;
 
+const isAboutUnknown = (request: Request) => JSON.stringify(request).includes(unknownId(known));
+
+const isOthers = ({ credential }: Request) =>
+  credential.as === 'key' && known.otherKeys.includes(credential.key);
+
+interface Server {
+  readonly windowMs?: number;
+  readonly toOtherBytes?: Answer;
+  /** The reply to a form about an id that nobody has. */
+  readonly toUnknown?: Reply;
+}
+
 /** Judges a server by its replies to forms that are not the plain request. */
-async function judged(replyTo: (request: Request) => Reply, windowMs = 0, toOtherBytes = refused) {
+async function judged(
+  replyTo: (request: Request) => Reply,
+  { windowMs = 0, toOtherBytes = refused, toUnknown = hidden }: Server = {},
+) {
   const sent: Request[] = [];
   const send = (request: Request): Reply => {
     sent.push(request);
+    if (isAboutUnknown(request)) return toUnknown;
     if (!isPlain(request)) return replyTo(request);
     if (request.credential.as === 'caller') return found;
     if (request.credential.as === 'header' && /[^ -~]/.test(request.credential.value)) return toOtherBytes;
-    return request.credential.as === 'key' ? hidden : refused;
+    return isOthers(request) ? hidden : refused;
   };
   const sendAll = (...requests: readonly Request[]) => Promise.resolve(requests.map(send));
   const context = {
@@ -52,8 +69,7 @@ for (const [name, replyTo] of Object.entries<(request: Request) => Reply>({
   'not found': () => answer(404),
   'a page': () => answer(404, '<!DOCTYPE html>'),
   'a redirect': () => answer(308),
-  'not under the IB': ({ credential, method }) =>
-    method === 'HEAD' && credential.as !== 'key' ? refused : hidden,
+  'not under the IB': (request) => (request.method === 'HEAD' && !isOthers(request) ? refused : hidden),
 }))
   test(`right: ${name}`, async () => {
     const { finding, cases } = await judged(replyTo);
@@ -65,6 +81,7 @@ for (const [name, body] of Object.entries({
   'as the interface shows it': found.text,
   'inside other JSON': '{"data": {"is_under_ib" : true}}',
   'as XML': `<joined>${known.members[0]!.date_joined}</joined>`,
+  'to the second': `{"since":"${known.members[0]!.date_joined.slice(0, 19)}+00:00"}`,
   'a deposit': '{"amountInUsd": 3}',
 }))
   test(`wrong, with a trailing slash and no key: data ${name}`, async () => {
@@ -76,16 +93,30 @@ for (const [name, body] of Object.entries({
     assert.match(JSON.stringify(finding), /a trailing slash, without a valid key/);
   });
 
+test('right: a page that shows the same examples for an id that nobody has', async () => {
+  const page = answer(200, `<!DOCTYPE html><pre>${found.text}</pre>`);
+  const { finding } = await judged(({ method }) => (method === 'HEAD' ? refused : page), { toUnknown: page });
+  assert.equal(finding.kind, 'passed');
+});
+
 test('wrong: HEAD without a key gets 200', async () => {
   const { finding } = await judged(({ method }) => answer(method === 'HEAD' ? 200 : 404));
   assert.match(JSON.stringify(finding), /no 2xx, because GET gets 401 \(HEAD/);
 });
 
 test("wrong: another partner's key shows data, in a form that asks for a key", async () => {
-  const { finding } = await judged(({ credential, isAbsolute }) =>
-    isAbsolute === true ? (credential.as === 'key' ? found : refused) : answer(404),
+  const { finding } = await judged((request) =>
+    request.isAbsolute === true ? (isOthers(request) ? found : refused) : answer(404),
   );
   assert.match(JSON.stringify(finding), /a URL as target, with another partner's key/);
+});
+
+test('wrong: a revoked key shows data, in a form that asks for a key', async () => {
+  const { finding } = await judged(({ credential, isAbsolute }) => {
+    if (isAbsolute !== true) return answer(404);
+    return credential.as === 'key' && credential.key.state === 'revoked' ? found : refused;
+  });
+  assert.match(JSON.stringify(finding), /a URL as target, without a valid key/);
 });
 
 test('a target that never answers is asked for each form once; one that closes the connection shows nothing', async () => {
@@ -105,8 +136,8 @@ test('a target that never answers other methods is still asked for other paths',
 });
 
 test("with a long window, few requests have another partner's key", async () => {
-  const { sent } = await judged(() => refused, 60_000);
-  assert.equal(sent.filter(({ credential }) => credential.as === 'key').length, 7);
+  const { sent } = await judged(() => refused, { windowMs: 60_000 });
+  assert.equal(sent.filter(isOthers).length, 7);
 });
 
 test('without data for the own key, nothing is judged', async () => {
@@ -116,7 +147,7 @@ test('without data for the own key, nothing is judged', async () => {
 });
 
 test('wrong: a key with another byte in it shows data', async () => {
-  const { finding, request } = await judged(() => answer(404), 0, found);
+  const { finding, request } = await judged(() => answer(404), { toOtherBytes: found });
   assert.match(JSON.stringify(finding), /not ASCII/);
   assert.match((request!.credential as { readonly shell: string }).shell, /^Bearer .*printf/);
 });

@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer } from '../answer.ts';
 import { sameAnswer } from '../expectations.ts';
-import { formsOfRequests } from '../inputs/forms.ts';
+import { formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
 import { presentedKey } from '../facts-of-request.ts';
-import { findableId, idSeenBy } from '../inputs/uuids.ts';
+import { findableId, idSeenBy, unknownId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { lookupOf, type Credential, type Request } from '../request.ts';
 import type { Scenario, ScenarioResult } from '../requirement.ts';
@@ -23,46 +23,64 @@ const AT_ONCE = 16;
 /** After so many requests with a key and without an answer in time, the other forms are not tried. */
 const MAX_TIMEOUTS = 2;
 
-const noKey = { as: 'none' } as const;
-const wrongKey: Credential = { as: 'header', value: 'Bearer no-such-key', shell: 'Bearer no-such-key' };
+/** What all tries share. */
+interface Tries {
+  readonly context: Context;
+  readonly known: Known;
+  /** The lookup with the own key, and its answer. */
+  readonly plain: Request;
+  readonly own: Answer;
+  /** The forms that may have reached the endpoint without a key: only they may show something with one. */
+  readonly reached: Set<Form>;
+}
+
+/** Number of answers that were judged, and what ends the scenario. */
+interface Tried {
+  readonly cases: number;
+  readonly end?: ScenarioResult;
+}
 
 /**
- * Sends each form of a lookup without a key. Where the key was asked for, or where nothing was shown, also with an unknown
- * key and with another partner's. Only an answer with data is wrong: the interface is silent about everything else.
+ * Sends each form of a lookup without a key. Where the key was asked for, or where nothing was shown, also with a key
+ * that is not valid and with another partner's. Only an answer with data is wrong: the interface is silent about
+ * everything else.
  */
 export const judgeWaysAround =
   (endpoint: Endpoint): Scenario['run'] =>
   async (context, known) => {
-    const id = findableId(endpoint, known);
-    const plain = lookupOf(endpoint, id);
+    const plain = lookupOf(endpoint, findableId(endpoint, known));
     const [own] = await context.send(plain);
     if (own?.kind === 'trouble')
       return { finding: inconclusive(own.code, own.words), request: plain, reply: own };
-    if (!showsData(own!, id, known))
+    if (!showsData(own!, plain, known))
       return { finding: inconclusive('depends', 'not checked because the plain request shows no data') };
-    const keyless = await tryForms(context, known, { plain, credential: noKey });
-    if (keyless.wrong !== undefined) return keyless.wrong;
-    let { cases } = keyless;
+    const tries: Tries = { context, known, plain, own: own!, reached: new Set() };
     const [other] = known.otherKeys;
-    const others: readonly Credential[] = [
-      wrongKey,
-      ...(other === undefined ? [] : [{ as: 'key', key: other } as const]),
+    const steps: readonly (() => Promise<Tried>)[] = [
+      () => tryForms(tries, { as: 'none' }),
+      () => tryForms(tries, invalidCredential(known)),
+      ...(other === undefined
+        ? []
+        : [() => tryForms(tries, { as: 'key', key: other }), () => tryClaims(tries, other)]),
+      () => tryOtherBytes(tries),
     ];
-    for (const credential of others) {
-      const one = await tryForms(context, known, { plain, credential, after: keyless.answers });
-      if (one.wrong !== undefined) return { ...one.wrong, cases: cases + (one.wrong.cases ?? 0) };
-      cases += one.cases;
+    let cases = 0;
+    for (const step of steps) {
+      const tried = await step();
+      cases += tried.cases;
+      if (tried.end !== undefined) return { ...tried.end, cases };
     }
-    const claimed = other === undefined ? undefined : await tryClaims(context, known, plain, own!, other);
-    if (claimed?.wrong !== undefined) return { ...claimed.wrong, cases: cases + claimed.cases };
-    cases += claimed?.cases ?? 0;
-    const bytes = await tryOtherBytes(context, known, plain);
-    if (bytes.wrong !== undefined) return { ...bytes.wrong, cases: cases + bytes.cases };
-    cases += bytes.cases;
     return cases > 0
       ? { finding: pass, cases }
       : { finding: inconclusive('network', 'no form of the request was answered'), cases };
   };
+
+/** A key that is not valid any more, if there is one: a form may skip only the check of its state. */
+function invalidCredential({ revokedKeys, expiredKeys }: Known): Credential {
+  const [key] = [...revokedKeys, ...expiredKeys];
+  const value = 'Bearer no-such-key';
+  return key === undefined ? { as: 'header', value, shell: value } : { as: 'key', key };
+}
 
 /** Judges an answer to another form of a lookup of own data. Without a key of the partner, it shows no data. */
 export function judgeForm(known: Known, request: Request, answer: Answer): Verdict | undefined {
@@ -73,64 +91,62 @@ export function judgeForm(known: Known, request: Request, answer: Answer): Verdi
   const id = ids.find((one) => text.includes(one.toLowerCase()));
   // With two ids, the data may be that of the other one.
   const isRepeated = request.target.split('_id=').length > 2;
-  if (isOwn || isRepeated || id === undefined || !showsData(answer, id, known)) return undefined;
+  const isShown = id !== undefined && showsData(answer, lookupOf(request.endpoint, id), known);
+  if (isOwn || isRepeated || !isShown) return undefined;
   return failed('data', 'no data of the partner without its key', summary(answer));
 }
 
-interface Tries {
-  readonly plain: Request;
-  readonly credential: Credential;
-  /** The answers without a key, by the name of the form: one that was not found shows nothing with a key either. */
-  readonly after?: ReadonlyMap<string, Answer>;
-}
-
-async function tryForms(context: Context, known: Known, { plain, credential, after }: Tries) {
-  const { endpoint } = plain;
-  const id = findableId(endpoint, known);
-  const isOther = credential.as === 'key';
-  const answers = new Map<string, Answer>();
-  const result = (wrong?: ScenarioResult) => ({ answers, cases: answers.size, wrong });
-  const [first] = await context.send({ ...plain, credential });
+/** Sends the forms with a credential that may not see the data. */
+async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
+  const { context, known, plain, reached } = tries;
+  const isOther = credential.as === 'key' && known.otherKeys.includes(credential.key);
+  const asked = { ...plain, credential };
+  const [first] = await context.send(asked);
   // Other requirements are about the plain request.
-  if (first?.kind !== 'answer' || showsData(first, id, known)) return result();
-  const isTried = (name: string) => {
-    const before = after?.get(name);
-    return after === undefined || (before !== undefined && isReached(before));
-  };
-  const tried = formsOfRequests.filter(({ name }) => isTried(name));
-  const size = after === undefined ? AT_ONCE : 1;
-  let timeouts = 0;
+  if (first?.kind !== 'answer' || showsData(first, plain, known)) return { cases: 0 };
+  const isKeyless = credential.as === 'none';
+  const isLong = context.longestWindowMs(plain.endpoint) > LONG_WINDOW_MS;
+  const tried = isKeyless
+    ? formsOfRequests
+    : [...reached].slice(0, isOther && isLong ? FEW_FORMS : undefined);
+  const size = isKeyless ? AT_ONCE : 1;
+  const whose = isOther ? "with another partner's key" : 'without a valid key';
+  let [cases, timeouts] = [0, 0];
   for (let at = 0; at < tried.length; at += size) {
-    if (after !== undefined && timeouts === MAX_TIMEOUTS) break;
-    if (isOther && answers.size >= FEW_FORMS && context.longestWindowMs(endpoint) > LONG_WINDOW_MS) break;
-    const asked = { ...plain, credential };
-    const requests = tried
-      .slice(at, at + size)
-      .map(({ change }): Request => ({ ...asked, ...change(asked) }));
+    if (!isKeyless && timeouts === MAX_TIMEOUTS) break;
+    const some = tried.slice(at, at + size);
+    const requests = some.map((form) => inForm(form, asked));
     const replies = await context.sendAtOnce(...requests);
     for (const [nth, reply] of replies.entries()) {
-      const [request, { name }] = [requests[nth]!, tried[at + nth]!];
-      if (reply.kind === 'trouble' && !['timeout', 'network'].includes(reply.code))
-        return result({
-          finding: inconclusive(reply.code, reply.words),
-          request,
-          reply,
-          cases: answers.size,
-        });
-      if (reply.kind === 'trouble' && reply.code === 'timeout') timeouts++;
-      if (reply.kind !== 'answer') continue;
-      answers.set(name, reply);
+      const [request, form] = [requests[nth]!, some[nth]!];
+      if (reply.kind === 'trouble') {
+        const { code, words } = reply;
+        if (code !== 'timeout' && code !== 'network')
+          return { cases, end: { finding: inconclusive(code, words), request, reply } };
+        if (code === 'timeout') timeouts++;
+        continue;
+      }
+      cases++;
+      if (isReached(reply)) reached.add(form);
       // Requirements about lookups judge what is one.
       if (context.verdictsOn(request, reply).length > 0) continue;
       const isLetIn = request.method === 'HEAD' && !isOther && first.status === 401 && isSuccess(reply);
-      if (!isLetIn && !showsData(reply, id, known)) continue;
-      const whose = isOther ? "with another partner's key" : 'without a valid key';
+      if (!isLetIn && !(showsData(reply, plain, known) && (await hidesUnknown(tries, form, asked)))) continue;
       const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
-      const finding = failed('data', `${expected} (${name}, ${whose})`, summary(reply));
-      return result({ finding, request, reply, cases: answers.size });
+      const finding = failed('data', `${expected} (${form.name}, ${whose})`, summary(reply));
+      return { cases, end: { finding, request, reply } };
     }
   }
-  return result();
+  return { cases };
+}
+
+const inForm = ({ change }: Form, request: Request): Request => ({ ...request, ...change(request) });
+
+/** Whether an id that nobody has shows nothing in the same form: a page with examples shows them for every id. */
+async function hidesUnknown({ context, known }: Tries, form: Form, asked: Request): Promise<boolean> {
+  const unknown = lookupOf(asked.endpoint, unknownId(known), { credential: asked.credential });
+  const [reply] = await context.send(inForm(form, unknown));
+  return reply?.kind !== 'answer' || !showsData(reply, unknown, known);
 }
 
 /** Names of parameters and header fields that a server may wrongly read as the partner who asks. */
@@ -160,42 +176,35 @@ function claimsOf(plain: Request, key: KnownKey, known: Known): Readonly<Record<
 }
 
 /** Sends such forms. One may show data of the other partner, so that only our own values are wrong. */
-async function tryClaims(
-  { send, verdictsOn, longestWindowMs }: Context,
-  known: Known,
-  plain: Request,
-  own: Answer,
-  key: KnownKey,
-) {
+async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): Promise<Tried> {
   let cases = 0;
   const claims = Object.entries(claimsOf(plain, key, known));
-  const isLong = longestWindowMs(plain.endpoint) > LONG_WINDOW_MS;
+  const isLong = context.longestWindowMs(plain.endpoint) > LONG_WINDOW_MS;
   for (const [name, request] of isLong ? claims.slice(0, 1) : claims) {
-    const [reply] = await send(request);
+    const [reply] = await context.send(request);
     if (reply?.kind === 'trouble' && reply.code === 'timeout') break;
     if (reply?.kind !== 'answer') continue;
     cases++;
     // Requirements about lookups judge what is one.
-    const isJudged = verdictsOn(request, reply).length > 0;
-    if (isJudged || !showsData(reply, '', known) || sameAnswer(own, reply).kind !== 'passed') continue;
+    const isJudged = context.verdictsOn(request, reply).length > 0;
+    if (isJudged || !showsData(reply, plain, known) || sameAnswer(own, reply).kind !== 'passed') continue;
     // The same for either id alone: the other id has the same data, or other requirements are about it.
     const alone = [plain.target, seenTarget(plain, key, known)].map((target) => ({ ...request, target }));
-    const replies = await send(...alone);
+    const replies = await context.send(...alone);
     if (replies.some((one) => one.kind === 'answer' && sameAnswer(one, reply).kind === 'passed')) continue;
     const expected = `no data of the partner (${name}, with another partner's key)`;
-    return { cases, wrong: { finding: failed('data', expected, summary(reply)), request, reply } };
+    return { cases, end: { finding: failed('data', expected, summary(reply)), request, reply } };
   }
   return { cases };
 }
 
 /** Sends the own key with a byte that is not ASCII. If a letter in its place is accepted too, that belongs to near misses. */
-async function tryOtherBytes({ send }: Context, known: Known, plain: Request) {
+async function tryOtherBytes({ context, known, plain }: Tries): Promise<Tried> {
   const key = known.callerKeys[0]!;
-  const id = findableId(plain.endpoint, known);
   const sendWith = async (token: Token) => {
     const request: Request = { ...plain, ...forms.Bearer[0](token).changes };
-    const [reply] = await send(request);
-    return { request, reply, shows: reply?.kind === 'answer' && showsData(reply, id, known) };
+    const [reply] = await context.send(request);
+    return { request, reply, shows: reply?.kind === 'answer' && showsData(reply, plain, known) };
   };
   let cases = 0;
   for (const [at, token] of withAdded(key, otherByte).entries()) {
@@ -204,8 +213,7 @@ async function tryOtherBytes({ send }: Context, known: Known, plain: Request) {
     cases++;
     if (!shows || (await sendWith(withAdded(key, 'x')[at]!)).shows) continue;
     const expected = 'no data of the partner (a key with a byte that is not ASCII)';
-    const wrong: ScenarioResult = { finding: failed('data', expected, summary(reply)), request, reply };
-    return { cases, wrong };
+    return { cases, end: { finding: failed('data', expected, summary(reply)), request, reply } };
   }
   return { cases };
 }
@@ -219,10 +227,20 @@ const isReached = (answer: Answer) => answer.status === 401 || answer.status ===
 const shown =
   /"is_under_ib":\s*true|"date_joined":\s*"|"amountInUsd":\s*[-\d]|"executedAt":\s*\d|"status":\s*"EXECUTED"/;
 
-/** Whether an answer shows a member or an EXECUTED deposit, also inside other JSON, or the date of this user. */
-function showsData({ text, json }: Answer, id: string, known: Known): boolean {
-  const date = known.userById.get(id.toLowerCase())?.date_joined;
+/** Whether an answer shows a member or an EXECUTED deposit, also inside other JSON, or the time of the one asked for. */
+function showsData({ text, json }: Answer, plain: Request, known: Known): boolean {
+  const time = timeOf(plain, known);
   return (
-    shown.test(json.ok ? JSON.stringify(json.value) : text) || (date !== undefined && text.includes(date))
+    shown.test(json.ok ? JSON.stringify(json.value) : text) || (time !== undefined && text.includes(time))
   );
+}
+
+/** When the user of a lookup joined, to the second, or when its deposit was executed. */
+function timeOf({ target }: Request, { userById, depositById }: Known): string | undefined {
+  const id = target.slice(target.indexOf('=') + 1).toLowerCase();
+  const deposit = depositById.get(id);
+  // A short number may be anything.
+  const executedAt =
+    deposit?.state === 'EXECUTED' && deposit.executedAt >= 1e9 ? `${deposit.executedAt}` : undefined;
+  return executedAt ?? userById.get(id)?.date_joined.slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
 }
