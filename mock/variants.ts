@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { defined } from '../schemas/defined.ts';
 import { endpointNames, endpoints } from '../schemas/endpoints.ts';
 import { httpDate } from './answer.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -59,6 +60,16 @@ const variantNames: Readonly<Record<string, string>> = {
   'path-case': 'path-case-ignored',
 };
 
+/** A page, with this status if one is given. */
+const page = (content: string, status?: number) =>
+  editResponse(() => ({
+    ...defined({ status }),
+    body: `<!DOCTYPE html>${content}`,
+    headers: { 'Content-Type': 'text/html' },
+  }));
+
+const otherPath = { kinds: ['noSuchPath'] } as const;
+
 const requests: VariantRows = {
   ...Object.fromEntries(
     Object.entries(normalizers).map(([id, [words, normalize]]): [string, Partial<Behaviour>] => [
@@ -67,52 +78,39 @@ const requests: VariantRows = {
     ]),
   ),
   ...Object.fromEntries(
-    (
-      [
-        [308, 'redirected'],
-        [400, 'refused'],
-        [406, 'not-acceptable'],
-        [414, 'too-long'],
-        [501, 'not-implemented'],
-      ] as const
-    ).map(([status, name]): [string, Difference] => [
+    Object.entries({
+      redirected: 308,
+      refused: 400,
+      'not-acceptable': 406,
+      'too-long': 414,
+      'not-implemented': 501,
+    }).map(([name, status]): [string, Difference] => [
       `other-paths-${name}: Other paths get ${status}`,
-      answerWith(status, { error: 'Other path' })({ kinds: ['noSuchPath'] }),
+      answerWith(status, { error: 'Other path' })(otherPath),
     ]),
   ),
   'other-formats-not-acceptable: A request that accepts no JSON gets 406': answerWith(406, {
     error: 'Not acceptable',
   })({ where: acceptsNoJson }),
-  'other-formats-as-html: A request that accepts no JSON gets HTML': editResponse(() => ({
-    body: '<!DOCTYPE html><title>Lookup</title>',
-    headers: { 'Content-Type': 'text/html' },
-  }))({ where: acceptsNoJson }),
-  'other-paths-page: Other paths get a page with 404': editResponse(() => ({
-    body: '<!DOCTYPE html><title>Cannot GET</title>',
-    headers: { 'Content-Type': 'text/html' },
-  }))({ kinds: ['noSuchPath'] }),
-  'other-paths-shown: Other paths get a page with 200': editResponse(() => ({
-    status: 200,
-    body: '<!DOCTYPE html><title>Application</title>',
-    headers: { 'Content-Type': 'text/html' },
-  }))({ kinds: ['noSuchPath'] }),
-  'other-paths-documented: Other paths get a page with examples of answers': editResponse(() => ({
-    status: 200,
-    body: '<!DOCTYPE html><pre>{"is_under_ib": true} {"status": "EXECUTED", "amountInUsd": 10}</pre>',
-    headers: { 'Content-Type': 'text/html' },
-  }))({ kinds: ['noSuchPath'] }),
+  'other-formats-as-html: A request that accepts no JSON gets HTML': page('<title>Lookup</title>')({
+    where: acceptsNoJson,
+  }),
+  'other-paths-page: Other paths get a page with 404': page('<title>Cannot GET</title>')(otherPath),
+  'other-paths-shown: Other paths get a page with 200': page('<title>Application</title>', 200)(otherPath),
+  'other-paths-documented: Other paths get a page with examples of answers': page(
+    '<pre>{"is_under_ib": true} {"status": "EXECUTED", "amountInUsd": 10}</pre>',
+    200,
+  )(otherPath),
   'other-paths-limited: While a key is limited, other paths get 429 with a text of their own': answerWith(
     429,
-    {
-      error: 'Slow down',
-    },
-  )({ kinds: ['noSuchPath'], where: hasLimitedKey }),
+    { error: 'Slow down' },
+  )({ ...otherPath, where: hasLimitedKey }),
   'other-methods-not-implemented: Other methods get 501': answerWith(501, { error: 'Not implemented' })({
     kinds: ['noSuchMethod'],
   }),
   'other-paths-need-key: Without a key, other paths get 401': answerWith(401, {
     error: 'Unauthorized',
-  })({ kinds: ['noSuchPath'], where: ({ request }) => request.headers.authorization === undefined }),
+  })({ ...otherPath, where: ({ request }) => request.headers.authorization === undefined }),
   'head-refused: HEAD gets 405': { methods: ['GET'] },
   'other-methods-not-found: Other methods get 404': answerWith(404, { error: 'Not found' })({
     kinds: ['noSuchMethod'],

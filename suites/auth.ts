@@ -5,7 +5,7 @@ import type { Refusal } from './facts.ts';
 import { findableId, unknownId } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { refused, unauthorized } from './named-answers.ts';
-import { lookup, lookupOf } from './request.ts';
+import { lookup, lookupOf, type Changes } from './request.ts';
 import { answers, scenario, type AnswerRow, type Requirement } from './requirement.ts';
 import type { Context } from './scenario-context.ts';
 import { judgeForm, judgeWaysAround } from './scenarios/no-way-around.ts';
@@ -111,42 +111,37 @@ function keyObservations(endpoint: Endpoint): readonly Requirement[] {
         return observed(words, { missing, malformed });
       },
     }),
-    observing({
+    observingEach({
       endpoint,
       id: `auth/${endpoint}/two-fields`,
       clause: 'RFC 9110 5.3',
       title: 'How a request with two Authorization fields is answered, one of them with a valid key',
-      run: async ({ send }, known) => {
+      requests: (known) => {
         const key = known.callerKeys[0]!;
         const bad = 'Bearer no-such-key';
-        const id = findableId(endpoint, known);
         // Another letter case makes it a second field.
-        const goodFirst = lookupOf(endpoint, id, {
-          headers: { Authorization: `Bearer ${key.key}` },
-          misplaced: key,
-          credential: { as: 'header', value: bad, shell: bad },
-        });
-        const badFirst = lookupOf(endpoint, id, {
-          headers: { Authorization: bad },
-          credential: { as: 'key', key },
-        });
-        const [good, wrong] = (await send(goodFirst, badFirst)).map(statusOf);
-        return observed(`the valid one first: ${good}, the wrong one first: ${wrong}`, { good, wrong });
+        const orders: Readonly<Record<string, Changes>> = {
+          'the valid one first': {
+            headers: { Authorization: `Bearer ${key.key}` },
+            misplaced: key,
+            credential: { as: 'header', value: bad, shell: bad },
+          },
+          'the wrong one first': { headers: { Authorization: bad }, credential: { as: 'key', key } },
+        };
+        const id = findableId(endpoint, known);
+        return Object.entries(orders).map(([name, changes]) => [name, lookupOf(endpoint, id, changes)]);
       },
     }),
-    observing({
+    observingEach({
       endpoint,
       id: `auth/${endpoint}/scheme-case`,
       clause: 'RFC 9110 11.1',
       title: 'Whether the scheme Bearer may be written in another letter case',
-      run: async ({ send }, known) => {
-        const key = known.callerKeys[0]!;
-        const spelled = ['bearer', 'BEARER'].map((scheme) =>
-          lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key, scheme } }),
-        );
-        const [lower, upper] = (await send(...spelled)).map(statusOf);
-        return observed(`bearer: ${lower}, BEARER: ${upper}`, { lower, upper });
-      },
+      requests: (known) =>
+        ['bearer', 'BEARER'].map((scheme) => {
+          const credential = { as: 'key', key: known.callerKeys[0]!, scheme } as const;
+          return [scheme, lookupOf(endpoint, findableId(endpoint, known), { credential })];
+        }),
     }),
   ];
 }

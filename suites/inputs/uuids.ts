@@ -28,26 +28,19 @@ export function findableId(endpoint: Endpoint, known: Known): string {
 }
 
 /** Such an id in lower case, with letters if the fixture has one. */
-export function findableLettered(endpoint: Endpoint, known: Known): string {
-  const { members, executed } = known;
-  const ids =
-    endpoint === 'user-status' ? members.map((one) => one.user_id) : executed.map((one) => one.reference_id);
-  return (ids.find(hasMixableLetters) ?? findableId(endpoint, known)).toLowerCase();
-}
+export const findableLettered = (endpoint: Endpoint, known: Known): string =>
+  idSeenBy({ partner: known.partner ?? '' }, endpoint, known);
 
-/** An id that the partner of a key sees, with letters if there is one; any other id if the fixture has none. */
-export function idSeenBy({ partner }: KnownKey, endpoint: Endpoint, known: Known): string {
-  if (partner === known.partner) return findableLettered(endpoint, known);
-  const users = [...known.userById.values()].filter((user) => user.partner === partner);
-  const owners = new Set(users.map(({ user_id }) => user_id.toLowerCase()));
-  const deposits = [...known.depositById.values()].filter(
-    ({ state, user_id }) => state === 'EXECUTED' && owners.has(user_id.toLowerCase()),
-  );
+/** The same for the partner of a key; any other id if the fixture has none. */
+export function idSeenBy({ partner }: Pick<KnownKey, 'partner'>, endpoint: Endpoint, known: Known): string {
+  const { userById, depositById } = known;
+  const isSeen = (user_id: string) => userById.get(user_id.toLowerCase())?.partner === partner;
+  const executed = [...depositById.values()].filter(({ state }) => state === 'EXECUTED');
   const ids =
     endpoint === 'user-status'
-      ? users.map(({ user_id }) => user_id)
-      : deposits.map(({ reference_id }) => reference_id);
-  return ids.find(hasMixableLetters) ?? ids[0] ?? findableId(endpoint, known);
+      ? [...userById.keys()].filter(isSeen)
+      : executed.flatMap(({ reference_id, user_id }) => (isSeen(user_id) ? [reference_id] : []));
+  return (ids.find(hasMixableLetters) ?? ids[0] ?? findableId(endpoint, known)).toLowerCase();
 }
 
 /**

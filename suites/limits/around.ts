@@ -20,28 +20,21 @@ export interface WaysAround {
   readonly history: readonly TimedRequest[];
 }
 
-const withFields =
-  (headers: Request['headers']) =>
-  (request: Request): Request => ({ ...request, headers });
-
 /** Forms that a limiter may count apart. None of them makes it another lookup for a caller. */
-const forms: Readonly<Record<string, (request: Request) => Request>> = {
-  'the id in upper case': (request) => ({
-    ...request,
-    target: request.target.replace(/(?<==).*/, (id) => id.toUpperCase()),
+const forms: Readonly<Record<string, (request: Request) => Partial<Request>>> = {
+  'the id in upper case': ({ target }) => ({ target: target.replace(/(?<==).*/, (id) => id.toUpperCase()) }),
+  'an extra parameter': ({ target }) => ({ target: `${target}&page=1` }),
+  'a trailing slash': ({ target }) => ({ target: target.replace('?', '/?') }),
+  'the scheme bearer': ({ credential }) =>
+    credential.as === 'key' ? { credential: { ...credential, scheme: 'bearer' } } : {},
+  'X-Forwarded-For: 203.0.113.7': () => ({ headers: { 'x-forwarded-for': '203.0.113.7' } }),
+  'header fields of a browser': () => ({
+    headers: {
+      accept: 'text/html,*/*;q=0.8',
+      'accept-language': 'de-DE,de;q=0.9',
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    },
   }),
-  'an extra parameter': (request) => ({ ...request, target: `${request.target}&page=1` }),
-  'header fields of a browser': withFields({
-    accept: 'text/html,*/*;q=0.8',
-    'accept-language': 'de-DE,de;q=0.9',
-    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-  }),
-  'the scheme bearer': (request) =>
-    request.credential.as === 'key'
-      ? { ...request, credential: { ...request.credential, scheme: 'bearer' } }
-      : request,
-  'X-Forwarded-For: 203.0.113.7': withFields({ 'x-forwarded-for': '203.0.113.7' }),
-  'a trailing slash': (request) => ({ ...request, target: request.target.replace('?', '/?') }),
 };
 
 /** So many requests at once pass only if a form has a counter of its own: a bucket refills too slowly. */
@@ -88,7 +81,10 @@ export async function tryWaysAround(context: Context, known: Known, plain: Reque
   };
   const others = endpointNames.filter((one) => one !== plain.endpoint);
   await context.burst(...others.map((one) => findableLookup(one, known)));
-  const entries = Object.entries(forms).map(([form, change]) => ({ form, request: change(plain) }));
+  const entries = Object.entries(forms).map(([form, change]) => ({
+    form,
+    request: { ...plain, ...change(plain) },
+  }));
   // Alone: some limiters let requests in flight pass.
   const [first] = await burst(plain);
   const replies = await burst(...entries.map(({ request }) => request));

@@ -152,35 +152,30 @@ async function hidesUnknown({ context, known }: Tries, form: Form, asked: Reques
 /** Names of parameters and header fields that a server may wrongly read as the partner who asks. */
 const partnerNames = ['partner', 'partner_id', 'tenant_id', 'ib_id'] as const;
 
-/** The target of a lookup of an id that the partner of the key sees. */
-const seenTarget = ({ endpoint }: Request, key: KnownKey, known: Known): string =>
-  lookupOf(endpoint, idSeenBy(key, endpoint, known)).target;
-
-/** Forms of a lookup that claim more than the key of another partner gives: that partner's id besides, or our name. */
-function claimsOf(plain: Request, key: KnownKey, known: Known): Readonly<Record<string, Request>> {
+/**
+ * Sends forms of a lookup that claim more than the key of another partner gives: an id of that partner besides, or our
+ * name. One may show data of the other partner, so that only our own values are wrong.
+ */
+async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): Promise<Tried> {
+  const { endpoint } = plain;
   const asked: Request = { ...plain, credential: { as: 'key', key } };
-  const seen = seenTarget(plain, key, known);
+  const seen = lookupOf(endpoint, idSeenBy(key, endpoint, known)).target;
   const queryOf = (target: string) => target.slice(target.indexOf('?') + 1);
   const partner = encodeURIComponent(known.partner ?? '');
   const named = partnerNames.map((name) => `${name}=${partner}`);
   const fields = partnerNames.map((name) => [`x-${name.replace('_', '-')}`, partner]);
-  return {
-    'an id of that partner before': { ...asked, target: `${seen}&${queryOf(plain.target)}` },
-    'an id of that partner behind': { ...asked, target: `${plain.target}&${queryOf(seen)}` },
-    'the partner in the query': { ...asked, target: [plain.target, ...named].join('&') },
+  const claims: Readonly<Record<string, Partial<Request>>> = {
+    'an id of that partner before': { target: `${seen}&${queryOf(plain.target)}` },
+    'an id of that partner behind': { target: `${plain.target}&${queryOf(seen)}` },
+    'the partner in the query': { target: [plain.target, ...named].join('&') },
     'the partner in header fields': {
-      ...asked,
       headers: { ...Object.fromEntries(fields), cookie: named.join('; ') },
     },
   };
-}
-
-/** Sends such forms. One may show data of the other partner, so that only our own values are wrong. */
-async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): Promise<Tried> {
+  const isLong = context.longestWindowMs(endpoint) > LONG_WINDOW_MS;
   let cases = 0;
-  const claims = Object.entries(claimsOf(plain, key, known));
-  const isLong = context.longestWindowMs(plain.endpoint) > LONG_WINDOW_MS;
-  for (const [name, request] of isLong ? claims.slice(0, 1) : claims) {
+  for (const [name, claim] of Object.entries(claims).slice(0, isLong ? 1 : undefined)) {
+    const request = { ...asked, ...claim };
     const [reply] = await context.send(request);
     if (reply?.kind === 'trouble' && reply.code === 'timeout') break;
     if (reply?.kind !== 'answer') continue;
@@ -189,7 +184,7 @@ async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): 
     const isJudged = context.verdictsOn(request, reply).length > 0;
     if (isJudged || !showsData(reply, plain, known) || sameAnswer(own, reply).kind !== 'passed') continue;
     // The same for either id alone: the other id has the same data, or other requirements are about it.
-    const alone = [plain.target, seenTarget(plain, key, known)].map((target) => ({ ...request, target }));
+    const alone = [plain.target, seen].map((target) => ({ ...request, target }));
     const replies = await context.send(...alone);
     if (replies.some((one) => one.kind === 'answer' && sameAnswer(one, reply).kind === 'passed')) continue;
     const expected = `no data of the partner (${name}, with another partner's key)`;
