@@ -103,7 +103,8 @@ const resultsOf = async (share: Share) => ({
 /** A few lookups show most faults. One that they do not show, or show otherwise, gets more, and then enough of them. */
 const CASES = { fault: [100, 300, ENOUGH_CASES], variant: [ENOUGH_CASES] } as const;
 
-async function faultRuns({ fixture, seed, from, step }: Share): Promise<readonly FaultRun[]> {
+/** Runs a share of the faults and variants. */
+export async function faultRuns({ fixture, seed, from, step }: Share): Promise<readonly FaultRun[]> {
   const kills: FaultRun[] = [];
   const limited = { ...fixture, limits };
   for (const { kind, id, change, fails: expected } of entries.filter((_, nth) => nth % step === from)) {
@@ -125,7 +126,14 @@ async function faultRuns({ fixture, seed, from, step }: Share): Promise<readonly
 const isEqual = (some: readonly string[], others: readonly string[]) =>
   some.length === others.length && some.every((id) => others.includes(id));
 
-async function combinedRuns({ fixture, seed, from, step, combined }: Share): Promise<readonly CombinedRun[]> {
+/** Runs a share of the generated faults. */
+export async function combinedRuns({
+  fixture,
+  seed,
+  from,
+  step,
+  combined,
+}: Share): Promise<readonly CombinedRun[]> {
   const runs: CombinedRun[] = [];
   for (const [conditions, extra] of generated) {
     const some = combinedFaults(conditions, seed, extra).slice(0, combined);
