@@ -71,7 +71,7 @@ async function overHttp(line: string, fields: string, { id: one, ...given }: Giv
   const query = isQuery ? `?${new URLSearchParams(given).toString()}` : '';
   const target = path.replace('{id}', encodeURIComponent(one ?? '')) + query;
   const { status, json } = await mock.call(method, target, isQuery ? undefined : given);
-  if (status >= 300) return [status, json['error']] as unknown[];
+  if (status >= 300) return [status, json['error'], json['place'] ?? null] as unknown[];
   const { gives = (result: unknown) => result } = routes.find((route) => route.call === line)!;
   return gives(json);
 }
@@ -83,7 +83,7 @@ async function inJavaScript(act: (typeof operations)[number][2], given: Given) {
     return JSON.parse(JSON.stringify((await act(createControls(mock.session), given)) ?? null)) as unknown;
   } catch (error) {
     assert.ok(error instanceof Refusal, String(error));
-    return [error.status, error.message];
+    return [error.status, error.message, error.details.place ?? null];
   }
 }
 

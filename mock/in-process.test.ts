@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createMock, Refusal, startMock, type InProcessMock } from './index.ts';
+import { createMock, startMock, type InProcessMock } from './index.ts';
 import { depositPath, ids, START, userPath } from './testing/session.ts';
 import { ask, bearer } from './testing/sockets.ts';
 
@@ -49,54 +49,6 @@ describe('a mock without a socket', () => {
 });
 
 describe('the controls of a mock', () => {
-  test('have the results and errors of the admin API', async () => {
-    const mock = createMock({ clock: frozen, arePublicKeys: false });
-    const read = async (path: string) =>
-      JSON.parse((await answerOf(mock, `/__admin/${path}`)).body) as Record<string, unknown>;
-    const key = { key: 'new-key', partner: 'northwind', state: 'active' } as const;
-    const user = { user_id: ids.nobody, partner: null, date_joined: '2024-01-01T00:00:00Z' };
-    const limits = { 'deposit-check': { requests: 2, windowSeconds: 60 } };
-    assert.deepEqual([mock.keys.add(key).state, mock.keys.revoke('new-key').state], ['active', 'revoked']);
-    mock.users.add(user);
-    assert.deepEqual(mock.limits.set(limits), await read('limits'));
-    mock.faults.set({ fault: 'pending-with-202', chaos: ['503:0.5'] });
-    assert.deepEqual(mock.faults.get(), await read('faults'));
-    const { faults: _, ...shown } = mock.faults.get();
-    assert.deepEqual(mock.faults.next(503), { ...shown, next: [{ kind: '503', count: 1 }] });
-    mock.state({ state: 'key revoked', params: { key: 'northwind-key' } });
-    for (const caller of ['contoso-key', 'contoso-key~a'])
-      await answerOf(mock, userPath(ids.member), bearer(caller));
-    assert.deepEqual(await read('requests'), { requests: mock.requests(), dropped: 0, meta: { total: 1 } });
-    assert.deepEqual(mock.requests({ key: 'contoso-key~a' }), mock.world('a').requests({ status: 200 }));
-    assert.deepEqual((await read('keys'))['keys'], mock.keys.list());
-    assert.deepEqual((await read('users?contains=1234'))['users'], mock.users.list({ contains: '1234' }));
-    assert.deepEqual((await read('magic-values'))['values'], mock.magicValues());
-    assert.deepEqual(await read('fixture'), mock.fixture());
-    const deposit = { reference_id: ids.nobody, user_id: ids.member, state: 'pending' } as const;
-    const { add, execute, fail, get, list } = mock.deposits;
-    for (const change of [add(deposit), execute(ids.pending, { amountInUsd: 2 }), fail(ids.afterPolls)])
-      assert.deepEqual(await read(`deposits/${change.reference_id}`), change);
-    assert.deepEqual((await read('deposits'))['deposits'], list());
-    assert.throws(() => get('x'), { status: 404 });
-    assert.deepEqual(mock.clock.advance(5000).due.deposits, [ids.afterSeconds]);
-    mock.clock.set(new Date(7));
-    assert.equal(mock.clock.scale(2).rate, 2);
-    mock.clock.freeze();
-    assert.deepEqual(await read('clock'), mock.clock.get());
-    mock.requests.clear();
-    assert.equal(mock.world('only-read').clock.now(), START);
-    assert.deepEqual([mock.requests(), mock.worlds()], [[], ['a']]);
-    const refusals: Readonly<Record<string, () => unknown>> = {
-      user_id: () => mock.users.add({ ...user, user_id: 'x' }),
-      key: () => mock.requests({ key: 'no-such-key' }),
-      endpoint: () => mock.requests({ endpoint: 'users' as 'user-status' }),
-      fault: () => mock.faults.set({ fault: 'x' }),
-      now: () => mock.clock.set('2026-02-30T00:00:00Z'),
-      reference_id: () => mock.deposits.add({ ...deposit, reference_id: 'x' }),
-    };
-    for (const [place, act] of Object.entries(refusals))
-      assert.throws(act, (error) => error instanceof Refusal && error.details.place === place, place);
-  });
   test('reset one world; those of the mock reset all', async () => {
     const mock = createMock({ clock: frozen });
     const statusWith = async (key: string) =>
