@@ -86,6 +86,13 @@ test('each world gets the first failure, and the scorecard grades the client', a
   assert.deepEqual([outcome, shownBy, code], ['broken', ['unchanged', '503'], 1]);
 });
 
+test('deposits that polls execute are found, if the tests look at another one', async () => {
+  const script = `for (let polls = 0; polls < 30 && (await ask(deposit(7))).code === 404; polls++);
+    same((await ask(deposit(4))).code, 200);`;
+  const { states } = await sweep(script, '--only executed-not-found');
+  assert.deepEqual([states[0]?.outcome, states[0]?.run?.requests, states[0]?.run?.changed], ['passed', 5, 1]);
+});
+
 test('in parallel, a red run is repeated alone, unless it took the maximum', async () => {
   const flags = '--only timeout --only reset --parallel 2 --max-duration 3s';
   const { stderr } = await runCli(['sweep', ...words(flags), ...programOf(`await ask(user(1));`)]);

@@ -66,7 +66,7 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
   const [startedAt, begun] = [new Date().toISOString(), performance.now()];
   const runs = new Map<string, Run>();
   const elsewhere = await serveElsewhere();
-  let [aim, done]: [Aim, number] = [{ targets: [], two: [], requests: 0, elsewhere: elsewhere.url }, 0];
+  let [aim, done]: [Aim, number] = [aimAt([], elsewhere.url), 0];
   const runOne = async (id: string) => {
     const run = await runInState(id, { ...options, aim, elsewhere, first: runs.get('unchanged') }, context);
     if (signal.aborted) return;
@@ -135,7 +135,8 @@ function aimAt(requests: readonly SeenRequest[], elsewhere: string): Aim {
   const targets = [...new Set(rarest.map(({ target }) => target))];
   const ofEach = [...new Map(rarest.toReversed().map(({ endpoint, target }) => [endpoint, target])).values()];
   const two = [...new Set([...ofEach, ...targets])].slice(0, 2);
-  return { targets, two, requests: requests.length, elsewhere };
+  const hasExecuted = found.some(({ endpoint }) => endpoint === 'deposit-check');
+  return { targets, two, hasExecuted, requests: requests.length, elsewhere };
 }
 
 /** Accepted rules cover states: a client that never repeats a request fails in them. */
