@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 // Not the global timers: a test runner may replace them with fake ones.
 import { clearTimeout, setTimeout } from 'node:timers';
-import { keyNames } from '../schemas/fixture-keys.ts';
+import { checkFixture } from '../schemas/fixture.ts';
+import { keyNames, type Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { answerOf } from './controls/answer.ts';
 import { clock } from './controls/clock.ts';
@@ -16,7 +17,7 @@ import type { JournalEntry } from './journal.ts';
 import { listMagicValues } from './magic-values.ts';
 import { applyProviderState } from './provider-state.ts';
 import type { ScorecardFormat } from './scorecard.ts';
-import { placeIn, Refusal, resetAll, resetWorld, emitChange, badRequest } from './session.ts';
+import { placeIn, Refusal, replaceFixture, resetAll, resetWorld, emitChange, badRequest } from './session.ts';
 import type { Place, Session, Watcher } from './session.ts';
 import { worldNameProblem } from './world.ts';
 
@@ -137,8 +138,12 @@ export interface Controls extends ReturnType<typeof worldControls> {}
 /** A mock in this process: the controls of the main world, and access to the other worlds. */
 export interface ControlledMock extends ReturnType<typeof createControls> {}
 
-/** Creates the controls of a session. `scorecard` and `reset` are about all worlds. */
-export function createControls(session: Session) {
+/**
+ * Creates the controls of a session. `scorecard` and `reset` are about all worlds.
+ *
+ * @param env values for `${NAME}` in the keys of a fixture
+ */
+export function createControls(session: Session, env: Environment = process.env) {
   const place = placeIn(session, '', true);
   return {
     ...worldControls(session, '', place),
@@ -157,6 +162,12 @@ export function createControls(session: Session) {
       if (name !== '') session.held.set(name, new WeakRef(handle));
       return { name, ...worldControls(session, name, handle) };
     },
+    /**
+     * Serves another fixture until the next reset of the mock, and resets everything. Rejects a wrong fixture with
+     * a Problem with code `fixture` and keeps the current one.
+     */
+    replaceFixture: async (fixture: Fixture): Promise<void> =>
+      replaceFixture(session, checkFixture(fixture, 'fixture', env), false),
     /** Calls `watcher` with all events. Call the returned function to stop. */
     watch: (watcher: Watcher): (() => void) => watchEvents(session, watcher),
   } as const;

@@ -1,33 +1,17 @@
-import { checkFixture } from '../schemas/fixture.ts';
-import type { Environment } from '../schemas/fixture-keys.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
 import { createControls, type ControlledMock } from './controls.ts';
 import { createAdminAnswerer, createAnswerer } from './answer-request.ts';
 import type { Answer, HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
-import { createSession, replaceFixture, type Session } from './session.ts';
+import { createSession } from './session.ts';
 import { resolveOptions } from './controls/start-options.ts';
 import type { MockData, NamedOptions } from './options.ts';
 
-export interface WithEnvironment {
-  /** Values for `${NAME}` in the keys of the fixture. Default: the environment of the process. */
-  readonly env?: Environment;
-}
-
-export interface InProcessOptions extends MockData, NamedOptions, WithEnvironment {
+export interface InProcessOptions extends MockData, NamedOptions {
   /** `false` turns the admin API off: its paths get 404. */
   readonly admin?: boolean;
 }
 
-export interface FixtureReplacement {
-  /**
-   * Serves another fixture until the next reset of the mock, and resets everything. Rejects a wrong fixture with
-   * a Problem with code `fixture` and keeps the current one.
-   */
-  replaceFixture(fixture: Fixture): Promise<void>;
-}
-
 /** A mock without a socket. */
-export interface InProcessMock extends ControlledMock, FixtureReplacement {
+export interface InProcessMock extends ControlledMock {
   /**
    * Answers a request of the Fetch standard, for any host. A connection reset is `Response.error()`; reading a
    * truncated body fails. The signal of the request ends timeouts and delays.
@@ -47,16 +31,10 @@ export function createMock(options: InProcessOptions = {}): InProcessMock {
     admin: admin ? createAdminAnswerer(session, undefined) : undefined,
   });
   return {
-    ...createControls(session),
-    replaceFixture: createFixtureReplacer(session, env),
+    ...createControls(session, env),
     handle: async (request) => toFetchResponse(await answer(await toHttpRequest(request)), request),
   };
 }
-
-export const createFixtureReplacer =
-  (session: Session, env: Environment): FixtureReplacement['replaceFixture'] =>
-  async (fixture) =>
-    replaceFixture(session, checkFixture(fixture, 'fixture', env), false);
 
 async function toHttpRequest(request: Request): Promise<HttpRequest> {
   const { pathname, search } = new URL(request.url);

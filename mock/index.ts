@@ -1,5 +1,4 @@
 import { createControls, type ControlledMock } from './controls.ts';
-import { createFixtureReplacer, type WithEnvironment, type FixtureReplacement } from './in-process.ts';
 import { resolveOptions } from './controls/start-options.ts';
 import type { NamedOptions } from './options.ts';
 import * as server from './server.ts';
@@ -24,9 +23,9 @@ export type { Due, MockEvent, Watcher } from './session.ts';
 export type { DepositNow, User } from './world.ts';
 export type * from '../schemas/generated/types.ts';
 
-export interface MockOptions extends server.MockOptions, NamedOptions, WithEnvironment {}
+export interface MockOptions extends server.MockOptions, NamedOptions {}
 
-export interface Mock extends ControlledMock, server.ServedMock, FixtureReplacement {}
+export interface Mock extends ControlledMock, server.ServedMock {}
 
 /**
  * Starts the reference server. Checks the fixture like one from a file.
@@ -37,5 +36,5 @@ export interface Mock extends ControlledMock, server.ServedMock, FixtureReplacem
 export async function startMock(given: MockOptions = {}): Promise<Mock> {
   const { env, ...options } = resolveOptions(given);
   const { session, ...served } = await server.startMock(options);
-  return { ...served, ...createControls(session), replaceFixture: createFixtureReplacer(session, env) };
+  return { ...served, ...createControls(session, env) };
 }

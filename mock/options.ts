@@ -1,3 +1,4 @@
+import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import type { Behaviour } from './behaviour.ts';
 
@@ -19,8 +20,10 @@ export const ranges = {
   chaosSeed: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 } as const;
 
-/** Options that are ids or words, as on the command line. */
+/** Options that `startMock` and `createMock` replace by what they stand for. */
 export interface NamedOptions {
+  /** Values for `${NAME}` in the keys of the fixture. Default: the environment of the process. */
+  readonly env?: Environment;
   /** Id of a fault, or of a variant. */
   readonly fault?: string | undefined;
   readonly variant?: string | undefined;

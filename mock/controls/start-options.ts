@@ -63,9 +63,9 @@ const known: Readonly<Record<string, Needed>> = {
  *
  * @throws Problem with code `usage` that names the option, or `fixture` for a wrong fixture
  */
-export function resolveOptions<Given extends MockData & NamedOptions & { readonly env?: Environment }>(
+export function resolveOptions<Given extends MockData & NamedOptions>(
   given: Given,
-): Omit<Given, keyof NamedOptions | 'env'> & { readonly env: Environment } {
+): Omit<Given, keyof NamedOptions> & { readonly env: Environment } {
   for (const [name, value] of Object.entries(given)) {
     const needed = Object.hasOwn(known, name) ? known[name] : undefined;
     if (needed === undefined)
