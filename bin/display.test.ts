@@ -26,15 +26,20 @@ function displayed(isTerminal: boolean) {
 
 const wait = { endpoint: 'user-status', why: 'Retry-After 70 s' } as const;
 
-test('a log has a line at the start of a wait and every 10 s', () => {
+test('a log has a line at the start of a wait, but at most one in 10 s', () => {
   const { display, written, pass } = displayed(false);
   display.onWait({ ...wait, waitMs: 70_000 }, []);
   // Another request waits for the same limiter.
   display.onWait({ ...wait, waitMs: 70_000 }, []);
-  pass(100);
+  pass(75);
+  display.onWait({ ...wait, waitMs: 8000 }, []);
+  pass(9);
+  // The next wait begins 9 s after the last line.
+  display.onWait({ ...wait, waitMs: 8000 }, []);
+  pass(9);
   assert.deepEqual(
     written,
-    ['1:10', '1:00', '0:50', '0:40', '0:30', '0:20', '0:10'].map(
+    ['1:10', '1:00', '0:50', '0:40', '0:30', '0:20', '0:10', '0:08', '0:07'].map(
       (time) => `waiting ${time} for user-status (Retry-After 70 s)\n`,
     ),
   );
@@ -54,7 +59,7 @@ for (const isTerminal of [true, false])
 
 test('a log does not mention short waits', () => {
   const { display, written, pass } = displayed(false);
-  display.onWait({ ...wait, waitMs: 4900 }, []);
+  display.onWait({ ...wait, waitMs: 1900 }, []);
   pass(5);
   assert.deepEqual(written, []);
 });

@@ -9,14 +9,13 @@ export const CLEAR_LINE = '\r\u001b[K';
 /** In ms: how often a terminal changes, and how often a log says that the run still waits. */
 const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 10_000];
 
-/** A log does not mention shorter waits, in ms. */
-const SHORT_MS = 5000;
+/** Shorter waits are not mentioned, in ms. */
+const SHORT_MS = 2000;
 
-/** A wait, its end and the next line about it, in ms of `performance.now()`. */
+/** A wait, and its end in ms of `performance.now()`. */
 interface Shown {
   readonly waiting: Waiting;
   readonly endsAt: number;
-  logAt: number;
 }
 
 type Every = (work: () => void, ms: number) => { unref: () => void };
@@ -33,13 +32,14 @@ export function createDisplay(
   now: () => number = () => performance.now(),
 ) {
   const waits = new Map<Waiting['endpoint'], Shown>();
+  const loggedAt = new Map<Waiting['endpoint'], number>();
   let last = Number.NEGATIVE_INFINITY;
   let failing = '';
   let timer: ReturnType<Every> | undefined;
   const show = (text: string) => writeError(isTerminal ? `${CLEAR_LINE}${text}` : `${text}\n`);
   const print = (text: string) => writeError(`${isTerminal ? CLEAR_LINE : ''}${text}`);
   const rest = ({ waiting, endsAt }: Shown): Waiting => ({ ...waiting, waitMs: endsAt - now() });
-  /** Shows the waits that are not over. In a log, each has a line at its start and every 10 s. */
+  /** Shows the waits that are not over. A log has a line every 10 s for each endpoint. */
   const tick = () => {
     const at = now();
     for (const [name, { endsAt }] of waits) if (endsAt <= at) waits.delete(name);
@@ -53,8 +53,9 @@ export function createDisplay(
       );
     if (isTerminal) return;
     for (const one of left) {
-      if (at < one.logAt) continue;
-      one.logAt = at + LOG_MS;
+      const { endpoint } = one.waiting;
+      if (at - (loggedAt.get(endpoint) ?? -LOG_MS) < LOG_MS) continue;
+      loggedAt.set(endpoint, at);
       show(renderWaiting(rest(one)));
     }
   };
@@ -70,7 +71,7 @@ export function createDisplay(
       const endsAt = now() + waiting.waitMs;
       // Several requests may wait for the same limiter.
       if (before !== undefined && Math.abs(endsAt - before.endsAt) < SECOND_MS) return;
-      waits.set(waiting.endpoint, { waiting, endsAt, logAt: before?.logAt ?? now() });
+      waits.set(waiting.endpoint, { waiting, endsAt });
       timer ??= every(tick, SECOND_MS);
       timer.unref();
       tick();

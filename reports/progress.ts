@@ -7,7 +7,7 @@ import { shorten } from './verdict.ts';
 /** Minimum columns of an id. With less space, the line has no id. */
 const MIN_ID = 12;
 /** Maximum number of ids of failing requirements in a line. */
-const MAX_IDS = 8;
+const MAX_IDS = 12;
 /** Before this time, in ms, no rate is shown. */
 const TOO_EARLY_MS = 1000;
 
