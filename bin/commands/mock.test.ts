@@ -174,7 +174,7 @@ describe('--scorecard', () => {
 });
 
 describe('the admin API', () => {
-  test('is disabled, or on its own port', async (t) => {
+  test('--no-admin disables it, and --admin-port moves it from the port of the mock', async (t) => {
     const without = await run(t, '--no-admin');
     assert.equal((await without.ask('/__admin/health')).body, '{"error":"Not found"}');
     assert.doesNotMatch(without.printed(), /admin API/);
@@ -184,7 +184,7 @@ describe('the admin API', () => {
     const [, adminUrl] = /^admin API at (\S+)$/m.exec(own.printed()) ?? [];
     assert.equal((await fetch(`${adminUrl}/health`)).status, 200);
   });
-  test('needs a token if other machines can reach it: a generated and printed one, or a given one', async (t) => {
+  test('on an address that other machines reach, it needs a token: a printed one, or that of --admin-token', async (t) => {
     const open = await run(t, '--host', '0.0.0.0', '--log', 'silent');
     const [, token] = /^admin token: (\S{20,})\n$/.exec(open.complained()) ?? [];
     assert.equal((await open.ask('/__admin/clock')).status, 401);

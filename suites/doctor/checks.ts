@@ -230,7 +230,7 @@ export function judgeClock(answers: readonly Answer[]): Finding {
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
 const NO_LIMITS =
-  'the fixture states no limits, so a run must find them, which takes longer. Example: { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }';
+  'the fixture states no limits, so a run must find them, which takes longer. Example: "limits": { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }';
 
 /** Checks for 429: the few requests of doctor should stay far below any limit. A run can start, and waits. */
 export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 'limits'>): Finding {

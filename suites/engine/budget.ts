@@ -53,7 +53,7 @@ export function createBudget(options: BudgetOptions) {
       if (end !== undefined) return end;
       spent++;
       if (rate === undefined) return undefined;
-      // Time lost by waking late is not made up: that would send too many requests at once.
+      // A sleep may end late. The next turns are not moved forward then: too many requests would be sent at once.
       while (clock.now() < nextTurn) {
         if (isAtOnce && extra > 0) {
           extra--;

@@ -123,9 +123,9 @@ const MAX_BURSTS = 5;
 const MAX_VAGUE = 3;
 
 /**
- * Judges a stated limit by bursts. A break must recur: a window may end during one burst, or another client may use
- * the limit. A limiter that counts after its lookup lets more pass while requests are in flight, but not when they
- * are sent one at a time.
+ * Judges a stated limit by bursts. One that disagrees is not enough, unless more passed than two windows allow: a
+ * window may end during a burst, or another client may use the limit. A limiter that counts after its lookup lets more
+ * pass while requests are in flight, but not when they are sent one at a time.
  */
 export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
   const alone = bursts.findLastIndex(({ inFlight }) => inFlight === 1);

@@ -201,7 +201,10 @@ function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
 
 type Space = ReturnType<typeof createSpace>;
 
-/** Which combinations of a part with gates are covered. */
+/**
+ * Which levels to cover. `all`: every one. `some`: no rare ones and, if a gate decides the answer, only coarse ones.
+ * `few`: the same, but with a gate none that takes several requests.
+ */
 type Wanted = 'few' | 'some' | 'all';
 
 /** Combinations to cover. */
@@ -256,12 +259,7 @@ function createPart(space: Space, options: PartOptions) {
   return {
     /** Records a row that was created elsewhere. */
     take: (row: Levels) => add(rowOf(row, factors)),
-    /**
-     * Rows until every wanted combination of `strength` factors is covered.
-     *
-     * @param wanted levels to cover. Rare ones come with `all`. With gates, `few`: those that take one request, and only
-     * coarse ones if a gate decides the answer. `some`: also repeated lookups
-     */
+    /** Rows until every combination of `strength` factors with the wanted levels is covered. */
     *rows(strength: number, wanted: Wanted): Generator<Levels> {
       const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted);
       // Rows that also cover a plain row come first.
@@ -296,7 +294,7 @@ function createPart(space: Space, options: PartOptions) {
   };
 }
 
-/** By factor, which of its levels are covered. `cheap`: those that take one request. */
+/** By factor, whether each of its levels is to be covered. `cheap`: the levels that take one request. */
 const levelsWanted = (
   factors: readonly Factor[],
   wanted: Wanted | 'cheap',
