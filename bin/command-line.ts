@@ -1,4 +1,5 @@
 import yargs, { type Argv } from 'yargs';
+import { defined } from '../schemas/defined.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { helpOf, nameOf, type Command, type Family, type Flag } from './commands/command.ts';
@@ -116,9 +117,11 @@ function yargsOption(flag: Flag, completion?: Completion, name?: string) {
   return {
     ...rest,
     describe: helpOf(flag),
-    ...(isRare === undefined || completion !== undefined ? {} : { hidden: true }),
-    ...(typeof value === 'string' ? { defaultDescription: value } : {}),
-    ...(offered === undefined ? {} : { choices: offered }),
+    ...defined({
+      hidden: completion === undefined ? isRare : undefined,
+      defaultDescription: typeof value === 'string' ? value : undefined,
+      choices: offered,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { defined } from '../schemas/defined.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { catalogue, knownFrom, realClock, suiteOf, suites } from '../suites/index.ts';
@@ -56,18 +57,15 @@ export function runOptions({
     known: cachedKnown(fixture, partner),
     seed,
     cases,
-    ...(minStrength === undefined ? {} : { minStrength }),
     concurrency: concurrency ?? defaults.concurrency,
     burstConcurrency: concurrency,
     timeoutMs,
     maxDurationMs,
-    ...(maxRealMs === undefined ? {} : { maxRealMs }),
     maxRequests,
     graceMs,
-    ...(rate === undefined ? {} : { rate }),
     headers: { ...ourHeaders, ...headers },
     tls,
-    ...(stateUrl === undefined ? {} : { stateHook: stateHookAt(stateUrl, timeoutMs) }),
+    ...defined({ minStrength, maxRealMs, rate, stateHook: stateUrl && stateHookAt(stateUrl, timeoutMs) }),
     clock: realClock,
     signal,
     version,

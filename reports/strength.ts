@@ -15,17 +15,19 @@ export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string 
 
 const FULL_STRENGTH = 2;
 
-/** Whether the strength of a run is meaningful. It is not for a narrowed run, which omits lookups on purpose. */
-const isStated = ({ strength, selection }: RunRecord): boolean =>
-  strength !== undefined && selection?.whole === true && selection.replay === undefined;
+/** The strength of a run, if it is meaningful. It is not for a narrowed run, which omits lookups on purpose. */
+const statedStrength = ({ strength, selection }: RunRecord): number | undefined =>
+  selection?.whole === true && selection.replay === undefined ? strength : undefined;
 
 /** Whether a run tried too few combinations for an unqualified verdict. */
 export const isLowStrength = (record: RunRecord): boolean =>
-  isStated(record) && record.strength! < FULL_STRENGTH;
+  (statedStrength(record) ?? FULL_STRENGTH) < FULL_STRENGTH;
 
 /** Whether `--min-strength` makes a run incomplete. */
 export const isBelowMinStrength = (record: RunRecord): boolean =>
-  isLowStrength(record) && record.verdict === 'incomplete' && record.strength! < (record.minStrength ?? 0);
+  isLowStrength(record) &&
+  record.verdict === 'incomplete' &&
+  (record.strength ?? 0) < (record.minStrength ?? 0);
 
 /** `strength 1: 1,804 of 2,134 pairs`: the remark on a verdict with low strength. */
 export const describeStrength = (record: RunRecord): string =>
@@ -33,8 +35,9 @@ export const describeStrength = (record: RunRecord): string =>
 
 /** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples`, and missing levels; empty if strength is meaningless. */
 export function strengthSentences(record: RunRecord, most: number): readonly string[] {
-  const { strength, minStrength = 0, coverage } = record;
-  if (!isStated(record) || strength === undefined || coverage === undefined) return [];
+  const { minStrength = 0, coverage } = record;
+  const strength = statedStrength(record);
+  if (strength === undefined || coverage === undefined) return [];
   const needed = strength < minStrength ? `, below --min-strength ${minStrength}` : '';
   const { missing } = coverage;
   const named = missing.length <= most ? missing : missing.slice(0, most - 1);

@@ -109,20 +109,14 @@ const unverifiedIds = (rows: Rows, remark: string, most: number): readonly strin
   );
 
 /** Groups unverified rows by reason, without failed and broken rows. */
-export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
-  return grouped(
-    rows.filter((row) => unverifiedReason(row) !== undefined),
-    (row) => unverifiedReason(row)!,
-  );
-}
+export const byReason = (rows: Rows): ReadonlyMap<string, Rows> => grouped(rows, unverifiedReason);
 
-/** Groups values by key. Node 20 has no `Map.groupBy`. */
-export function grouped<T>(values: readonly T[], keyOf: (value: T) => string) {
+/** Groups values by key, without those that have none. Node 20 has no `Map.groupBy`. */
+export function grouped<T>(values: readonly T[], keyOf: (value: T) => string | undefined) {
   const groups = new Map<string, T[]>();
   for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group === undefined) groups.set(keyOf(value), [value]);
-    else group.push(value);
+    const key = keyOf(value);
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), value]);
   }
   return groups;
 }

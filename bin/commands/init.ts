@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { defined } from '../../schemas/defined.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import { CONFIG_FILE } from '../cli-context.ts';
 import { exitCodeOfCheckup } from '../exit-codes.ts';
@@ -81,7 +82,7 @@ export const init = command({
 
 const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
   $schema: schemaReference('config', CONFIG_FILE),
-  verify: { url, fixture, ...(ca === undefined ? {} : { ca }), ...(insecure ? { insecure } : {}) },
+  verify: { url, fixture, ...defined({ ca, insecure: insecure || undefined }) },
 });
 
 async function writeFiles(contents: readonly (readonly [path: string, what: string, content: object])[]) {

@@ -233,10 +233,11 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
 }
 
 function checkReplay(path: string, requirements: readonly Requirement[]): void {
-  const [requirement] = requirements;
-  if (requirements.length !== 1) throw wrongUsage('--replay needs --only with one requirement');
-  if (requirement!.kind === 'scenario' || requirement!.kind === 'monitor')
-    throw wrongUsage(`--replay: ${requirement!.id} has no lookups to replay; omit --replay`);
+  const [requirement, another] = requirements;
+  if (requirement === undefined || another !== undefined)
+    throw wrongUsage('--replay needs --only with one requirement');
+  if (requirement.kind === 'scenario' || requirement.kind === 'monitor')
+    throw wrongUsage(`--replay: ${requirement.id} has no lookups to replay; omit --replay`);
   if (!/^(?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)$/.test(path))
     throw wrongUsage(
       `--replay ${path}: needs a path from a report, such as 'user-status;id spelling=upper case@14:0'`,

@@ -71,14 +71,14 @@ function inUtc(date: unknown): unknown {
 }
 
 /** Returns the fixture to write. It contains the name of the variable instead of the key. */
-export function fixtureOf({ users, deposits }: ServerData, schema: string): Fixture {
+export function fixtureOf({ users, deposits }: ServerData, schema: string) {
   return {
     $schema: schema,
     partners: [{ id: PARTNER }],
     apiKeys: [{ key: `\${${KEY_VARIABLE}}`, partner: PARTNER, state: 'active' }],
     users: [...users],
     deposits: users.length === 0 ? [] : [...deposits],
-  };
+  } satisfies Fixture;
 }
 
 /** Returns the fixture for the check of the server. It contains the ids even if the server does not know them. */
@@ -98,8 +98,8 @@ export function fixtureForCheck({ key, member, executed }: Answers, data: Server
 export function missingNotes({ member, executed }: Answers, data: ServerData): readonly string[] {
   const { users, deposits } = fixtureOf(data, '');
   const missing = [
-    ...(member !== undefined && users!.length === 0 ? ['users[0]'] : []),
-    ...(executed !== undefined && deposits!.length === 0 ? ['deposits[0]'] : []),
+    ...(member !== undefined && users.length === 0 ? ['users[0]'] : []),
+    ...(executed !== undefined && deposits.length === 0 ? ['deposits[0]'] : []),
   ];
   return missing.length === 0
     ? []
