@@ -1,6 +1,13 @@
 import type { JournalLine } from '../../mock/journal.ts';
 import { callerOf, gradeOf, scorecardOf, waitMs, type Grade } from '../../mock/scorecard.ts';
-import { CLOCK_TOLERANCE_MS, paceOf, POLL_PAUSE_MS, rules, type RuleId } from '../../mock/scorecard/rules.ts';
+import {
+  CLOCK_TOLERANCE_MS,
+  paceOf,
+  POLL_PAUSE_MS,
+  POLL_WINDOW_MS,
+  rules,
+  type RuleId,
+} from '../../mock/scorecard/rules.ts';
 
 /** A request of a run, with whether the state changed its answer. */
 export interface SeenRequest extends JournalLine {
@@ -32,8 +39,6 @@ const UNCHANGED = 'unchanged';
 export const LIMITED_SECONDS = 1;
 /** Time that the state `pending-longer` adds, in ms. */
 export const LONGER_MS = 300;
-/** Polls are counted in windows of this time, in ms. */
-const WINDOW_MS = 100;
 
 type Kind = 'kept' | 'broken' | 'unclear' | undefined;
 /** What a run says about a rule, with the requests that show it. */
@@ -127,10 +132,10 @@ export function isHasty(run: Pick<RunFacts, 'requests'>, unchanged: Pick<RunFact
     if (!all.some(({ isChanged }) => isChanged)) return false;
     const asked = before.get(target) ?? [];
     const pollers = asked.filter(({ status }) => status === 200).length;
-    const most = asked.length + pollers * (WINDOW_MS / POLL_PAUSE_MS);
+    const most = asked.length + pollers * (POLL_WINDOW_MS / POLL_PAUSE_MS);
     return all.some((first, at) => {
       const other = all[at + most];
-      return other !== undefined && waitMs(first, other) < WINDOW_MS;
+      return other !== undefined && waitMs(first, other) < POLL_WINDOW_MS;
     });
   });
 }

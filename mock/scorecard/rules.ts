@@ -27,6 +27,8 @@ export const CLOCK_TOLERANCE_MS = 100;
 export const LONGEST_PAUSE_MS = 30_000;
 /** Minimum pause between polls, in ms. */
 export const POLL_PAUSE_MS = 20;
+/** `sweep` counts polls in windows of this time, in ms. */
+export const POLL_WINDOW_MS = 100;
 
 const several = 'several tests sent the same request';
 
@@ -96,7 +98,7 @@ export const rules = [
     id: 'poll-pace',
     title: `Paused at least ${POLL_PAUSE_MS} ms between polls of a deposit`,
     clause: 'States and transitions',
-    counts: `three or more polls of a deposit with pauses below ${POLL_PAUSE_MS} ms`,
+    counts: `three or more polls of a deposit with pauses below ${POLL_PAUSE_MS} ms; in sweep, polls in ${POLL_WINDOW_MS} ms: all of the unchanged run, and ${POLL_WINDOW_MS / POLL_PAUSE_MS} for each test that polls, are allowed`,
     advice: 'wait a second or longer between two polls',
     needs: 'a deposit with two 404s in a row',
     otherwise: 'several tests looked at the deposit',
@@ -170,7 +172,8 @@ export const rules = [
     id: 'authorization',
     title: 'Sent the Authorization header',
     clause: 'Authentication 1',
-    counts: 'two or more lookups, all without a Bearer key',
+    counts:
+      'two or more lookups, all without a Bearer key; in sweep, a repeat that lacks the key of the unchanged run',
     advice: 'send `Authorization: Bearer <API_KEY>` with every request',
     needs: 'a GET of an endpoint',
     otherwise: 'a test of the answer 401',
