@@ -45,6 +45,11 @@ test('the time ends at the deadline, or earlier with `until`', async () => {
   assert.equal(spent(), 0);
 });
 
+test('with a virtual clock, real time ends a run too', () => {
+  assert.equal(budgetOf({ maxRealMs: 60_000 }).words(), undefined);
+  assert.match(budgetOf({ maxRealMs: 0 }).words()!, /--max-duration/);
+});
+
 test('no more than the maximum of requests, even at once', async () => {
   const { spend, spent, words } = budgetOf({ maxRequests: 10 });
   const outcomes = await Promise.all(Array.from({ length: 25 }, async () => spend()));

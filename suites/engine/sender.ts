@@ -42,7 +42,7 @@ export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'sig
   /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
   /** Whether a key was revoked during the run, so that it is not used any more. */
-  readonly wasRevoked: (key: KnownKey) => boolean;
+  readonly wasRevoked: (key: KnownKey, isNow?: boolean) => boolean;
   /** Gets every exchange as it ends. */
   readonly onExchange: (exchange: RunExchange) => void;
 }
@@ -113,6 +113,13 @@ function withKey({ known, clock, waiter, wasRevoked }: Sending, request: Request
   return made;
 }
 
+/** Whose limit a request uses, and whether it may count: a key that is revoked now gets 401, which does not. */
+function accountOf({ known, wasRevoked }: Sending, request: Request) {
+  const { credential } = request;
+  const asked = askedBy(known, request);
+  return credential.as === 'key' && wasRevoked(credential.key, true) ? { ...asked, cost: 0 as const } : asked;
+}
+
 /** Each request with the key that was chosen last: its facts are read once. */
 const keyed = new WeakMap<Request, Request>();
 
@@ -131,7 +138,7 @@ async function attempt(
     const request = withKey(sending, asked);
     if (request === undefined)
       return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-    const account = askedBy(known, request);
+    const account = accountOf(sending, request);
     const refusal =
       budget.ended(until) ??
       (isTargetGone(sending)
@@ -186,7 +193,7 @@ async function transmit(
     onExchange(defined({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined }));
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
-      const account = askedBy(known, request);
+      const account = accountOf(sending, request);
       recordReply(waiter, account, undefined, account.cost > 0, false);
       continue;
     }

@@ -100,9 +100,12 @@ export function createChanges(fixture: Known) {
     /** Whether a request is about something that changed, or that is changing. */
     concerns: (request: Request): boolean =>
       concerning(request).some(([, { change }]) => relationTo(change, request, fixture) === 'itself'),
-    /** Whether a key was revoked during this run. */
-    wasRevoked: ({ key }: KnownKey): boolean =>
-      [...all.values()].some(({ change }) => change.state === 'key revoked' && change.key.key === key),
+    /** Whether a key was revoked during this run: now, or also if that was undone. */
+    wasRevoked: ({ key }: KnownKey, isNow = false): boolean =>
+      [...all.values()].some(
+        ({ change, endedAt }) =>
+          change.state === 'key revoked' && change.key.key === key && (!isNow || endedAt === Infinity),
+      ),
     /**
      * What may be known at the time of an answer, the newest state first: two states while a change is under way.
      *

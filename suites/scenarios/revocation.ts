@@ -110,7 +110,9 @@ async function unreadiness(
   const ready = judgeReply(reply, ({ status }) =>
     status === 401 ? inconclusive('key-refused', words) : pass,
   );
-  if (ready.kind !== 'passed') return { finding: ready, request, reply };
+  // Other lookups have used up the limit of the key, so that it works.
+  const isUsedUp = reply.kind === 'trouble' && reply.code === 'rate-limited';
+  if (ready.kind !== 'passed' && !isUsedUp) return { finding: ready, request, reply };
   const [revoked] = known.revokedKeys;
   if (revoked === undefined) return undefined;
   const [control] = await send({ ...request, credential: { as: 'key', key: revoked } });
