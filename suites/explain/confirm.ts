@@ -1,15 +1,20 @@
+import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { idOf } from './history.ts';
 import type { Prober, Wanted } from './probe.ts';
-import { LATER, timesOf, type Regime, type Times, type Trial } from './regime.ts';
+import { isLike, isSameEntity, LATER, timesOf, type Regime, type Times, type Trial } from './regime.ts';
 import { MIN_SHARE, shareOf, type Share } from './statistics.ts';
+import { ENOUGH, findFeature, type ValueCondition } from './values.ts';
 
 export interface Confirmed {
+  readonly levels: Levels;
   /** New lookups with the levels of the failure. */
   readonly trials: readonly Trial[];
   readonly regime: Regime;
   /** The times of asking at which it fails; undefined if at all, or if nobody knows. */
   readonly times: Times | undefined;
+  /** Which values fail, if a feature separates them. */
+  readonly feature?: ValueCondition;
 }
 
 const REPEATS = 10;
@@ -19,9 +24,6 @@ const [MIN_TRIALS, MAX_TRIALS] = [10, 40];
 
 /** New lookups that are sent if the same request failed only once. */
 const ONCE_TRIALS = 3;
-
-/** Values of each kind that are enough to look for a feature. */
-export const ENOUGH = 6;
 
 /** Sends the same request again. Says how often it failed, the first time included. */
 export async function repeat({ failure, endpoint, ask }: Prober): Promise<Share> {
@@ -52,28 +54,35 @@ export async function confirm(prober: Prober, levels: Levels, repeats: Share): P
       [found, wanted] = [kept, { keepsExample: true }];
   }
   const { trials } = found;
-  const times = isRandom ? undefined : timesOf(prober.observations().filter(isLike(levels)))?.times;
-  return {
-    trials,
-    times,
-    regime: {
-      ...wanted,
-      isRandom: isRandom || (isOnce && times === undefined),
-      share: shareOf(trials),
-      ofSame: isRandom ? repeats : { failed: REPEATS, of: REPEATS },
-      sendings: times?.nth ?? found.sendings,
-      isFresh: times?.isOnly === true,
-    },
+  const times = isRandom ? undefined : timesOf(prober.observations().filter(isLike(levels)));
+  const regime: Regime = {
+    ...wanted,
+    isRandom: isRandom || (isOnce && times === undefined),
+    share: shareOf(trials),
+    ofSame: isRandom ? repeats : { failed: REPEATS, of: REPEATS },
+    sendings: times?.nth ?? found.sendings,
+    isFresh: times?.isOnly === true,
   };
+  return { levels, trials, times, ...(await narrowed(prober, levels, regime, trials)) };
 }
 
-/** How often a lookup is asked for and what else is sent meanwhile are no levels of a single request. */
-export const isLike =
-  (levels: Levels) =>
-  ({ levels: others }: { readonly levels: Levels }): boolean =>
-    Object.entries(levels).every(
-      ([name, level]) => name === 'repetition' || name === 'load' || others[name as keyof Levels] === level,
-    );
+/** If not all lookups fail: those with values that have a feature, or with the entities that failed. */
+async function narrowed(
+  prober: Prober,
+  levels: Levels,
+  regime: Regime,
+  trials: readonly Trial[],
+): Promise<Pick<Confirmed, 'regime' | 'feature'>> {
+  if (trials.every(({ hasFailed }) => hasFailed) && trials.length > 0) return { regime };
+  const feature = regime.isRandom ? undefined : await findFeature(prober, [levels], regime, trials);
+  if (feature !== undefined)
+    return { feature, regime: { ...regime, fits: (one) => feature.holds(one) === true } };
+  if (factsOfLevels(prober.endpoint, levels).entity === 'unknown') return { regime };
+  const { exchange, origin } = prober.failure;
+  const failed = trials.filter(({ hasFailed }) => hasFailed).map(({ request }) => request);
+  if (isSameEntity(levels, origin!.levels)) failed.push(exchange.request);
+  return { regime: { ...regime, only: { ids: new Set(failed.map(idOf)), levels } } };
+}
 
 interface Try extends Wanted {
   readonly sendings: number;

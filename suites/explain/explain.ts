@@ -4,13 +4,13 @@ import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { isFeasible } from '../model/feasible.ts';
 import type { LookupRow } from '../requirement.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
-import { confirm, isLike, repeat, type Confirmed } from './confirm.ts';
+import { confirm, repeat, type Confirmed } from './confirm.ts';
 import { idOf } from './history.ts';
 import { minimise, shrink } from './minimise.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
-import { isAt, isSameEntity, LATER, timesOf, type Regime, type Trial } from './regime.ts';
+import { isAt, isLike, isSameEntity, LATER, timesOf, type Regime, type Trial } from './regime.ts';
 import { MIN_SHARE, shareOf } from './statistics.ts';
-import { holds, timesPart, validate, type Part, type Validated } from './validate.ts';
+import { alike, askFresh, timesPart, validate, type Part, type Validated } from './validate.ts';
 import { findFeature, type ValueCondition } from './values.ts';
 import { maskedBy, vary } from './vary.ts';
 
@@ -30,32 +30,23 @@ export async function explain(
   const intermittent = repeats.failed < repeats.of ? { intermittent: repeats } : {};
   if (origin === undefined || prober.isOver()) return intermittent;
   const start = startOf(prober, origin.levels);
-  let base = start;
-  let confirmed = await confirm(prober, base, repeats);
-  if (confirmed.regime.share.failed === 0 && start !== origin.levels) {
-    base = origin.levels;
-    confirmed = await confirm(prober, base, repeats);
-  }
+  let confirmed = await confirm(prober, start, repeats);
+  if (confirmed.regime.share.failed === 0 && start !== origin.levels)
+    confirmed = await confirm(prober, origin.levels, repeats);
   const isLost = confirmed.times === undefined || confirmed.regime.share.failed === 0;
   if (repeats.failed === 1 && isLost) return intermittent;
-  let first = await regimeOf(prober, base, confirmed);
   // Even many draws show nothing.
-  if (isTooRare(first)) return { ...intermittent, ...recorded(NOTHING, confirmed.trials) };
-  const levels = await minimise(prober, base, first.regime);
-  if (!isSameValue(levels, base)) {
-    confirmed = await confirm(prober, levels, repeats);
-    first = await regimeOf(prober, levels, confirmed);
-  }
-  const { conditions, failing } = await vary(prober, levels, first.regime);
-  const parts = conditions.map((one): Part => ({ kind: 'levels', ...one }));
-  const found = await completed(prober, parts, failing, { ...confirmed, ...first });
-  const regime = { ...first.regime, ...found.regime };
-  const checked = await validate({ prober, levels, regime }, found.parts);
+  if (isTooRare(confirmed.regime)) return { ...intermittent, ...recorded(NOTHING, confirmed.trials) };
+  const levels = await minimise(prober, confirmed.levels, confirmed.regime);
+  if (!isSameValue(levels, confirmed.levels)) confirmed = await confirm(prober, levels, repeats);
+  const { conditions, failing } = await vary(prober, levels, confirmed.regime);
+  const { parts, regime, partial } = await completed(prober, conditions, failing, confirmed);
+  const checked = await validate({ prober, levels, regime }, parts);
   const shrunk = await shrink(prober, plainOf(prober, levels), regime);
   const isOnlyOnce = checked.where.some((part) => part.kind === 'times' && part.times.isOnly);
   return {
     ...(isOnlyOnce ? {} : intermittent),
-    ...recorded(checked, found.partial),
+    ...recorded(checked, partial),
     ...shrunk,
   };
 }
@@ -76,87 +67,64 @@ function plainOf({ endpoint, known }: Prober, levels: Levels): Levels {
   return isFeasible(endpoint, moved, known) ? moved : levels;
 }
 
-interface Found {
-  readonly regime: Regime;
-  readonly feature?: ValueCondition;
-}
-
 /** Whether lookups with these levels have the same values. */
 const isSameValue = (one: Levels, other: Levels) =>
   isSameEntity(one, other) && one.malformation === other.malformation;
 
-/** How to go on if not all lookups fail: with values that have a feature, or with the entities that failed. */
-async function regimeOf(prober: Prober, base: Levels, { regime, trials }: Confirmed): Promise<Found> {
-  if (trials.every(({ hasFailed }) => hasFailed) && trials.length > 0) return { regime };
-  const feature = regime.isRandom ? undefined : await findFeature(prober, [base], regime, trials);
-  if (feature !== undefined)
-    return { feature, regime: { ...regime, fits: (one) => feature.holds(one) === true } };
-  const isSeen = factsOfLevels(prober.endpoint, base).entity !== 'unknown';
-  const ids = new Set([
-    ...(isSameEntity(base, prober.failure.origin!.levels) ? [idOf(prober.failure.exchange.request)] : []),
-    ...trials.flatMap((one) => (one.hasFailed ? [idOf(one.request)] : [])),
-  ]);
-  return { regime: isSeen ? { ...regime, only: { ids, levels: base } } : regime };
-}
-
-const isTooRare = ({ regime: { share, only, fits } }: Found): boolean =>
+const isTooRare = ({ share, only, fits }: Regime): boolean =>
   only === undefined && fits === undefined && share.failed < MIN_SHARE * share.of;
 
 /** Adds what shows only when the levels are known: the times of asking, and a feature of the values. */
 async function completed(
   prober: Prober,
-  parts: readonly Part[],
+  conditions: readonly Part[],
   failing: readonly Levels[],
-  { regime, times: before, feature: early, trials }: Confirmed & Found,
+  { regime, times: before, feature: early, trials }: Confirmed,
 ) {
-  const { isRandom } = regime;
-  const alike = () =>
-    prober
-      .observations()
-      .filter(
-        (one) =>
-          one.levels.key === failing[0]!.key &&
-          parts.every((part) => holds(part, one)) &&
-          regime.fits?.(one.request) !== false,
-      );
+  const [levels] = failing as readonly [Levels];
+  const seen = () =>
+    alike(prober, levels, conditions).filter(({ request }) => regime.fits?.(request) !== false);
   let times = before;
-  if (!isRandom && times === undefined && prober.nthOfFailure.id !== 1) {
-    await askFresh(prober, failing[0]!, regime);
-    times = timesOf(alike())?.times;
+  if (!regime.isRandom && times === undefined && prober.nthOfFailure.id !== 1) {
+    await askFresh(prober, levels, { ...regime, maxAsked: 1, sendings: LATER });
+    times = timesOf(seen());
   }
-  let feature = early;
-  let partial: readonly Trial[] = [];
-  if (!isRandom && feature === undefined) {
-    const ids = byId(
-      alike().filter(
-        (one) => failing.some((levels) => isLike(levels)(one)) && (times === undefined || isAt(times, one)),
-      ),
-    );
-    const lists = hasOnlyIds(failing[0]!) ? [trials, ids] : [trials];
-    for (const list of lists)
-      if (partial.length === 0 && (await isPartial(prober, failing[0]!, list))) partial = list;
-    const isMany = ids.length >= MIN_TO_HALVE;
-    if (partial.length > 0)
-      feature = await findFeature(
-        prober,
-        failing,
-        { ...regime, isFresh: false },
-        isMany ? ids.filter((_, nth) => nth % 2 === 0) : ids,
-      );
-  }
-  const holdsFeature = feature?.holds;
+  const isTried = regime.isRandom || early !== undefined;
+  const isFailing = (one: ReturnType<typeof seen>[number]) =>
+    failing.some((some) => isLike(some)(one)) && (times === undefined || isAt(times, one));
+  const { feature, partial } = isTried
+    ? { feature: early, partial: [] }
+    : await valuesOf(prober, failing, regime, [trials, byId(seen().filter(isFailing))]);
   return {
-    partial: feature === undefined ? partial : [],
+    partial,
     regime: {
-      ...(holdsFeature === undefined ? {} : { fits: (one: Trial['request']) => holdsFeature(one) === true }),
+      ...regime,
+      ...(feature === undefined ? {} : { fits: (one: Trial['request']) => feature.holds(one) === true }),
       ...(times === undefined ? {} : { sendings: times.nth, isFresh: times.isOnly }),
     },
     parts: [
-      ...parts,
+      ...conditions,
       ...(times === undefined ? [] : [timesPart(times)]),
-      ...(feature === undefined ? [] : [{ kind: 'value' as const, ...feature }]),
+      ...(feature === undefined ? [] : [feature]),
     ],
   };
+}
+
+/** If some values pass: a feature of those that fail, or lookups that show both. */
+async function valuesOf(
+  prober: Prober,
+  failing: readonly Levels[],
+  regime: Regime,
+  [trials, ids]: readonly [readonly Trial[], readonly Trial[]],
+): Promise<{ readonly feature?: ValueCondition | undefined; readonly partial: readonly Trial[] }> {
+  const [levels] = failing as readonly [Levels];
+  for (const list of hasOnlyIds(levels) ? [trials, ids] : [trials]) {
+    if (!(await isPartial(prober, levels, list))) continue;
+    const some = ids.length >= MIN_TO_HALVE ? ids.filter((_, nth) => nth % 2 === 0) : ids;
+    const feature = await findFeature(prober, failing, { ...regime, isFresh: false }, some);
+    return { feature, partial: feature === undefined ? list : [] };
+  }
+  return { partial: [] };
 }
 
 /** Whether some values pass, also when they are asked for again. */
@@ -173,15 +141,6 @@ const hasOnlyIds = ({ malformation, header }: Levels) =>
 
 /** If so many values were tried, half of them are kept for the prediction. */
 const MIN_TO_HALVE = 40;
-
-/** Asks for ids that were hardly asked for with this key, and with the second one. */
-async function askFresh(prober: Prober, levels: Levels, regime: Regime): Promise<void> {
-  for (const key of [levels['active key'], 'second']) {
-    const some: Levels = { ...levels, 'active key': key };
-    const requests = prober.draw(some, { ...regime, maxAsked: 1 }).slice(0, LATER);
-    for (const request of requests) await prober.ask(request, some, LATER);
-  }
-}
 
 /** The values that were tried, those that fail first. One fails if one of its lookups did. */
 function byId(observations: readonly Trial[]): readonly Trial[] {

@@ -59,7 +59,7 @@ export async function shrink(
   let tries = 0;
   let smallest: Exchange | undefined;
   const failsAgain = async (request: Request): Promise<boolean> => {
-    if (tries++ >= MAX_SHRINKS || prober.signatureOf(request) !== prober.signature) return false;
+    if (tries++ >= MAX_SHRINKS || !prober.canFail(request)) return false;
     const { outcome, sent } = await prober.ask(request, levels, regime.sendings);
     if (outcome !== 'fails' || sent?.reply.kind !== 'answer') return false;
     smallest = sent;
@@ -76,12 +76,8 @@ export async function shrink(
     at = { pick: prober.nearPick };
     await failsAgain(requestAt(endpoint, levels, known, seed, at));
   }
-  const found =
-    smallest?.reply.kind === 'answer' &&
-    prober
-      .findings(smallest.reply)
-      .find(({ row, verdict }) => row === prober.row && verdict.kind === 'failed');
-  return found && smallest
-    ? { verdict: found.verdict, evidence: smallest, path: pathOf(endpoint, levels, at) }
+  const verdict = smallest?.reply.kind === 'answer' ? prober.verdictOf(smallest.reply) : undefined;
+  return verdict && smallest
+    ? { verdict, evidence: smallest, path: pathOf(endpoint, levels, at) }
     : undefined;
 }

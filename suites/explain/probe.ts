@@ -72,7 +72,7 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
   const { tally, known, seed } = context;
   const { exchange, origin } = failure;
   const { endpoint } = exchange.request;
-  const { signature, signatureOf, isComparable, outcomeOf } = createComparison(row, failure, context);
+  const { isComparable, outcomeOf } = createComparison(row, failure, context);
   const observed: Observation[] = [];
   let logged: readonly Observation[] | undefined;
   let draws = 0;
@@ -99,15 +99,16 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
       : [];
 
   return {
-    row,
     failure,
     endpoint,
     known,
     seed,
     isOver: context.isOver,
-    findings: (answer: Answer) => findingsOf(tally, answer),
-    signatureOf,
-    signature,
+    /** What is wrong with an answer. */
+    verdictOf: (answer: Answer) =>
+      findingsOf(tally, answer).find((one) => one.row === row && one.verdict.kind === 'failed')?.verdict,
+    /** Whether the failing answer would also be wrong for this lookup. */
+    canFail: isComparable,
     ask,
     /** Which time of asking failed. */
     nthOfFailure: tally.log.find(({ reply }) => reply === exchange.reply)?.nth ?? NOBODY_KNOWS,
@@ -242,12 +243,7 @@ function createComparison(row: LookupRow, { exchange, verdict }: Failure, { know
     return isAsked || right.length === 1 ? 'passes' : 'unknown';
   };
 
-  return {
-    signature,
-    signatureOf: (request: Request) => signatureOf(factsOf(known, request)),
-    isComparable,
-    outcomeOf,
-  };
+  return { isComparable, outcomeOf };
 }
 
 const aspectOf = ({ verdict }: Finding) => ('aspect' in verdict ? verdict.aspect : undefined);

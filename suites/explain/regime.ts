@@ -1,7 +1,7 @@
-import type { Levels } from '../model/factors.ts';
+import type { FactorName, Levels } from '../model/factors.ts';
 import type { Request } from '../request.ts';
 import { idOf, type Nth } from './history.ts';
-import type { Observation, Wanted } from './probe.ts';
+import type { Observation, Prober, Wanted } from './probe.ts';
 import { drawsFor, shareOf, type Share } from './statistics.ts';
 
 /** A lookup that was sent as often as it takes to fail. */
@@ -23,6 +23,17 @@ export interface Regime extends Wanted {
   /** The entities that failed, if not all do, and their levels. */
   readonly only?: { readonly ids: ReadonlySet<string>; readonly levels: Levels };
 }
+
+/** Factors that one request does not have: how often it is asked for is its history, and probes are sent alone. */
+export const ofSeveral: ReadonlySet<string> = new Set<FactorName>(['repetition', 'load']);
+
+/** Whether a lookup has these levels, but for those that a single request does not have. */
+export const isLike =
+  (levels: Levels) =>
+  ({ levels: others }: { readonly levels: Levels }): boolean =>
+    Object.entries(levels).every(
+      ([name, level]) => ofSeveral.has(name) || others[name as FactorName] === level,
+    );
 
 const ofEntity = ['situation', 'data', 'id version'] as const;
 
@@ -49,6 +60,36 @@ export const shareWith = (regime: Regime, levels: Levels): Share =>
 /** How many of them must pass to show that the levels matter. */
 export const drawsWith = (regime: Regime, levels: Levels): number => drawsFor(shareWith(regime, levels));
 
+/** When to stop, besides the end of the budget. */
+interface Until {
+  /** Number of lookups that show something. */
+  readonly enough?: number;
+  readonly isDone?: (trials: readonly Trial[]) => boolean;
+  /** Whether to send each drawn lookup only once. The same id again shows nothing new. */
+  readonly isEachOnce?: boolean;
+}
+
+/** Sends new lookups, with some levels in turn, until enough of them show something. */
+export async function tryInTurn(
+  prober: Prober,
+  rows: readonly Levels[],
+  regime: Regime,
+  { enough = drawsWith(regime, rows[0]!), isDone, isEachOnce = false }: Until = {},
+): Promise<readonly Trial[]> {
+  const draws = rows.map((levels) => prober.draw(levels, wantedOf(regime, levels)));
+  const trials: Trial[] = [];
+  for (let nth = 0; nth < 2 * enough * rows.length && trials.length < enough; nth++) {
+    const requests = draws[nth % rows.length]!;
+    const turn = Math.floor(nth / rows.length);
+    if (requests.length === 0 || (isEachOnce && turn >= requests.length)) continue;
+    const request = requests[turn % requests.length]!;
+    const { outcome } = await prober.ask(request, rows[nth % rows.length]!, regime.sendings);
+    if (outcome !== 'unknown') trials.push({ request, hasFailed: outcome === 'fails' });
+    if (prober.isOver() || isDone?.(trials) === true) break;
+  }
+  return trials;
+}
+
 /** The times of asking at which lookups fail. */
 export interface Times {
   /** What is asked again with the same key: an id, a URL, or a URL with the same header fields. */
@@ -69,26 +110,28 @@ const candidates = (['id', 'url', 'request'] as const).flatMap((what): readonly 
   { what, nth: LATER, isOnly: true },
 ]);
 
+/** How lookups of these times did, and those of other times. Values that never fail show nothing. */
+export function sharesAt(times: Times, observations: readonly Observation[]) {
+  const failing = new Set(observations.flatMap((one) => (one.hasFailed ? [idOf(one.request)] : [])));
+  const shown = observations.filter(
+    ({ nth, request }) => nth[times.what] !== undefined && failing.has(idOf(request)),
+  );
+  const inside = shareOf(shown.filter((one) => isAt(times, one)));
+  return { shown, inside, outside: shareOf(shown.filter((one) => !isAt(times, one))) };
+}
+
 /**
- * The times at which all lookups fail, while they pass at all others.
+ * The times at which all lookups fail, while they pass at all others; undefined if nothing separates them.
  *
  * @param observations of lookups that differ only in how often they were asked for, and in their values
- * @returns with the number of lookups that passed at other times; undefined if nothing separates them
  */
-export function timesOf(
-  observations: readonly Observation[],
-): { readonly times: Times; readonly inside: Share; readonly outside: Share } | undefined {
-  // Values that never fail show nothing.
-  const failing = new Set(observations.flatMap((one) => (one.hasFailed ? [idOf(one.request)] : [])));
-  const shown = observations.filter(({ request }) => failing.has(idOf(request)));
+export function timesOf(observations: readonly Observation[]): Times | undefined {
   const found = candidates.flatMap((times) => {
-    const known = shown.filter(({ nth }) => nth[times.what] !== undefined);
-    const inside = shareOf(known.filter((one) => isAt(times, one)));
-    const outside = shareOf(known.filter((one) => !isAt(times, one)));
+    const { shown, inside, outside } = sharesAt(times, observations);
     const separates = inside.failed === inside.of && outside.failed === 0;
-    return separates && hasEdges(times, known) ? [{ times, inside, outside }] : [];
+    return separates && hasEdges(times, shown) ? [{ times, passed: outside.of }] : [];
   });
-  return found.toSorted((one, other) => other.outside.of - one.outside.of)[0];
+  return found.toSorted((one, other) => other.passed - one.passed)[0]?.times;
 }
 
 /** Whether the first of these times was tried, the one before it, and the one after the only one. */

@@ -1,14 +1,16 @@
 import { factors, plainLevels, situationOf, type Levels } from '../model/factors.ts';
 import type { Request } from '../request.ts';
 import { idOf } from './history.ts';
-import type { Prober } from './probe.ts';
+import type { Observation, Prober } from './probe.ts';
 import {
   drawsWith,
   isAt,
   isSameEntity,
+  LATER,
+  sharesAt,
   shareWith,
   timesWords,
-  wantedOf,
+  tryInTurn,
   type Regime,
   type Times,
   type Trial,
@@ -17,11 +19,14 @@ import { chanceOf, drawsFor, MAX_DRAWS, shareOf, SIGNIFICANT, type Share } from 
 import type { ValueCondition } from './values.ts';
 import type { LevelCondition } from './vary.ts';
 
+interface TimesCondition {
+  readonly kind: 'times';
+  readonly times: Times;
+  readonly words: string;
+}
+
 /** A part of the condition of a failure. */
-export type Part =
-  | ({ readonly kind: 'levels' } & LevelCondition)
-  | { readonly kind: 'times'; readonly times: Times; readonly words: string }
-  | ({ readonly kind: 'value' } & ValueCondition);
+export type Part = LevelCondition | TimesCondition | ValueCondition;
 
 /** What new lookups showed about a condition. */
 export interface Validated {
@@ -75,8 +80,7 @@ async function tryWith({ prober, levels, regime }: Subject, parts: readonly Part
   const rows = parts.flatMap((part) =>
     part.kind === 'levels' ? part.failing.map((level): Levels => ({ ...levels, [part.factor]: level })) : [],
   );
-  const all = [levels, ...rows.filter(prober.isComparable)];
-  return shareOf(await tryInTurn(prober, all, regime, false));
+  return shareOf(await tryInTurn(prober, [levels, ...rows.filter(prober.isComparable)], regime));
 }
 
 /** New lookups without a part; undefined if there are too few, or too few different ids. */
@@ -85,29 +89,30 @@ async function tryWithout(
   parts: readonly Part[],
   part: Part,
 ): Promise<Share | undefined> {
-  if (part.kind === 'times') return tryOtherTimes({ prober, levels, regime }, parts, part.times);
+  if (part.kind === 'times') return tryOtherTimes({ prober, levels, regime }, parts, part);
   const seen = part.kind === 'levels' ? seenWithout(prober, levels, parts, part) : [];
   if (seen.some(({ hasFailed }) => hasFailed)) return shareOf(seen);
-  const trials = await (part.kind === 'levels'
-    ? tryInTurn(prober, part.passing, regime, true)
-    : tryInTurn(prober, [levels], { ...regime, fits: (one) => part.holds(one) === false }, true));
+  const isDone = (some: readonly Trial[]) => some.some(({ hasFailed }) => hasFailed);
+  const rows = part.kind === 'levels' ? part.passing : [levels];
+  const outside =
+    part.kind === 'levels' ? regime : { ...regime, fits: (one: Request) => part.holds(one) === false };
+  const trials = await tryInTurn(prober, rows, outside, { isDone });
   const share = shareOf(trials);
   if (share.failed > 0) return share;
-  const [some = levels] = part.kind === 'levels' ? part.passing : [];
-  if (share.of < drawsWith(regime, some))
+  if (share.of < drawsWith(regime, rows[0]!))
     return part.kind === 'value' ? { failed: 0, of: part.predicted } : undefined;
-  if (part.kind !== 'levels' || part.passing.every((one) => isSameEntity(one, levels))) return share;
+  if (part.kind === 'value' || rows.every((one) => isSameEntity(one, levels))) return share;
   if (regime.keepsExample === true || separatesIds({ prober, levels }, parts, part, trials)) return share;
   // Few entities failed. The other partner's are more.
   const having = asOtherPartner(prober, [levels]);
-  if (having.length > 0) await tryInTurn(prober, having, regime, false);
-  const rows = [...part.passing, ...asOtherPartner(prober, part.passing)];
+  if (having.length > 0) await tryInTurn(prober, having, regime);
   const tried = new Set(trials.map(({ request }) => idOf(request)));
   const fits = regime.fits ?? (() => true);
   const others = { ...regime, fits: (one: Request) => fits(one) && !tried.has(idOf(one)) };
-  const all = [...trials, ...(await tryInTurn(prober, rows, others, true, MAX_DRAWS))];
-  const shareOfAll = shareOf(all);
-  return shareOfAll.failed > 0 || separatesIds({ prober, levels }, parts, part, all) ? shareOfAll : undefined;
+  const until = { enough: MAX_DRAWS, isEachOnce: true, isDone };
+  const more = await tryInTurn(prober, [...rows, ...asOtherPartner(prober, rows)], others, until);
+  const all = [...trials, ...more];
+  return isDone(all) || separatesIds({ prober, levels }, parts, part, all) ? shareOf(all) : undefined;
 }
 
 /** The same lookups of the other partner's data with its own key. */
@@ -130,7 +135,7 @@ function asOtherPartner({ endpoint, isComparable }: Prober, rows: readonly Level
 function separatesIds(
   { prober, levels: base }: Pick<Subject, 'prober' | 'levels'>,
   parts: readonly Part[],
-  part: Part & { readonly kind: 'levels' },
+  part: LevelCondition,
   trials: readonly Trial[],
 ): boolean {
   const failing = new Map<string, boolean>();
@@ -148,12 +153,7 @@ function separatesIds(
 }
 
 /** Lookups that were sent before, with all parts but one. */
-const seenWithout = (
-  prober: Prober,
-  { key }: Levels,
-  parts: readonly Part[],
-  part: Part & { readonly kind: 'levels' },
-) =>
+const seenWithout = (prober: Prober, { key }: Levels, parts: readonly Part[], part: LevelCondition) =>
   prober
     .observations()
     .filter(
@@ -163,7 +163,7 @@ const seenWithout = (
         parts.every((other) => other === part || holds(other, one)),
     );
 
-type Seen = Pick<ReturnType<Prober['observations']>[number], 'request' | 'levels' | 'nth'>;
+type Seen = Pick<Observation, 'request' | 'levels' | 'nth'>;
 
 /** Whether a lookup has a part of a condition. */
 export const holds = (part: Part, seen: Seen): boolean =>
@@ -177,59 +177,37 @@ export const holds = (part: Part, seen: Seen): boolean =>
 async function tryOtherTimes(
   { prober, levels, regime }: Subject,
   parts: readonly Part[],
-  times: Times,
+  part: TimesCondition,
 ): Promise<Share | undefined> {
+  const { times } = part;
   const enough = drawsFor(regime.ofSame);
-  const seen = () => {
-    const known = prober
-      .observations()
-      .filter((one) => one.nth[times.what] !== undefined)
-      .filter((one) => one.levels.key === levels.key)
-      .filter((one) => parts.every((part) => part.kind === 'times' || holds(part, one)));
-    // Values that never fail show nothing.
-    const failing = new Set(known.flatMap((one) => (one.hasFailed ? [idOf(one.request)] : [])));
-    const shown = known.filter(({ request }) => failing.has(idOf(request)));
-    return {
-      inside: shareOf(shown.filter((one) => isAt(times, one))),
-      outside: shareOf(shown.filter((one) => !isAt(times, one))),
-    };
-  };
-  for (const key of [levels['active key'], 'second']) {
-    const some: Levels = { ...levels, 'active key': key };
-    for (const request of prober.draw(some, { ...regime, isFresh: true })) {
-      const { outside } = seen();
-      if (outside.of >= enough || outside.failed > 0 || prober.isOver()) break;
-      await prober.ask(request, some, times.nth);
-      if (times.isOnly) await prober.ask(request, some);
-    }
-  }
-  const { inside, outside } = seen();
+  const others = parts.filter((one) => one !== part);
+  const shares = () => sharesAt(times, alike(prober, levels, others));
+  const isDone = () => shares().outside.of >= enough || shares().outside.failed > 0;
+  await askFresh(prober, levels, { ...regime, isFresh: true, sendings: times.nth }, { times, isDone });
+  const { inside, outside } = shares();
   const isClear = outside.of >= enough || (outside.of > 1 && chanceOf(inside, outside) < SIGNIFICANT / 2);
   return outside.failed > 0 || isClear ? outside : undefined;
 }
 
-/** Sends new lookups, with some levels in turn. */
-async function tryInTurn(
+/** Lookups with the same key that have these parts. */
+export const alike = (prober: Prober, { key }: Levels, parts: readonly Part[]): readonly Observation[] =>
+  prober.observations().filter((one) => one.levels.key === key && parts.every((part) => holds(part, one)));
+
+/** Asks for ids that were hardly asked for with this key, and with the second one, until they fail. */
+export async function askFresh(
   prober: Prober,
-  rows: readonly Levels[],
+  levels: Levels,
   regime: Regime,
-  isUntilFailure: boolean,
-  most?: number,
-): Promise<readonly Trial[]> {
-  const isEachOnce = most !== undefined;
-  const enough = most ?? drawsWith(regime, rows[0]!);
-  const draws = rows.map((levels) => prober.draw(levels, wantedOf(regime, levels)));
-  const trials: Trial[] = [];
-  for (let nth = 0; nth < 2 * enough * rows.length && trials.length < enough; nth++) {
-    const requests = draws[nth % rows.length]!;
-    if (requests.length === 0) continue;
-    const turn = Math.floor(nth / rows.length);
-    // The same id again shows nothing new.
-    if (isEachOnce && turn >= requests.length) continue;
-    const request = requests[turn % requests.length]!;
-    const { outcome } = await prober.ask(request, rows[nth % rows.length]!, regime.sendings);
-    if (outcome !== 'unknown') trials.push({ request, hasFailed: outcome === 'fails' });
-    if (prober.isOver() || (isUntilFailure && outcome === 'fails')) break;
+  { times, isDone = () => false }: { readonly times?: Times; readonly isDone?: () => boolean } = {},
+): Promise<void> {
+  for (const key of [levels['active key'], 'second']) {
+    const some: Levels = { ...levels, 'active key': key };
+    const requests = prober.draw(some, regime);
+    for (const request of times === undefined ? requests.slice(0, LATER) : requests) {
+      if (isDone() || prober.isOver()) break;
+      await prober.ask(request, some, regime.sendings);
+      if (times?.isOnly === true) await prober.ask(request, some);
+    }
   }
-  return trials;
 }

@@ -1,84 +1,72 @@
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import { idOf } from './history.ts';
-import { ENOUGH } from './confirm.ts';
 import type { Regime, Trial } from './regime.ts';
 import type { Levels } from '../model/factors.ts';
 import type { Prober } from './probe.ts';
 
-/** A property of a value, as a number. */
+/** A property of a value, as a number between `least` and `most`. */
 interface Feature {
   readonly of: (request: Request, known: Known) => number | undefined;
-  /** What a value in a range has, or one outside it. */
-  readonly words: (from: number, to: number) => string;
+  readonly name: string;
+  /** A number in words; its digits by default. */
+  readonly show?: (value: number) => string;
   readonly least: number;
   readonly most: number;
 }
 
-const hex = (digit: string | undefined) =>
-  digit !== undefined && /^[\da-f]$/.test(digit) ? Number.parseInt(digit, 16) : undefined;
-const range = (from: string, to: string) => (from === to ? from : `${from} to ${to}`);
-const digits = (verb: string) => (from: number, to: number) =>
-  `${verb} ${range(from.toString(16), to.toString(16))}`;
+const digitAt = (at: number) => (request: Request) => {
+  const digit = idOf(request).at(at) ?? '';
+  return /^[\da-f]$/.test(digit) ? Number.parseInt(digit, 16) : undefined;
+};
+
+const executionOf = (request: Request, known: Known) => {
+  const deposit = request.endpoint === 'deposit-check' ? known.depositById.get(idOf(request)) : undefined;
+  return deposit?.state === 'EXECUTED' ? deposit : undefined;
+};
 
 const timeOf = (request: Request, known: Known): Date | undefined => {
-  const id = idOf(request);
-  const deposit = known.depositById.get(id);
-  const time =
-    request.endpoint === 'user-status'
-      ? known.userById.get(id)?.date_joined
-      : deposit?.state === 'EXECUTED'
-        ? deposit.executedAt
-        : undefined;
+  const user = request.endpoint === 'user-status' ? known.userById.get(idOf(request)) : undefined;
+  const time = user?.date_joined ?? executionOf(request, known)?.executedAt;
   return time === undefined ? undefined : new Date(time);
 };
 
-const amountOf = (request: Request, known: Known) => {
-  const deposit = request.endpoint === 'deposit-check' ? known.depositById.get(idOf(request)) : undefined;
-  return deposit?.state === 'EXECUTED' ? deposit.amountInUsd : undefined;
+const hasWholeAmount = (request: Request, known: Known) => {
+  const amount = executionOf(request, known)?.amountInUsd;
+  return amount === undefined ? undefined : Number(Number.isInteger(amount));
 };
 
+const amounts = ['amount with cents', 'whole amount'] as const;
+const hex = { show: (digit: number) => digit.toString(16), least: 0, most: 15 };
+const month = (value: number) => `${value + 1}`;
+
 const features: readonly Feature[] = [
-  { of: (request) => hex(idOf(request)[0]), words: digits('id starts with'), least: 0, most: 15 },
-  { of: (request) => hex(idOf(request).at(-1)), words: digits('id ends with'), least: 0, most: 15 },
-  {
-    of: (request) => idOf(request).length,
-    words: (from, to) =>
-      `length of the value: ${to === Infinity ? `${from} or more` : range(`${from}`, `${to}`)}`,
-    least: 0,
-    most: Infinity,
-  },
-  {
-    of: (request, known) => {
-      const amount = amountOf(request, known);
-      return amount === undefined ? undefined : Number(Number.isInteger(amount));
-    },
-    words: (from) => (from === 1 ? 'whole amount' : 'amount with cents'),
-    least: 0,
-    most: 1,
-  },
-  {
-    of: (request, known) => timeOf(request, known)?.getUTCMonth(),
-    words: (from, to) => `month: ${range(`${from + 1}`, `${to + 1}`)}`,
-    least: 0,
-    most: 11,
-  },
-  {
-    of: (request, known) => timeOf(request, known)?.getUTCHours(),
-    words: (from, to) => `hour (UTC): ${range(`${from}`, `${to}`)}`,
-    least: 0,
-    most: 23,
-  },
+  { name: 'id starts with ', of: digitAt(0), ...hex },
+  { name: 'id ends with ', of: digitAt(-1), ...hex },
+  { name: 'length of the value: ', of: (request) => idOf(request).length, least: 0, most: Infinity },
+  { name: '', of: hasWholeAmount, show: (value) => amounts[value]!, least: 0, most: 1 },
+  { name: 'month: ', of: (...of) => timeOf(...of)?.getUTCMonth(), show: month, least: 0, most: 11 },
+  { name: 'hour (UTC): ', of: (...of) => timeOf(...of)?.getUTCHours(), least: 0, most: 23 },
 ];
+
+/** What a value in a range has. */
+function wordsOf({ name, show = String }: Feature, from: number, to: number): string {
+  const range = to === Infinity ? ' or more' : from === to ? '' : ` to ${show(to)}`;
+  return `value: ${name}${show(from)}${range}`;
+}
 
 /** A range of a feature that separates values that fail from those that pass. */
 export interface ValueCondition {
+  readonly kind: 'value';
   readonly words: string;
   /** Whether a value has it; undefined if no value between was tried. */
   readonly holds: (request: Request) => boolean | undefined;
   /** Number of new lookups without it that passed, as it predicted. */
   readonly predicted: number;
 }
+
+/** Values that fail, and that pass, which are enough to look for a feature. */
+export const ENOUGH = 6;
 
 /** Number of new lookups whose outcome a feature must predict. */
 const PREDICTED = 12;
@@ -148,7 +136,8 @@ function featureOf(trials: readonly Trial[], known: Known): Omit<ValueCondition,
       above === Infinity ? feature.most : to,
     ];
     return {
-      words: `value: ${feature.words(first, last)}`,
+      kind: 'value',
+      words: wordsOf(feature, first, last),
       holds: (request) => {
         const value = feature.of(request, known);
         if (value === undefined) return undefined;

@@ -3,11 +3,21 @@ import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
 import { idOf } from './history.ts';
 import type { Outcome, Prober } from './probe.ts';
-import { drawsWith, isOfEntity, isSameEntity, shareWith, wantedOf, type Regime } from './regime.ts';
-import { chanceOf, SIGNIFICANT } from './statistics.ts';
+import {
+  drawsWith,
+  isOfEntity,
+  isSameEntity,
+  ofSeveral,
+  shareWith,
+  tryInTurn,
+  type Regime,
+  type Trial,
+} from './regime.ts';
+import { chanceOf, shareOf, SIGNIFICANT } from './statistics.ts';
 
 /** Levels of a factor with which a lookup fails, while it passes with others. */
 export interface LevelCondition {
+  readonly kind: 'levels';
   readonly factor: FactorName;
   readonly failing: readonly string[];
   /** All levels of lookups that pass without the condition. */
@@ -15,9 +25,6 @@ export interface LevelCondition {
   /** `id spelling: upper case or mixed case` */
   readonly words: string;
 }
-
-/** Factors that one request does not have: how often it is asked for is its history, and probes are sent alone. */
-const ofSeveral: ReadonlySet<FactorName> = new Set(['repetition', 'load']);
 
 /** Factors that cannot matter, because another one decides the answer before. */
 export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
@@ -53,25 +60,21 @@ export async function probe(
   regime: Regime,
   isAnyEnough = false,
 ): Promise<ProbeOutcome> {
-  const requests = prober.draw(levels, wantedOf(regime, levels));
-  const enough = drawsWith(regime, levels);
   const before = shareWith(regime, levels);
   const isWhole = before.failed === before.of;
-  const ids = new Set<string>();
-  let [failed, of] = [0, 0];
-  for (let nth = 0; nth < 2 * enough && requests.length > 0 && of < enough; nth++) {
-    const request = requests[nth % requests.length]!;
-    const { outcome } = await prober.ask(request, levels, regime.sendings);
-    if (outcome !== 'unknown') of++;
-    if (outcome === 'fails') failed++;
-    if (outcome === 'passes') ids.add(idOf(request));
-    if (failed > 0 && (isAnyEnough || !isWhole || (failed === of && of === ALL_FAIL))) return 'fails';
-    if (prober.isOver()) return 'unknown';
-  }
-  if (of < enough) return 'unknown';
+  const isDone = (trials: readonly Trial[]) => {
+    const { failed, of } = shareOf(trials);
+    return failed > 0 && (isAnyEnough || !isWhole || (failed === of && of === ALL_FAIL));
+  };
+  const trials = await tryInTurn(prober, [levels], regime, { isDone });
+  if (isDone(trials)) return 'fails';
+  const enough = drawsWith(regime, levels);
+  if (trials.length < enough) return 'unknown';
+  const share = shareOf(trials);
+  if (share.failed > 0) return chanceOf(share, before) > SIGNIFICANT ? 'fails' : 'some fail';
+  const ids = new Set(trials.map(({ request }) => idOf(request)));
   const hasEnough = ids.size >= enough || regime.isRandom || isSameEntity(levels, base);
-  if (failed === 0) return hasEnough ? 'passes' : 'too few pass';
-  return chanceOf({ failed, of }, before) > SIGNIFICANT ? 'fails' : 'some fail';
+  return hasEnough ? 'passes' : 'too few pass';
 }
 
 /**
@@ -139,7 +142,13 @@ export async function vary(
     else if (isOfEntity(name)) all.push(...weak);
     if (name === 'situation') situations = [...failing, ...names];
     if (passing.length > 0)
-      found.push({ factor: name, failing, passing, words: wordsOf(factor, failing, passing.length) });
+      found.push({
+        kind: 'levels',
+        factor: name,
+        failing,
+        passing,
+        words: wordsOf(factor, failing, passing.length),
+      });
   }
   const conditions = found.toSorted((one, other) => at(list, one) - at(list, other));
   return { conditions, failing: all };
