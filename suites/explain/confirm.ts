@@ -1,8 +1,8 @@
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
-import { idOf } from './history.ts';
+import { idOf, LATER } from './history.ts';
 import type { Prober, Wanted } from './probe.ts';
-import { isLike, isSameEntity, LATER, timesOf, type Regime, type Times, type Trial } from './regime.ts';
+import { freshOf, isLike, isSameEntity, timesOf, type Regime, type Times, type Trial } from './regime.ts';
 import { MIN_SHARE, shareOf, type Share } from './statistics.ts';
 import { ENOUGH, findFeature, type ValueCondition } from './values.ts';
 
@@ -43,7 +43,7 @@ export async function confirm(prober: Prober, levels: Levels, repeats: Share): P
   const isRandom = !isOnce && repeats.failed < repeats.of;
   const sendings = isRandom ? 1 : Math.min(LATER, prober.nthOfFailure.id ?? LATER);
   const first = isOnce
-    ? { isFresh: true, sendings: sendings + 1, most: ONCE_TRIALS, isRandom }
+    ? { maxAsked: 0, sendings: sendings + 1, most: ONCE_TRIALS, isRandom }
     : { sendings, most: MAX_TRIALS, isRandom };
   let found = await tryNew(prober, levels, first);
   let wanted: Wanted = {};
@@ -61,7 +61,7 @@ export async function confirm(prober: Prober, levels: Levels, repeats: Share): P
     share: shareOf(trials),
     ofSame: isRandom ? repeats : { failed: REPEATS, of: REPEATS },
     sendings: times?.nth ?? found.sendings,
-    isFresh: times?.isOnly === true,
+    ...freshOf(times),
   };
   return { levels, trials, times, ...(await narrowed(prober, levels, regime, trials)) };
 }
@@ -108,7 +108,7 @@ async function tryNew(prober: Prober, levels: Levels, { most, ...how }: Try) {
     trials.push({ request, hasFailed: outcome === 'fails' });
     if (outcome !== 'fails') continue;
     // It may fail only this time.
-    if (how.isFresh === true) await prober.ask(request, levels);
+    if (how.maxAsked === 0) await prober.ask(request, levels);
     else sendings = Math.min(sendings, nth.id ?? sendings);
   }
   return { trials, sendings };

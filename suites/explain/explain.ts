@@ -5,10 +5,10 @@ import { isFeasible } from '../model/feasible.ts';
 import type { LookupRow } from '../requirement.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { confirm, repeat, type Confirmed } from './confirm.ts';
-import { idOf } from './history.ts';
+import { idOf, LATER } from './history.ts';
 import { minimise, shrink } from './minimise.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
-import { isAt, isLike, isSameEntity, LATER, timesOf, type Regime, type Trial } from './regime.ts';
+import { freshOf, isAt, isLike, isSameEntity, timesOf, type Regime, type Trial } from './regime.ts';
 import { MIN_SHARE, shareOf } from './statistics.ts';
 import { alike, askFresh, timesPart, validate, type Part, type Validated } from './validate.ts';
 import { findFeature, type ValueCondition } from './values.ts';
@@ -100,7 +100,7 @@ async function completed(
     regime: {
       ...regime,
       ...(feature === undefined ? {} : { fits: (one: Trial['request']) => feature.holds(one) === true }),
-      ...(times === undefined ? {} : { sendings: times.nth, isFresh: times.isOnly }),
+      ...(times === undefined ? {} : { sendings: times.nth, ...freshOf(times) }),
     },
     parts: [
       ...conditions,
@@ -121,7 +121,7 @@ async function valuesOf(
   for (const list of hasOnlyIds(levels) ? [trials, ids] : [trials]) {
     if (!(await isPartial(prober, levels, list))) continue;
     const some = ids.length >= MIN_TO_HALVE ? ids.filter((_, nth) => nth % 2 === 0) : ids;
-    const feature = await findFeature(prober, failing, { ...regime, isFresh: false }, some);
+    const feature = await findFeature(prober, failing, { ...regime, maxAsked: Infinity }, some);
     return { feature, partial: feature === undefined ? list : [] };
   }
   return { partial: [] };

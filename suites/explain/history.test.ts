@@ -48,10 +48,7 @@ test('times separate what fails from what passes, in words', () => {
   });
   const found = timesOf([seen('a', 1, false), seen('a', 2, true), seen('a', 3, true), seen('b', 5, false)]);
   assert.equal(found?.nth, 2);
-  assert.equal(
-    timesWords(found!),
-    'history: from the second time on that an id is asked for in this run',
-  );
+  assert.equal(timesWords(found), 'history: from the second time on that an id is asked for in this run');
   assert.equal(timesOf([seen('a', 1, true), seen('a', 2, false), seen('a', 3, true)]), undefined);
   assert.equal(timesOf([seen('a', 1, true), seen('a', 2, true)]), undefined);
 });

@@ -13,6 +13,9 @@ export interface Nth {
   readonly request: number | undefined;
 }
 
+/** Histories are first, second, later. */
+export const LATER = 3;
+
 /** Counts how often a run asked for each id. */
 export function createHistory(known: Known) {
   const counts = new Map<string, { certain: number; possible: number }>();

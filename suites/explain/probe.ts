@@ -14,7 +14,7 @@ import { fingerprint, type Request } from '../request.ts';
 import type { LookupRow } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
-import { idOf, type Nth } from './history.ts';
+import { idOf, LATER, type Nth } from './history.ts';
 
 /** What `explain` needs from a run. */
 export interface ExplainContext {
@@ -49,9 +49,7 @@ export interface Observation {
 
 /** Which lookups to draw for some levels. */
 export interface Wanted {
-  /** Only ids that this run has not asked for with the same key. */
-  readonly isFresh?: boolean;
-  /** Only ids that it has asked for at most so often. */
+  /** Only ids that this run has asked for at most so often with the same key. */
   readonly maxAsked?: number;
   /** Whether a request is wanted. */
   readonly fits?: (request: Request) => boolean;
@@ -60,9 +58,6 @@ export interface Wanted {
 }
 
 export type Prober = ReturnType<typeof createProber>;
-
-/** Ids that were asked for so often are all alike. */
-const LATER = 3;
 
 /** Number of requests from which those to send are chosen. */
 const SAMPLE = 96;
@@ -124,14 +119,13 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
      */
     draw: (
       levels: Levels,
-      { isFresh, maxAsked = isFresh === true ? 0 : Infinity, fits, keepsExample }: Wanted = {},
+      { maxAsked = Infinity, fits = () => true, keepsExample }: Wanted = {},
     ): readonly Request[] => {
       const pick = keepsExample === true ? example?.pickFor(levels) : undefined;
       const drawn = sample(levels, draws++, SAMPLE, pick);
-      const different = new Map(drawn.map((one) => [fingerprint(one), one]));
-      const wanted = [...different.values()].filter(
-        (one) =>
-          isComparable(one) && (fits === undefined || fits(one)) && tally.history.asked(one) <= maxAsked,
+      const different = [...new Map(drawn.map((one) => [fingerprint(one), one])).values()];
+      const wanted = different.filter(
+        (one) => isComparable(one) && fits(one) && tally.history.asked(one) <= maxAsked,
       );
       return varied(wanted, (one) => tally.history.asked(one));
     },
@@ -139,31 +133,23 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     isComparable: (levels: Levels): boolean => sample(levels, 0, 4).some(isComparable),
     /** Lookups of the run and of this explanation, with what they show. */
     observations: (): readonly Observation[] => [
-      ...(logged ??= loggedOf(
-        tally,
-        known,
-        (one) => one.endpoint === endpoint && isComparable(one),
-        outcomeOf,
-      )),
+      ...(logged ??= tally.log
+        .filter(({ request }) => request.endpoint === endpoint && isComparable(request))
+        .flatMap((one) => observationsOf(one, outcomeOf(one.request, one.reply), known))),
       ...observed,
     ],
   };
 }
 
-/** Lookups of the run that show something. */
-const loggedOf = (
-  tally: Tally,
+/** What a lookup of the run shows. */
+function observationsOf(
+  { request, path, nth }: Tally['log'][number],
+  outcome: Outcome,
   known: Known,
-  isComparable: (request: Request) => boolean,
-  outcomeOf: ReturnType<typeof createComparison>['outcomeOf'],
-): readonly Observation[] =>
-  tally.log
-    .filter(({ request }) => isComparable(request))
-    .flatMap(({ request, reply, path, nth }): readonly Observation[] => {
-      const outcome = outcomeOf(request, reply);
-      const { levels } = sentAs(originOf(path, known), request, known);
-      return outcome === 'unknown' ? [] : [{ request, nth, levels, hasFailed: outcome === 'fails' }];
-    });
+): readonly Observation[] {
+  const { levels } = sentAs(originOf(path, known), request, known);
+  return outcome === 'unknown' ? [] : [{ request, nth, levels, hasFailed: outcome === 'fails' }];
+}
 
 /** The example of a lookup: of the one gate that is not plain, or of ids close to known ones. */
 function exampleOf(levels: Levels, path: string) {

@@ -1,6 +1,6 @@
 import type { FactorName, Levels } from '../model/factors.ts';
 import type { Request } from '../request.ts';
-import { idOf, type Nth } from './history.ts';
+import { idOf, LATER, type Nth } from './history.ts';
 import type { Observation, Prober, Wanted } from './probe.ts';
 import { drawsFor, shareOf, type Share } from './statistics.ts';
 
@@ -65,8 +65,6 @@ interface Until {
   /** Number of lookups that show something. */
   readonly enough?: number;
   readonly isDone?: (trials: readonly Trial[]) => boolean;
-  /** Whether to send each drawn lookup only once. The same id again shows nothing new. */
-  readonly isEachOnce?: boolean;
 }
 
 /** Sends new lookups, with some levels in turn, until enough of them show something. */
@@ -74,15 +72,14 @@ export async function tryInTurn(
   prober: Prober,
   rows: readonly Levels[],
   regime: Regime,
-  { enough = drawsWith(regime, rows[0]!), isDone, isEachOnce = false }: Until = {},
+  { enough = drawsWith(regime, rows[0]!), isDone }: Until = {},
 ): Promise<readonly Trial[]> {
   const draws = rows.map((levels) => prober.draw(levels, wantedOf(regime, levels)));
   const trials: Trial[] = [];
   for (let nth = 0; nth < 2 * enough * rows.length && trials.length < enough; nth++) {
     const requests = draws[nth % rows.length]!;
-    const turn = Math.floor(nth / rows.length);
-    if (requests.length === 0 || (isEachOnce && turn >= requests.length)) continue;
-    const request = requests[turn % requests.length]!;
+    if (requests.length === 0) continue;
+    const request = requests[Math.floor(nth / rows.length) % requests.length]!;
     const { outcome } = await prober.ask(request, rows[nth % rows.length]!, regime.sendings);
     if (outcome !== 'unknown') trials.push({ request, hasFailed: outcome === 'fails' });
     if (prober.isOver() || isDone?.(trials) === true) break;
@@ -99,8 +96,8 @@ export interface Times {
   readonly isOnly: boolean;
 }
 
-/** Histories are first, second, later. */
-export const LATER = 3;
+/** What fails only at one time needs ids that nobody asked for. */
+export const freshOf = (times: Times | undefined): Wanted => (times?.isOnly === true ? { maxAsked: 0 } : {});
 
 const candidates = (['id', 'url', 'request'] as const).flatMap((what): readonly Times[] => [
   { what, nth: 2, isOnly: false },

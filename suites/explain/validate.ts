@@ -1,12 +1,10 @@
-import { factors, plainLevels, situationOf, type Levels } from '../model/factors.ts';
-import type { Request } from '../request.ts';
-import { idOf } from './history.ts';
+import { factors, plainLevels, type Levels } from '../model/factors.ts';
+import { idOf, LATER } from './history.ts';
 import type { Observation, Prober } from './probe.ts';
 import {
   drawsWith,
   isAt,
   isSameEntity,
-  LATER,
   sharesAt,
   shareWith,
   timesWords,
@@ -17,7 +15,7 @@ import {
 } from './regime.ts';
 import { chanceOf, drawsFor, MAX_DRAWS, shareOf, SIGNIFICANT, type Share } from './statistics.ts';
 import type { ValueCondition } from './values.ts';
-import type { LevelCondition } from './vary.ts';
+import { comparable, type LevelCondition } from './vary.ts';
 
 interface TimesCondition {
   readonly kind: 'times';
@@ -90,66 +88,51 @@ async function tryWithout(
   part: Part,
 ): Promise<Share | undefined> {
   if (part.kind === 'times') return tryOtherTimes({ prober, levels, regime }, parts, part);
-  const seen = part.kind === 'levels' ? seenWithout(prober, levels, parts, part) : [];
+  // New lookups have shown what it predicts.
+  if (part.kind === 'value') return { failed: 0, of: part.predicted };
+  const seen = seenWithout(prober, levels, parts, part);
   if (seen.some(({ hasFailed }) => hasFailed)) return shareOf(seen);
+  const isSure = regime.keepsExample === true || part.passing.every((one) => isSameEntity(one, levels));
+  const isClear = (some: readonly Trial[]) => isSure || separatesIds({ prober, levels }, parts, part, some);
   const isDone = (some: readonly Trial[]) => some.some(({ hasFailed }) => hasFailed);
-  const rows = part.kind === 'levels' ? part.passing : [levels];
-  const outside =
-    part.kind === 'levels' ? regime : { ...regime, fits: (one: Request) => part.holds(one) === false };
-  const trials = await tryInTurn(prober, rows, outside, { isDone });
-  const share = shareOf(trials);
-  if (share.failed > 0) return share;
-  if (share.of < drawsWith(regime, rows[0]!))
-    return part.kind === 'value' ? { failed: 0, of: part.predicted } : undefined;
-  if (part.kind === 'value' || rows.every((one) => isSameEntity(one, levels))) return share;
-  if (regime.keepsExample === true || separatesIds({ prober, levels }, parts, part, trials)) return share;
-  // Few entities failed. The other partner's are more.
-  const having = asOtherPartner(prober, [levels]);
-  if (having.length > 0) await tryInTurn(prober, having, regime);
-  const tried = new Set(trials.map(({ request }) => idOf(request)));
-  const fits = regime.fits ?? (() => true);
-  const others = { ...regime, fits: (one: Request) => fits(one) && !tried.has(idOf(one)) };
-  const until = { enough: MAX_DRAWS, isEachOnce: true, isDone };
-  const more = await tryInTurn(prober, [...rows, ...asOtherPartner(prober, rows)], others, until);
-  const all = [...trials, ...more];
-  return isDone(all) || separatesIds({ prober, levels }, parts, part, all) ? shareOf(all) : undefined;
+  let trials = await tryInTurn(prober, part.passing, regime, { isDone });
+  if (!isDone(trials) && trials.length < drawsWith(regime, part.passing[0]!)) return undefined;
+  if (!isDone(trials) && !isClear(trials)) {
+    // Few entities failed. The other partner's are more.
+    const isKey = part.factor === 'key';
+    const having = isKey ? [] : asOtherPartner(prober, [levels]);
+    const others = isKey ? [] : asOtherPartner(prober, part.passing);
+    if (having.length > 0) await tryInTurn(prober, having, regime);
+    const until = { enough: MAX_DRAWS, isDone };
+    trials = [...trials, ...(await tryInTurn(prober, [...part.passing, ...others], regime, until))];
+  }
+  return isDone(trials) || isClear(trials) ? shareOf(trials) : undefined;
 }
 
 /** The same lookups of the other partner's data with its own key. */
-function asOtherPartner({ endpoint, isComparable }: Prober, rows: readonly Levels[]): readonly Levels[] {
-  const { names } = factors[endpoint].find(({ name }) => name === 'situation')!;
-  return rows.flatMap((levels) => {
-    const { owner, state } = situationOf(endpoint, levels.situation);
-    if (owner !== 'own' || levels.key !== plainLevels(endpoint).key) return [];
-    const key = "another partner's";
-    const situation = names.find((name) => {
-      const one = situationOf(endpoint, name);
-      return one.owner === key && one.state === state;
-    })!;
-    const other: Levels = { ...levels, key, situation };
-    return isComparable(other) ? [other] : [];
+const asOtherPartner = (prober: Prober, rows: readonly Levels[]): readonly Levels[] =>
+  rows.flatMap((row) => {
+    if (row.key !== plainLevels(prober.endpoint).key) return [];
+    const { names } = factors[prober.endpoint].find(({ name }) => name === 'situation')!;
+    const other = comparable(prober, { ...row, key: "another partner's" }, row, names);
+    return other?.data === row.data ? [other] : [];
   });
-}
 
 /** Whether lookups with and without a condition differ in more ids than by chance. */
 function separatesIds(
-  { prober, levels: base }: Pick<Subject, 'prober' | 'levels'>,
+  { prober, levels }: Pick<Subject, 'prober' | 'levels'>,
   parts: readonly Part[],
   part: LevelCondition,
   trials: readonly Trial[],
 ): boolean {
-  const failing = new Map<string, boolean>();
-  for (const { request, levels, nth, hasFailed } of prober.observations()) {
-    if (!parts.every((one) => holds(one, { request, levels, nth }))) continue;
-    failing.set(idOf(request), failing.get(idOf(request)) === true || hasFailed);
-  }
-  const having = { failed: [...failing.values()].filter(Boolean).length, of: failing.size };
-  const seen = seenWithout(prober, base, parts, part);
-  const others = new Set([...trials, ...seen].map(({ request }) => idOf(request)));
-  const chance = chanceOf(having, { failed: 0, of: others.size });
+  const idsOf = (some: readonly Trial[]) => new Set(some.map(({ request }) => idOf(request)));
+  const having = prober.observations().filter((one) => parts.every((each) => holds(each, one)));
+  const ids = idsOf(having);
+  const failed = idsOf(having.filter((one) => one.hasFailed)).size;
+  const others = idsOf([...trials, ...seenWithout(prober, levels, parts, part)]);
+  const chance = chanceOf({ failed, of: ids.size }, { failed: 0, of: others.size });
   // If some ids pass anyway, others may pass by chance.
-  if (having.failed < having.of) return chance < SIGNIFICANT / 5;
-  return chance <= SIGNIFICANT;
+  return failed < ids.size ? chance < SIGNIFICANT / 5 : chance <= SIGNIFICANT;
 }
 
 /** Lookups that were sent before, with all parts but one. */
@@ -163,10 +146,8 @@ const seenWithout = (prober: Prober, { key }: Levels, parts: readonly Part[], pa
         parts.every((other) => other === part || holds(other, one)),
     );
 
-type Seen = Pick<Observation, 'request' | 'levels' | 'nth'>;
-
 /** Whether a lookup has a part of a condition. */
-export const holds = (part: Part, seen: Seen): boolean =>
+export const holds = (part: Part, seen: Observation): boolean =>
   part.kind === 'levels'
     ? part.failing.includes(seen.levels[part.factor])
     : part.kind === 'times'
@@ -184,7 +165,7 @@ async function tryOtherTimes(
   const others = parts.filter((one) => one !== part);
   const shares = () => sharesAt(times, alike(prober, levels, others));
   const isDone = () => shares().outside.of >= enough || shares().outside.failed > 0;
-  await askFresh(prober, levels, { ...regime, isFresh: true, sendings: times.nth }, { times, isDone });
+  await askFresh(prober, levels, { ...regime, maxAsked: 0, sendings: times.nth }, { times, isDone });
   const { inside, outside } = shares();
   const isClear = outside.of >= enough || (outside.of > 1 && chanceOf(inside, outside) < SIGNIFICANT / 2);
   return outside.failed > 0 || isClear ? outside : undefined;
