@@ -47,7 +47,7 @@ const keepsEntities = ({ only }: Regime, levels: Levels) =>
   only !== undefined && isSameEntity(levels, only.levels);
 
 /** Which lookups with these levels to draw: with entities that failed, if the levels have the same. */
-export function wantedOf(regime: Regime, levels: Levels): Wanted {
+function wantedOf(regime: Regime, levels: Levels): Wanted {
   const { fits, only } = regime;
   if (!keepsEntities(regime, levels)) return regime;
   return { ...regime, fits: (one) => only!.ids.has(idOf(one)) && fits?.(one) !== false };

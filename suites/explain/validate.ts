@@ -147,7 +147,7 @@ const seenWithout = (prober: Prober, { key }: Levels, parts: readonly Part[], pa
     );
 
 /** Whether a lookup has a part of a condition. */
-export const holds = (part: Part, seen: Observation): boolean =>
+const holds = (part: Part, seen: Observation): boolean =>
   part.kind === 'levels'
     ? part.failing.includes(seen.levels[part.factor])
     : part.kind === 'times'
