@@ -132,7 +132,7 @@ const runSweep =
   (text, reader, t) => {
     const few =
       'sweep --only limited --only amount-in-cents --only time-in-seconds --only foreign-user-is-member';
-    const line = text.replace('sweep', few).replace('--import tsx', '--import "$TSX"');
+    const line = text.replace('sweep', few);
     return commands(code)(line, reader, t);
   };
 
@@ -206,9 +206,6 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
       await reader.run("sed -i -e '/assertEqual/{r line' -e 'd}' test_client.py");
       await runSweep()('npx ib-conformance sweep -- python3 -m unittest', reader, t);
     },
-    file('client.ts'),
-    file('client.test.ts'),
-    runSweep(),
     file(
       'allow.json',
       'npx ib-conformance sweep --config allow.json --only amount-in-cents -- python3 -m unittest',
