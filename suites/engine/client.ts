@@ -210,8 +210,10 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
 
 /** A field of the request replaces one of the user, in any letter case. */
 function merged(own: WireRequest['headers'], fields: WireRequest['headers']): WireRequest['headers'] {
-  const names = new Set(Object.keys(fields).map((name) => name.toLowerCase()));
-  return { ...Object.fromEntries(Object.entries(own).filter(([name]) => !names.has(name))), ...fields };
+  const names = Object.keys(fields).map((name) => name.toLowerCase());
+  const all: Record<string, string> = {};
+  for (const name of Object.keys(own)) if (!names.includes(name)) all[name] = own[name]!;
+  return Object.assign(all, fields);
 }
 
 /** Without a prototype, so that only received names exist, not `constructor`. */

@@ -30,6 +30,12 @@ export function createPool<Item>(source: Iterator<Item>, groupOf: (item: Item) =
     held++;
     return group;
   };
+  /** Groups with items, the one with the first item first. */
+  const heldGroups = () =>
+    [...groups]
+      .filter(([, { length }]) => length > 0)
+      .toSorted(([, [one]], [, [other]]) => one!.place - other!.place)
+      .map(([group]) => group);
   const sendFirstOf = (group: string): Next<Item> => {
     held--;
     return { kind: 'send', item: groups.get(group)!.shift()!.item };
@@ -46,10 +52,7 @@ export function createPool<Item>(source: Iterator<Item>, groupOf: (item: Item) =
         if (first === undefined || rank(turn) < rank(first)) first = turn;
         return false;
       };
-      const heads = [...groups]
-        .filter(([, { length }]) => length > 0)
-        .toSorted(([, [one]], [, [other]]) => one!.place - other!.place);
-      for (const [group] of heads) if (mayGo(group)) return sendFirstOf(group);
+      if (held > 0) for (const group of heldGroups()) if (mayGo(group)) return sendFirstOf(group);
       for (let room = MAX_HELD - held; room > 0; room--) {
         const { value, done } = source.next();
         if (done === true) break;

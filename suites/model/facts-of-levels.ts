@@ -23,11 +23,9 @@ const deciding = Object.fromEntries(
 
 /** The facts of lookups with these levels; the rest is plain. A hostile query may hold a valid id besides. */
 export function factsOfLevels(endpoint: Endpoint, levels: Partial<Levels>): Facts {
-  let raw = plainFacts(endpoint);
-  for (const { name, levels: all } of deciding[endpoint]!) {
-    const change = all[levels[name] ?? plainLevels(endpoint)[name]]?.facts?.(raw);
-    if (change !== undefined) raw = { ...raw, ...change };
-  }
+  const raw = plainFacts(endpoint);
+  for (const { name, levels: all } of deciding[endpoint]!)
+    Object.assign(raw, all[levels[name] ?? plainLevels(endpoint)[name]]?.facts?.(raw));
   return completeFacts(raw);
 }
 
