@@ -61,7 +61,7 @@ const generated = [
   [2, 'values'],
 ] as const satisfies readonly (readonly [1 | 2, Extra])[];
 
-/** What can fail. Observing costs requests and shows nothing here. */
+/** What a fault can fail. Observing it costs requests and shows nothing here. */
 const judged = catalogue.filter(({ level }) => level !== 'observed');
 const judgedIds = judged.map(({ id }) => id);
 
@@ -110,10 +110,11 @@ export async function faultRuns({ fixture, seed, from, step }: Share): Promise<r
   for (const { kind, id, change, fails: expected } of entries.filter((_, nth) => nth % step === from)) {
     let kill: FaultRun | undefined;
     for (const cases of CASES[kind]) {
-      const options = { fixture: limited, seed, cases, isBrief: true, requirements: judged };
+      const requirements = kind === 'fault' ? judged : catalogue;
+      const options = { fixture: limited, seed, cases, isBrief: true, requirements };
       const record = await verifyMock(change(reference), options);
       const unsettled = record.requirements
-        .filter(({ outcome }) => outcome !== 'passed' && outcome !== 'failed')
+        .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')
         .map((result) => result.id);
       kill = { kind, id, failed: failedIds(record), unsettled, expected };
       if (isEqual(kill.failed, expected)) break;
