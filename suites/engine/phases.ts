@@ -144,6 +144,7 @@ async function walk(
   await send('one lookup for each requirement', 'requirement');
   if (isScarce(state)) await sendRequired();
   await send('every level', 'level');
+  if (isScarce(state)) await sendRequired();
   await onLevels();
   await sendRequired();
   const ranks = ['pair', 'example'] as const;

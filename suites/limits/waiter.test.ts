@@ -18,6 +18,7 @@ import {
   longestWindowMs,
   recordReply,
   turnOf,
+  untilReply,
   waitForReset,
   type Wait,
 } from './waiter.ts';
@@ -263,6 +264,33 @@ test('keys share the load: all are used before anything waits', async () => {
   await hand.advance(1000);
   note(limited(hand.clock.now()), 'b');
   assert.equal(soonest(), 'a', 'a key that the limiter holds is passed over');
+});
+
+test('a request that waited comes before lookups that find out that they may go', async () => {
+  const { hand, waiter, meet, ask } = waiterOf(limitsOf(2, 1));
+  await meet(ok(0));
+  const lookup = { endpoint: 'deposit-check', key: 'k', cost: 1 } as const;
+  const woken = hand.clock.sleep(1020).then(async () => {
+    const { kind } = turnOf(waiter, lookup);
+    await untilReply(waiter);
+    return [kind, turnOf(waiter, lookup).kind];
+  });
+  const waiting = ask();
+  assert.equal(await waiting(1019), 0);
+  assert.equal(await waiting(1), 1);
+  assert.deepEqual(await woken, ['reply', 'reply'], 'and the lookup waits for its reply');
+  assert.equal(turnOf(waiter, { ...lookup, cost: 0 }).kind, 'now');
+});
+
+test('lookups do not wait for a request that has to wait again', async () => {
+  const { hand, waiter, meet, note, ask } = waiterOf(limitsOf(2, 1));
+  await meet(ok(0));
+  const woken = track(hand.clock.sleep(1020).then(() => untilReply(waiter)));
+  const waiting = ask();
+  await waiting(500);
+  note(ok(500), 'k', 1, false);
+  assert.equal(await waiting(520), 0);
+  assert.equal(woken.isDone, true);
 });
 
 describe('a 429', () => {

@@ -59,6 +59,8 @@ export interface Waiter {
   known: KnownLimits;
   /** Wakes those who wait for a reply. */
   readonly waiting: Set<() => void>;
+  /** Requests that wait for a time. */
+  readonly queue: Set<Pick<Wait, 'endpoint' | 'until'>>;
   /** When each endpoint answered last, in ms. */
   readonly lastAnswers: Map<Endpoint, number>;
   /** How long the run waited, and until when. */
@@ -71,26 +73,35 @@ export const createWaiter = (options: WaiterOptions): Waiter => ({
   limits: newLimits(options.stated),
   known: options.stated,
   waiting: new Set(),
+  queue: new Set(),
   lastAnswers: new Map(),
   waits: new Map(),
 });
 
 function note(waiter: Waiter, event: LimitEvent): void {
-  const { options, known, waiting, limits: before } = waiter;
+  const { options, known, limits: before } = waiter;
   const limits = reduce(before, event);
   waiter.limits = limits;
   for (const remark of limits.remarks.slice(before.remarks.length)) options.onRemark?.(remark);
-  for (const wake of waiting) wake();
-  waiting.clear();
+  wakeAll(waiter);
   const shown = limitShownBy(limits, event);
   if (shown === undefined || isLike(shown, known[event.endpoint])) return;
   waiter.known = { ...known, [event.endpoint]: shown };
   options.onLimits?.(waiter.known);
 }
 
-/** When a request may be sent, by what is known now. */
-export const turnOf = ({ limits, options: { clock } }: Waiter, asked: Asked): Turn =>
-  nextTurn(limits, asked, clock.now());
+function wakeAll({ waiting }: Waiter): void {
+  for (const wake of waiting) wake();
+  waiting.clear();
+}
+
+/** When a request may be sent that does not wait yet. Those that waited until now come first. */
+export function turnOf({ limits, queue, options: { clock } }: Waiter, asked: Asked): Turn {
+  const now = clock.now();
+  const isNext = ({ endpoint, until }: Pick<Wait, 'endpoint' | 'until'>) =>
+    endpoint === asked.endpoint && until <= now;
+  return asked.cost > 0 && [...queue].some(isNext) ? { kind: 'reply' } : nextTurn(limits, asked, now);
+}
 
 /** Waits for the next reply that may change a turn. */
 export const untilReply = ({ waiting }: Waiter): Promise<void> =>
@@ -122,13 +133,19 @@ export async function admit(
   for (;;) {
     const end = budget.ended();
     if (end !== undefined) return end;
-    const turn = turnOf(waiter, asked);
+    const turn = nextTurn(waiter.limits, asked, waiter.options.clock.now());
     if (turn.kind === 'never') return trouble('rate-limited', turn.why);
     if (turn.kind === 'now') break;
     if (turn.kind === 'reply') await untilReply(waiter);
     // Fail at once instead of a wait that cannot succeed.
     else if (turn.at >= Math.min(until, deadline)) return trouble('rate-limited', LIMITED_UNTIL_END);
-    else await sleep(waiter, { ...asked, until: turn.at, why: turn.why });
+    else {
+      const wait = { endpoint: asked.endpoint, until: turn.at, why: turn.why };
+      waiter.queue.add(wait);
+      await sleep(waiter, wait);
+      waiter.queue.delete(wait);
+      wakeAll(waiter);
+    }
   }
   note(waiter, { ...asked, kind: 'sent' });
   return undefined;
