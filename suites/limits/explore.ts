@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
@@ -83,8 +83,9 @@ type KindResult = Omit<Exploration, 'streams'> & { readonly first: Stream };
 export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
   return once(`limiter of ${endpoint}`, async (context) => {
     const limit = statedLimit(endpoint, known);
-    // Without time to rest before a burst, an early 429 may be correct.
-    const restMs = REST_WINDOWS * context.longestWindowMs(endpoint);
+    // Without time to rest before a burst, an early 429 may be correct. Most endpoints have the same window.
+    const windows = [endpoint, ...endpointNames].map(context.longestWindowMs);
+    const restMs = REST_WINDOWS * (windows.find((ms) => ms > 0) ?? 0);
     const isCompared = limit !== undefined && context.leftMs() > restMs + BURST_WINDOWS * limit.windowMs;
     const streams: Stream[] = [];
     let exploration: Exploration = { streams };
@@ -106,7 +107,7 @@ export function explore(endpoint: Endpoint, { once }: Context, known: Known): Pr
 
 /** Only checks whether a 429 comes at all. Rests before it if a short window is known. */
 async function findLimit(search: Search, limit: RateLimit | undefined, restMs: number): Promise<KindResult> {
-  const { endpoint, context, known, supply } = search;
+  const { endpoint, context, supply } = search;
   const isRested = restMs > 0 && restMs <= context.leftMs() / 4;
   if (isRested) await context.waitForQuiet(endpoint, restMs);
   const startedAt = context.now();
@@ -114,27 +115,29 @@ async function findLimit(search: Search, limit: RateLimit | undefined, restMs: n
   let first = await findRefusal();
   if (isCutOff(first) && (await isBack(search))) first = await findRefusal();
   if (!hasRefusal(first)) return { first };
+  const { plain, ...shown } = await askWhileLimited(search);
+  const recovered = await recover(search, plain, first, startedAt, limit);
+  return { first, isRested, limited: { first, ...shown, ...recovered } };
+}
+
+/** Asks with other keys and in other forms. `plain` is a request that the limiter refuses. */
+async function askWhileLimited({ endpoint, context, known, supply }: Search) {
   const probe = await probeWhileLimited(endpoint, context, known);
   const plain = plainRequest(endpoint, known, probe, supply);
-  const around = await tryWaysAround(context, known, plain);
-  const recovered = await recover(search, plain, first, startedAt, limit);
-  return { first, isRested, limited: { first, probe, around, ...recovered } };
+  return { probe, around: await tryWaysAround(context, known, plain), plain };
 }
 
 /** Compares the limiter with the stated limit. */
 async function compareLimit(search: Search, limit: RateLimit, restMs: number): Promise<KindResult> {
-  const { endpoint, context, known, supply } = search;
+  const { endpoint, context, supply } = search;
   const bursts: Burst[] = [];
   let first: Stream | undefined;
   let limited: Limited | undefined;
-  let probed: (Pick<Limited, 'probe' | 'around'> & { readonly plain: Request }) | undefined;
+  let probed: Awaited<ReturnType<typeof askWhileLimited>> | undefined;
   const probeOnce = async () => {
     if (probed !== undefined) return [];
-    const probe = await probeWhileLimited(endpoint, context, known);
-    const plain = plainRequest(endpoint, known, probe, supply);
-    const around = await tryWaysAround(context, known, plain);
-    probed = { probe, around, plain };
-    return [...probe.history, ...around.history];
+    probed = await askWhileLimited(search);
+    return [...probed.probe.history, ...probed.around.history];
   };
   let judgement = judgeBursts(bursts, limit);
   while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, limit))) {
