@@ -154,11 +154,8 @@ async function walk(
 
 async function sendTriples(state: RunState): Promise<void> {
   if (!isWhole(state)) return;
-  const what = {
-    ranks: ['triple', 'random'],
-    until: state.lookupsEndAt,
-    longestWaitMs: SHORT_WAIT_MS,
-  } as const;
+  const ranks = ['triple', 'random'] as const;
+  const what = { ranks, until: state.lookupsEndAt, longestWaitMs: SHORT_WAIT_MS };
   await Promise.all(endpointNames.map((endpoint) => sendLookups(state, { endpoint, ...what })));
 }
 

@@ -112,7 +112,7 @@ export const forms = {
   'another scheme': [
     basic('%s:'),
     basic(':%s'),
-    ...'Basic Token ApiKey Key Digest JWT OAuth Negotiate xBearer Bearerx Bear Bearer: Bearer= Bearer,'
+    ...'Basic Token ApiKey Key JWT xBearer Bearerx Bear Bearer: Bearer= Bearer,'
       .split(' ')
       .map((scheme) => between(`${scheme} `)),
     between('Bearer'),
@@ -159,9 +159,7 @@ export const forms = {
 
 /** Texts that a careless key lookup may accept: property names, wildcards, empty values. */
 const unissuedTexts =
-  "* % _ .* null undefined true 0 -1 {} [] __proto__ constructor toString hasOwnProperty 'OR'1'='1 test admin Bearer".split(
-    ' ',
-  );
+  "* % _ .* null undefined true 0 {} __proto__ constructor 'OR'1'='1 test admin Bearer".split(' ');
 
 const isKey = (known: Known, text: string) => known.everyKey.some(({ key }) => key === text);
 
@@ -217,7 +215,7 @@ function nearPieces(key: KnownKey): readonly Piece[] {
     ...places
       .map((at) => Math.max(0, Math.min(at, length - 2)))
       .map((at) => replaced(at, swapped(text, at), 2)),
-    ...['.', '=', '"'].flatMap((added) => [0, middle, length].map((at) => replaced(at, added, 0))),
+    ...['.', '=', '"'].flatMap((added) => withAdded(key, added)),
     { value: text.toUpperCase(), shell: '${IB_API_KEY^^}' },
     { value: text.toLowerCase(), shell: '${IB_API_KEY,,}' },
   ];

@@ -69,8 +69,8 @@ const around = ["''", '""', '[]', '<>'];
 
 /** Texts unlike any UUID. */
 const nonUuids =
-  " |0|1|-1|12345|1e5|1.5|NaN|null|undefined|true|[]|{}|*|%|' OR '1'='1|'; DROP TABLE users; --|../../etc/passwd|" +
-  '${7*7}|{{7*7}}|<script>alert(1)</script>|__proto__|constructor|user@example.com|\u0001\u0002|\u007f|\u{1f600}|\u202e';
+  " |0|1|12345|null|undefined|true|[]|*|%|' OR '1'='1|'; DROP TABLE users; --|../../etc/passwd|" +
+  '${7*7}|<script>alert(1)</script>|__proto__|user@example.com|\u0001\u0002|\u{1f600}|\u202e';
 
 /** Any Unicode scalar value. */
 const anyCharacter = fc
@@ -164,22 +164,19 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     put(withoutHyphens(uuid), 16, '-', 0),
     `{${uuid.slice(0, 8)}`,
     uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
-    uuid.replaceAll('1', 'l').replaceAll('0', 'O'),
-    uuid.replaceAll('1', 'I').replaceAll('0', 'o'),
     put(uuid, 9, 'O'),
     put(uuid, 9, 'l'),
+    uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0x0660 + Number(digit))),
     `%${uuid.charCodeAt(0).toString(16)}${uuid.slice(1)}`,
     uuid.replaceAll('-', '%2D'),
     `${uuid}%00`,
     `${uuid}%20`,
-    uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0x0660 + Number(digit))),
   ]),
   'only the length or the form of one': malformed(() => [
     'z'.repeat(36),
     '-'.repeat(36),
     '1'.repeat(36),
     'zzzzzzzz-zzzz-4zzz-8zzz-zzzzzzzzzzzz',
-    'not-a-uuid',
     'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx',
   ]),
   'a part of one': malformed(
