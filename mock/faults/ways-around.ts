@@ -122,6 +122,8 @@ export const wayAroundFaults: Faults = {
   ...define({ change: opened }, noWayAround, {
     'head-open: HEAD needs no key': isMethod('HEAD'),
     'absolute-target-open: A URL as target needs no key': isAbsolute,
+    'absolute-target-any-key: A URL as target shows data with any key': (request) =>
+      isAbsolute(request) && request.headers.authorization !== undefined,
     'forwarded-host-open: X-Forwarded-Host: localhost needs no key': hasField(
       'x-forwarded-host',
       'localhost',

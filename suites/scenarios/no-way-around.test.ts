@@ -111,13 +111,16 @@ test("wrong: another partner's key shows data, in a form that asks for a key", a
   assert.match(JSON.stringify(finding), /a URL as target, with another partner's key/);
 });
 
-test('wrong: a revoked key shows data, in a form that asks for a key', async () => {
-  const { finding } = await judged(({ credential, isAbsolute }) => {
-    if (isAbsolute !== true) return answer(404);
-    return credential.as === 'key' && credential.key.state === 'revoked' ? found : refused;
+for (const [name, isLetIn] of Object.entries<(credential: Request['credential']) => boolean>({
+  'an unknown key': ({ as }) => as === 'header',
+  'a revoked key': (one) => one.as === 'key' && one.key.state === 'revoked',
+}))
+  test(`wrong: ${name} shows data, in a form that asks for a key`, async () => {
+    const { finding } = await judged(({ credential, isAbsolute }) =>
+      isAbsolute === true ? (isLetIn(credential) ? found : refused) : answer(404),
+    );
+    assert.match(JSON.stringify(finding), /a URL as target, without a valid key/);
   });
-  assert.match(JSON.stringify(finding), /a URL as target, without a valid key/);
-});
 
 test('a target that never answers is asked for each form once; one that closes the connection shows nothing', async () => {
   const hanging = await judged(() => trouble('timeout', 'no answer'));

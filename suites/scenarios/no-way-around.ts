@@ -41,8 +41,8 @@ interface Tried {
 }
 
 /**
- * Sends each form of a lookup without a key. Where the key was asked for, or where nothing was shown, also with a key
- * that is not valid and with another partner's. Only an answer with data is wrong: the interface is silent about
+ * Sends each form of a lookup without a key. Where the key was asked for, or where nothing was shown, also with keys
+ * that are not valid and with another partner's. Only an answer with data is wrong: the interface is silent about
  * everything else.
  */
 export const judgeWaysAround =
@@ -58,7 +58,7 @@ export const judgeWaysAround =
     const [other] = known.otherKeys;
     const steps: readonly (() => Promise<Tried>)[] = [
       () => tryForms(tries, { as: 'none' }),
-      () => tryForms(tries, invalidCredential(known)),
+      ...invalidCredentials(known).map((one) => () => tryForms(tries, one)),
       ...(other === undefined
         ? []
         : [() => tryForms(tries, { as: 'key', key: other }), () => tryClaims(tries, other)]),
@@ -75,11 +75,11 @@ export const judgeWaysAround =
       : { finding: inconclusive('network', 'no form of the request was answered'), cases };
   };
 
-/** A key that is not valid any more, if there is one: a form may skip only the check of its state. */
-function invalidCredential({ revokedKeys, expiredKeys }: Known): Credential {
-  const [key] = [...revokedKeys, ...expiredKeys];
+/** A key that nobody has, and one that is not valid any more: a form may skip only the check of its state. */
+function invalidCredentials({ revokedKeys, expiredKeys }: Known): readonly Credential[] {
   const value = 'Bearer no-such-key';
-  return key === undefined ? { as: 'header', value, shell: value } : { as: 'key', key };
+  const keys = [...revokedKeys, ...expiredKeys].slice(0, 1);
+  return [{ as: 'header', value, shell: value }, ...keys.map((key) => ({ as: 'key', key }) as const)];
 }
 
 /** Judges an answer to another form of a lookup of own data. Without a key of the partner, it shows no data. */
