@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { defined } from '../schemas/defined.ts';
+import { oncePer } from '../schemas/once-per.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { catalogue, knownFrom, realClock, suiteOf, suites } from '../suites/index.ts';
@@ -54,7 +55,7 @@ export function runOptions({
 }: RunSettings): Omit<RunOptions, 'target'> & Selection {
   return {
     ...select(filters, stateUrl !== undefined),
-    known: cachedKnown(fixture, partner),
+    known: partner === undefined ? knownOf(fixture) : knownFrom(fixture, partner),
     seed,
     cases,
     concurrency: concurrency ?? defaults.concurrency,
@@ -77,14 +78,7 @@ export const withLimits = (fixture: Fixture, given: StatedLimits | undefined): F
   given === undefined ? fixture : { ...fixture, limits: { ...fixture.limits, ...given.limits } };
 
 /** Runs with the same fixture share what is derived from it. */
-const knownCache = new WeakMap<Fixture, RunOptions['known']>();
-
-function cachedKnown(fixture: Fixture, partner: string | undefined): RunOptions['known'] {
-  if (partner !== undefined) return knownFrom(fixture, partner);
-  const known = knownCache.get(fixture) ?? knownFrom(fixture);
-  knownCache.set(fixture, known);
-  return known;
-}
+const knownOf = oncePer((fixture: Fixture) => knownFrom(fixture));
 
 /** @throws Problem with code `usage` for a file that cannot be read or has no certificate */
 export async function tlsOptions(flags: {

@@ -1,4 +1,5 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { oncePer } from '../schemas/once-per.ts';
 import { completeFacts, plainFacts, type Facts, type KeyFact, type RawFacts } from './facts.ts';
 import type { Known, KnownKey } from './known.ts';
 import { canonicalOf, classifyUuid } from './model/uuid.ts';
@@ -10,8 +11,12 @@ const MAX_VALUE_LENGTH = 1024;
 /** Maximum length of a query that every server must accept, in octets. */
 const MAX_QUERY_LENGTH = 2048;
 
-/** A cache: each lookup is judged several times. */
-const cache = new WeakMap<Known, WeakMap<Request, Facts | undefined>>();
+/** Each lookup is judged several times. */
+const factsFor = oncePer((known: Known) =>
+  oncePer((request: Request): Facts | undefined =>
+    isSilentAbout(known, request) ? undefined : readFacts(known, request),
+  ),
+);
 
 /**
  * The facts of a request, as it was sent.
@@ -20,13 +25,7 @@ const cache = new WeakMap<Known, WeakMap<Request, Facts | undefined>>();
  * letter case of its name, a URL as target, a header field that may mean another one, a key that is not ASCII, an
  * Accept field without JSON
  */
-export function factsOf(known: Known, request: Request): Facts | undefined {
-  const before = cache.get(known) ?? new WeakMap<Request, Facts | undefined>();
-  cache.set(known, before);
-  if (!before.has(request))
-    before.set(request, isSilentAbout(known, request) ? undefined : readFacts(known, request));
-  return before.get(request);
-}
+export const factsOf = (known: Known, request: Request): Facts | undefined => factsFor(known)(request);
 
 /** Whether the interface says nothing about the form of a request. */
 const isSilentAbout = ({ callerKeys }: Known, request: Request): boolean =>

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import { oncePer } from '../../schemas/once-per.ts';
 import { hasMixableLetters } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../known.ts';
 import { readTimestamp } from '../timestamp.ts';
@@ -15,30 +16,25 @@ interface Pool {
   readonly ids: readonly string[];
 }
 
-const pools = new WeakMap<Known, Partial<Record<Endpoint, readonly Pool[]>>>();
+const pools = oncePer((known: Known) => ({
+  'user-status': userPools(known),
+  'deposit-check': depositPools(known),
+}));
 
-export function poolsOf(endpoint: Endpoint, known: Known): readonly Pool[] {
-  const made = pools.get(known) ?? {};
-  pools.set(known, made);
-  return (made[endpoint] ??= endpoint === 'user-status' ? userPools(known) : depositPools(known));
-}
-
-const spared = new WeakMap<Known, Known>();
+export const poolsOf = (endpoint: Endpoint, known: Known): readonly Pool[] => pools(known)[endpoint];
 
 /** What is known, with a pending deposit for a state hook alone, if another one of the same kind stays. */
-export function withSpare(known: Known): Known {
-  const before = known.spare === undefined ? spared.get(known) : known;
-  if (before !== undefined) return before;
+export const withSpare = oncePer((known: Known): Known => {
+  if (known.spare !== undefined) return known;
   const pool = poolsOf('deposit-check', known).find(
     ({ situation, ids }) => situation === 'own pending' && ids.length > 1 && known.pending.length > 1,
   );
   const id = pool?.ids.at(-1);
   const spare = known.pending.find(({ reference_id }) => reference_id.toLowerCase() === id);
-  const made =
-    spare === undefined ? known : { ...known, spare, pending: known.pending.filter((one) => one !== spare) };
-  spared.set(known, made);
-  return made;
-}
+  return spare === undefined
+    ? known
+    : { ...known, spare, pending: known.pending.filter((one) => one !== spare) };
+});
 
 /** What to add to a fixture so that a state hook changes nothing that lookups ask for. */
 export function sparesToAdd(known: Known): readonly string[] {

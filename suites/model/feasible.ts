@@ -1,20 +1,17 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import { oncePer } from '../../schemas/once-per.ts';
 import { isIssued, type Token } from '../inputs/credentials.ts';
 import type { Known } from '../known.ts';
 import { fits, poolsOf } from './entities.ts';
 import { dataLevels, factors, situationOf, type Levels } from './factors.ts';
 import { headerLevels, keyLevels } from './levels.ts';
 
-const tokens = new WeakMap<Known, Map<string, readonly Token[]>>();
+const tokensByLevel = oncePer(
+  (known: Known) => new Map(Object.entries(keyLevels).map(([name, { tokens }]) => [name, tokens(known)])),
+);
 
 /** The tokens of a level of the key. */
-export function tokensOf(level: string, known: Known): readonly Token[] {
-  const made = tokens.get(known) ?? new Map<string, readonly Token[]>();
-  tokens.set(known, made);
-  const list = made.get(level) ?? keyLevels[level]!.tokens(known);
-  made.set(level, list);
-  return list;
-}
+export const tokensOf = (level: string, known: Known): readonly Token[] => tokensByLevel(known).get(level)!;
 
 /** Whether a lookup with some levels exists. */
 export type IsFeasible = (levels: Partial<Levels>) => boolean;
