@@ -28,6 +28,7 @@ const idIn = ({ target }: Request) =>
 const depositIn = (request: Request) => known.depositById.get(idIn(request) ?? '');
 const isForeign = (request: Request) => readingOf(request).row.id === 'foreign-ib/deposit-check/other-ib';
 const executed = answerOf(200, { status: 'EXECUTED', amountInUsd: 1, executedAt: 1 });
+const otherShape = answerOf(200, { unexpected: true });
 const otherText = answerOf(404, { error: 'not found' });
 const otherRefusal = answerOf(401, { error: 'Unauthorized' });
 const isPlainBearer = ({ credential }: Request) =>
@@ -113,6 +114,20 @@ describe('`where` lists exactly the conditions of a failure', () => {
       assert.deepEqual(found.where, where);
       assert.equal(found.intermittent, undefined);
     });
+});
+
+test('if the levels of a failure have one entity only, others show that its value matters', async () => {
+  const found = await explained(
+    'valid/deposit-check/shape',
+    { 'id version': '2', data: 'whole amount', query: 'extra parameter before' },
+    (request) => {
+      const isHit =
+        depositIn(request)?.state === 'EXECUTED' && /^[^?]*\?(?!reference_id)/.test(request.target);
+      return isHit && !isForeign(request) && /[c-f]$/.test(idIn(request)!) ? otherShape : undefined;
+    },
+  );
+  assert.deepEqual(found.where?.slice(0, -1), ['query: extra parameter before']);
+  assert.match(found.where!.at(-1)!, /^some ids, not all \(1 of \d+\)$/);
 });
 
 test('a fault of one example has no other conditions', async () => {

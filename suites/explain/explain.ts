@@ -8,11 +8,20 @@ import { confirm, repeat, type Confirmed } from './confirm.ts';
 import { idOf, LATER } from './history.ts';
 import { minimise, shrink } from './minimise.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
-import { freshOf, isAt, isLike, isSameEntity, timesOf, type Regime, type Trial } from './regime.ts';
+import {
+  freshOf,
+  isAt,
+  isLike,
+  isOfEntity,
+  isSameEntity,
+  timesOf,
+  type Regime,
+  type Trial,
+} from './regime.ts';
 import { MIN_SHARE, shareOf } from './statistics.ts';
 import { alike, askFresh, timesPart, validate, type Part, type Validated } from './validate.ts';
 import { findFeature, type ValueCondition } from './values.ts';
-import { maskedBy, vary } from './vary.ts';
+import { maskedBy, vary, type LevelCondition } from './vary.ts';
 
 /**
  * Confirms a failure, finds its conditions, and shrinks its value.
@@ -40,8 +49,7 @@ export async function explain(
   const levels = await minimise(prober, confirmed.levels, confirmed.regime);
   if (!isSameValue(levels, confirmed.levels)) confirmed = await confirm(prober, levels, repeats);
   const { conditions, failing } = await vary(prober, levels, confirmed.regime);
-  const { parts, regime, partial } = await completed(prober, conditions, failing, confirmed);
-  const checked = await validate({ prober, levels, regime }, parts);
+  const { checked, regime, partial } = await settled(prober, conditions, failing, { ...confirmed, levels });
   const shrunk = await shrink(prober, plainOf(prober, levels), regime);
   const isOnlyOnce = checked.where.some((part) => part.kind === 'times' && part.times.isOnly);
   return {
@@ -73,6 +81,25 @@ const isSameValue = (one: Levels, other: Levels) =>
 
 const isTooRare = ({ share, only, fits }: Regime): boolean =>
   only === undefined && fits === undefined && share.failed < MIN_SHARE * share.of;
+
+/** What is left of the conditions, with what shows only now. */
+async function settled(
+  prober: Prober,
+  conditions: readonly LevelCondition[],
+  failing: readonly Levels[],
+  confirmed: Confirmed,
+): Promise<{ readonly checked: Validated; readonly regime: Regime; readonly partial: readonly Trial[] }> {
+  const { parts, regime, partial } = await completed(prober, conditions, failing, confirmed);
+  const checked = await validate({ prober, levels: confirmed.levels, regime }, parts);
+  const kept: readonly Part[] = [...checked.where, ...checked.suspected];
+  const dropped = conditions.filter((one) => isOfEntity(one.factor) && !kept.includes(one));
+  if (dropped.length === 0 || partial.length > 0 || regime.fits !== undefined)
+    return { checked, regime, partial };
+  // With other levels some entities pass, and others fail: their values may differ.
+  const others = dropped.flatMap(({ passing }) => passing);
+  const rest = conditions.filter((one) => !dropped.includes(one));
+  return settled(prober, rest, [...failing, ...others], confirmed);
+}
 
 /** Adds what shows only when the levels are known: the times of asking, and a feature of the values. */
 async function completed(
