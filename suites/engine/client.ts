@@ -210,9 +210,9 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
 
 /** A field of the request replaces one of the user, in any letter case. */
 function merged(own: WireRequest['headers'], fields: WireRequest['headers']): WireRequest['headers'] {
-  const names = Object.keys(fields).map((name) => name.toLowerCase());
+  const names = new Set(Object.keys(fields).map((name) => name.toLowerCase()));
   const all: Record<string, string> = {};
-  for (const name of Object.keys(own)) if (!names.includes(name)) all[name] = own[name]!;
+  for (const name of Object.keys(own)) if (!names.has(name)) all[name] = own[name]!;
   return Object.assign(all, fields);
 }
 
