@@ -231,7 +231,8 @@ async function explainFailures(
     const failure = failureToExplain(tally, row, sender.keyWorks() === true);
     if (failure === undefined || explained.has(id) || !isWanted(failure)) continue;
     // What a teardown undid is not asked again.
-    if (evaluation.changes.concerns(failure.exchange.request)) continue;
+    const { request, reply } = failure.exchange;
+    if (evaluation.changes.concerns(request, reply)) continue;
     report(state, id);
     const isOver = () => state.explaining > MAX_EXPLAINING || budget.ended(endsAt) !== undefined;
     const found = await explain(row, failure, { known, seed, tally, send: send(id), isOver });

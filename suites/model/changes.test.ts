@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { factsOf } from '../facts-of-request.ts';
 import type { KnownKey } from '../known.ts';
 import { depositCheck, userStatus, type Request } from '../request.ts';
-import { sampleKnown } from '../testing/samples.ts';
+import { answerOf, sampleKnown } from '../testing/samples.ts';
 import { createChanges, type Change } from './changes.ts';
 
 const [begun, due, ended] = [1000, 6000, 9000];
@@ -14,16 +14,23 @@ const executed: Change = {
   deposit: { ...pending!, state: 'EXECUTED', ...execution },
 };
 
-/** The states that are right for an answer from `sentAt` to `receivedAt`, of a change with these times (ms). */
-function statesAt(change: Change, request: Request, sentAt: number, receivedAt: number) {
+/** A change with these times (ms). */
+function changed(change: Change) {
   const changes = createChanges(sampleKnown);
   changes.take(0, { step: 'begins', at: begun, change });
   changes.take(0, { step: 'is due', at: due });
   changes.take(0, { step: 'ends', at: ended });
-  return changes.viewsAt(request, { sentAt, receivedAt })?.map((view) => {
-    const { key, entity } = factsOf(view, request)!;
-    return `${key} ${entity}`;
-  });
+  return changes;
+}
+
+/** The states that are right for an answer from `sentAt` to `receivedAt`. */
+function statesAt(change: Change, request: Request, sentAt: number, receivedAt: number) {
+  return changed(change)
+    .viewsAt(request, { sentAt, receivedAt })
+    ?.map((view) => {
+      const { key, entity } = factsOf(view, request)!;
+      return `${key} ${entity}`;
+    });
 }
 
 const own = depositCheck(pending!.reference_id.toUpperCase());
@@ -63,4 +70,12 @@ test('a revoked key must be refused, other keys of its partner may be, and those
   assert.deepEqual(keyAt(second, 9500), undefined);
   assert.deepEqual(keyAt(first, 7000), ['open own user']);
   assert.deepEqual(keyAt(stranger, 7000), ['accepted foreign']);
+});
+
+test('a revoked key concerns the other keys of its partner only as long as it lasts', () => {
+  const [first, second] = [sampleKnown.callerKeys[0]!, sampleKnown.callerKeys[1]!];
+  const changes = changed({ state: 'key revoked', key: second });
+  const beside = userStatus(sampleKnown.members[0]!.user_id, { credential: { as: 'key', key: first } });
+  const at = (receivedAt: number) => changes.concerns(beside, { ...answerOf(200, {}), receivedAt });
+  assert.deepEqual([changes.concerns(beside), at(999), at(7000), at(9500)], [false, false, true, false]);
 });

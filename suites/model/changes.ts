@@ -1,6 +1,6 @@
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { FixtureExecutedDeposit } from '../../schemas/generated/types.ts';
-import type { Answer } from '../answer.ts';
+import type { Answer, Reply } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import { authorizationOf } from '../facts-of-request.ts';
 import type { FixtureDeposit, Known, KnownKey } from '../known.ts';
@@ -97,9 +97,17 @@ export function createChanges(fixture: Known) {
     },
     /** The number of the next change. */
     next: (): number => all.size,
-    /** Whether a request is about something that changed, or that is changing. */
-    concerns: (request: Request): boolean =>
-      concerning(request).some(([, { change }]) => relationTo(change, request, fixture) === 'itself'),
+    /**
+     * Whether a request is about something that changed, or that is changing.
+     *
+     * @param reply of the request: a change beside it concerns it only while that lasted
+     */
+    concerns: (request: Request, reply?: Reply): boolean =>
+      concerning(request).some(
+        ([, { change, begunAt, endedAt }]) =>
+          relationTo(change, request, fixture) === 'itself' ||
+          (reply?.kind === 'answer' && reply.receivedAt >= begunAt && reply.receivedAt <= endedAt),
+      ),
     /** Whether a key was revoked during this run: now, or also if that was undone. */
     wasRevoked: ({ key }: KnownKey, isNow = false): boolean =>
       [...all.values()].some(

@@ -7,7 +7,7 @@ import { statedLimit } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
 import type { Scenario } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { inconclusive, pass, type Verdict } from '../verdict.ts';
+import { inconclusive, judgeReply, pass, type Verdict } from '../verdict.ts';
 import { repeated } from './changing.ts';
 
 /** Lookups in flight at once. Larger crowds follow only while no answer was lost. */
@@ -104,10 +104,9 @@ async function sendCrowd(context: Context, requests: readonly Request[], seen: S
   const together = await sendAtOnce(...requests);
   for (const [at, request] of requests.entries()) {
     const [before, reply] = [alone.get(fingerprint(request))!, together[at]!];
-    const trouble = [before, reply].find((each) => each.kind === 'trouble');
     if (before.kind === 'trouble' || reply.kind === 'trouble') {
-      const words = trouble as Reply & { readonly kind: 'trouble' };
-      seen.stop ??= { verdict: inconclusive(words.code, words.words), request, reply: words };
+      const lost = before.kind === 'trouble' ? before : reply;
+      seen.stop ??= { verdict: judgeReply(lost, () => pass), request, reply: lost };
       continue;
     }
     seen.cases++;
