@@ -91,8 +91,8 @@ async function settled(
 ): Promise<{ readonly checked: Validated; readonly regime: Regime; readonly partial: readonly Trial[] }> {
   const { parts, regime, partial } = await completed(prober, conditions, failing, confirmed);
   const checked = await validate({ prober, levels: confirmed.levels, regime }, parts);
-  const kept: readonly Part[] = [...checked.where, ...checked.suspected];
-  const dropped = conditions.filter((one) => isOfEntity(one.factor) && !kept.includes(one));
+  const kept = new Set<Part>([...checked.where, ...checked.suspected]);
+  const dropped = conditions.filter((one) => isOfEntity(one.factor) && !kept.has(one));
   if (dropped.length === 0 || partial.length > 0 || regime.fits !== undefined)
     return { checked, regime, partial };
   // With other levels some entities pass, and others fail: their values may differ.
