@@ -11,6 +11,7 @@ import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json'
 import type { Fixture, FixtureLimits, RunRecord } from '../../../schemas/generated/types.ts';
 import { limitsOf } from '../../canary.ts';
 import { install } from '../package/install.ts';
+import { bareCost, buildFirstRelease, marginalCost, processorOf } from './processor.ts';
 import { bareHttp, barePolka, load, others, thisPackage, start } from './servers.ts';
 
 /** Figures of one measurement, by column. */
@@ -85,6 +86,21 @@ const mock = await startMock({ port: 0 });
 process.stdout.write(String((performance.now() - begin) / 1000));
 await mock.close();`;
 
+let builtFirst: Promise<string> | undefined;
+const firstRelease = () => (builtFirst ??= buildFirstRelease(folder));
+
+/** Returns rows of processor time, by command line. */
+const processorRows = (lines: Readonly<Record<string, () => Promise<string> | string>>): Rows =>
+  rowsBy(
+    Object.entries(lines),
+    ([name]) => name,
+    async ([, line]) => ({ 'processor, s': await processorOf(await line(), folder) }),
+  );
+
+/** Returns the command line of a long run. */
+const longRun = (program: string, origin: string) =>
+  `${program} ${verifyCommand({ origin })} --no-canary ${SUITES}`;
+
 /** Suites without waits. */
 const SUITES = '--suite valid --suite invalid-uuid --suite foreign-ib --suite auth';
 
@@ -149,6 +165,27 @@ const parts: Readonly<Record<string, Rows>> = {
       const memory = Number(readFileSync(peak, 'utf8')) / 2 ** 20;
       return { seconds, requests, 'share of autocannon': share, 'peak memory, MB': memory };
     },
+  ),
+  processor: processorRows({
+    '`verify` of 0.1.0': async () => `${await firstRelease()} verify --seed 1`,
+    '`verify mock`': () => `${command} verify mock --seed 1`,
+    '`verify mock --max-requests 50`': () => `${command} verify mock --seed 1 --max-requests 50`,
+  }),
+  'self-test': processorRows({ '`self-test`': () => `${command} self-test` }),
+  request: Object.fromEntries(
+    (
+      [
+        ['a loop that only sends', ({ origin }) => bareCost(`${origin}/api/ib/user-status`, folder)],
+        ['0.1.0', async ({ origin }) => marginalCost(longRun(await firstRelease(), origin), folder)],
+        ['this version', ({ origin }) => marginalCost(longRun(command, origin), folder)],
+      ] as readonly (readonly [string, (of: { readonly origin: string }) => Promise<number>])[]
+    ).map(([name, measure]) => [
+      name,
+      async () => {
+        await using running = await start(thisPackage(command, '--limits', 'off'), folder);
+        return { 'processor µs a request': await measure(running) };
+      },
+    ]),
   ),
   limits: {
     '12 and 40 in 2 s, stated': () => limitedRun(limitsOf(12, 40, 2), true),
@@ -229,7 +266,8 @@ const { values } = parseArgs({
   options: { part: { type: 'string', multiple: true }, rounds: { type: 'string', default: '5' } },
 });
 try {
-  for (const name of values.part ?? Object.keys(parts).filter((part) => !['limits', 'soak'].includes(part))) {
+  for (const name of values.part ??
+    Object.keys(parts).filter((part) => !['limits', 'soak', 'self-test'].includes(part))) {
     if (!Object.hasOwn(parts, name)) throw new Error(`--part is one of ${Object.keys(parts).join(', ')}`);
     process.stdout.write(`## ${name}\n\n${await measureTable(name, Number(values.rounds))}\n`);
   }
