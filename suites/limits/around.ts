@@ -5,7 +5,7 @@ import type { Known } from '../known.ts';
 import { findableLettered } from '../inputs/uuids.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Context, Exchange } from '../scenario-context.ts';
-import type { TimedRequest } from './history.ts';
+import { othersIn, type TimedRequest } from './history.ts';
 import { findableLookup, type LimitedProbe, type Supply } from './kinds.ts';
 
 /** What a limited key got for other forms of a request. */
@@ -74,9 +74,7 @@ export async function tryWaysAround(context: Context, known: Known, plain: Reque
   const burst = async (...requests: readonly Request[]) => {
     const replies = await context.burst(...requests);
     // A form that is refused may count or not.
-    for (const reply of replies)
-      if (isAnswer(reply) && !isLimited(reply))
-        history.push({ sentAt: reply.sentAt, receivedAt: reply.receivedAt, result: 'other' });
+    history.push(...othersIn(replies));
     return replies;
   };
   const others = endpointNames.filter((one) => one !== plain.endpoint);

@@ -25,12 +25,6 @@ export interface Setup {
   readonly maxRequests: number;
 }
 
-/** Bounds of a run, and the number of active keys of the partner. */
-export interface Bounds {
-  readonly maxDurationMs: number;
-  readonly keys: number;
-}
-
 /** How a run with these bounds goes. Times are in ms from its start. */
 export interface Course extends Forecast {
   readonly sent: readonly Lookup[];
@@ -66,14 +60,18 @@ interface Item {
 }
 
 /** The lookups of the ranks that give a strength, with the scenarios that follow them. */
-const STAGES: readonly (readonly Lookup['rank'][])[] = [
+export const STAGES: readonly (readonly Lookup['rank'][])[] = [
   ['requirement', 'level'],
   ['pair', 'example'],
   ['triple', 'random'],
 ];
 
-/** Walks through a run by the rules that it keeps to. Nothing is sent, and answers take no time. */
-export function courseOf(setup: Setup, { maxDurationMs, keys }: Bounds): Course {
+/**
+ * Walks through a run by the rules that it keeps to. Nothing is sent, and answers take no time.
+ *
+ * @param keys number of active keys of the partner
+ */
+export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Course {
   const { scenarios, limits, graceMs } = setup;
   const { execution, revocation } = setup.changes;
   const beforeMs = execution === 'before' ? graceMs : 0;

@@ -1,4 +1,5 @@
 import { MAX_IN_FLIGHT } from '../engine/context.ts';
+import type { Reply } from '../answer.ts';
 import type { RateLimit } from './limit.ts';
 
 /** A counted request. The server counted it at some time from `sentAt` to `receivedAt` (ms of the engine's clock). */
@@ -23,6 +24,14 @@ export interface Burst {
   /** Maximum number of requests in flight at the same time. */
   readonly inFlight: number;
 }
+
+/** The requests of other kinds that may have been counted. */
+export const othersIn = (replies: readonly Reply[]): readonly TimedRequest[] =>
+  replies.flatMap((reply) =>
+    reply.kind === 'answer' && reply.status !== 429
+      ? [{ sentAt: reply.sentAt, receivedAt: reply.receivedAt, result: 'other' }]
+      : [],
+  );
 
 /** Tolerance for clock rounding, in ms. */
 export const TOLERANCE_MS = 5;
@@ -73,11 +82,10 @@ export function slowness(
     history.flatMap(({ sentAt, receivedAt }) => (receivedAt === Infinity ? [] : [receivedAt - sentAt])),
   );
   const inFlight = Math.ceil((count * latencyMs) / withinMs);
-  if (inFlight > MAX_IN_FLIGHT) return 'the target was too slow';
   const sent = history.map(({ sentAt }) => sentAt).toSorted((a, b) => a - b);
   const gapMs = median(sent.slice(1).map((at, nth) => at - sent[nth]!));
   const perSecond = Math.ceil((count * 1000) / withinMs);
-  if (gapMs * count < withinMs) return 'the target was too slow';
+  if (inFlight > MAX_IN_FLIGHT || gapMs * count < withinMs) return 'the target was too slow';
   return given.length === 0
     ? 'the target was too slow, or this machine was busy'
     : `${given.join(' or ')} is too low: omit ${given.length > 1 ? 'both' : 'it'}, or allow more than ${perSecond} requests per second and ${Math.max(2, inFlight)} in flight`;

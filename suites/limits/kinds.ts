@@ -3,7 +3,7 @@ import { findableId, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { depositCheck, lookupOf, userStatus, type Request } from '../request.ts';
 import type { Context } from '../scenario-context.ts';
-import type { TimedRequest } from './history.ts';
+import { othersIn } from './history.ts';
 
 /** A kind of request that may count at the limiter. Each `nth` request is different. */
 export interface RequestKind {
@@ -95,9 +95,6 @@ export async function probeWhileLimited(endpoint: Endpoint, context: Context, kn
     statuses: Object.fromEntries(answersTo(asked).map(({ name, status }) => [name, status])),
     /** Whether other keys are limited too, by key name. */
     others: Object.fromEntries(answersTo(others).map(({ name, status }) => [name, status === 429])),
-    /** The requests that may have been counted. */
-    history: answers
-      .filter(({ status }) => status !== 429)
-      .map(({ sentAt, receivedAt }): TimedRequest => ({ sentAt, receivedAt, result: 'other' })),
+    history: othersIn(replies),
   };
 }

@@ -12,11 +12,8 @@ export interface RefusalPeriod extends Omit<EndedRefusal, 'key'> {
   readonly passes: readonly number[];
 }
 
-/** A rate limit that would explain the refusals. */
-interface InferredLimit extends RateLimit {
-  /** How well the refusals agree: 1 if the same number of requests passed before each. */
-  readonly fit: number;
-}
+/** A limit that would explain the refusals, and how well: 1 if the same number of requests passed before each. */
+type InferredLimit = RateLimit & { readonly fit: number };
 
 /** A wider scope must fit better by at least this much. */
 const MIN_FIT_GAIN = 0.1;

@@ -7,7 +7,7 @@ import type { RunOptions } from '../engine/run-options.ts';
 import { schedule } from '../engine/schedule.ts';
 import { withSpare } from '../model/entities.ts';
 import { isLookupRow, type Requirement } from '../requirement.ts';
-import { courseOf, type Course, type Setup } from './course.ts';
+import { courseOf, STAGES, type Course, type Setup } from './course.ts';
 import { statedLimits, type RateLimit } from './limit.ts';
 
 export type PlanOptions = Pick<
@@ -56,14 +56,12 @@ export function plan(options: PlanOptions): Plan {
   } = options;
   const setup = setupOf(options, limits);
   const keys = known.callerKeys.length;
-  const course = courseOf(setup, { maxDurationMs, keys });
+  const course = courseOf(setup, maxDurationMs, keys);
   const isSlow = rate !== undefined || endpointNames.some((name) => limits[name] !== undefined);
   const isBounded =
     options.maxRequests < Infinity ||
     (maxDurationMs < Infinity && (isSlow || course.durationMs >= maxDurationMs));
-  const whole = isBounded
-    ? courseOf({ ...setup, maxRequests: Infinity }, { maxDurationMs: Infinity, keys })
-    : course;
+  const whole = isBounded ? courseOf({ ...setup, maxRequests: Infinity }, Infinity, keys) : course;
   const coverage = createCoverage(known, seed);
   for (const { endpoint, levels } of course.sent) coverage.take(endpoint, levels);
   const { strength, coverage: figures } = coverage.figures();
@@ -114,10 +112,11 @@ function setupOf(
     { known, seed, cases: Math.min(cases, MAX_WALKED) },
     asked.filter(isLookupRow),
   );
+  const [levels, pairs, triples] = STAGES;
   const lookups: Record<Endpoint, Lookup[]> = { 'user-status': [], 'deposit-check': [] };
-  for (const name of endpointNames) lookups[name].push(...source.next(name, ...FIRST_RANKS));
+  for (const name of endpointNames) lookups[name].push(...source.next(name, ...levels!, ...pairs!));
   // The endpoints share a bound on deep rows.
-  const deep = endpointNames.map((name) => source.next(name, 'triple', 'random'));
+  const deep = endpointNames.map((name) => source.next(name, ...triples!));
   for (let isMore = true; isMore;) {
     isMore = false;
     for (const { value, done } of deep.map((one) => one.next())) {
@@ -149,8 +148,6 @@ function changesOf(
   };
 }
 
-const FIRST_RANKS = ['requirement', 'level', 'pair', 'example'] as const;
-
 /** Ids of requirements without a single lookup. */
 function leftOut({ lookups }: Setup, { sent }: Course, requirements: PlanOptions['requirements']) {
   const rowsOf = (some: readonly Lookup[]) => new Set<Requirement>(some.flatMap(({ rows }) => rows));
@@ -162,7 +159,7 @@ function leftOut({ lookups }: Setup, { sent }: Course, requirements: PlanOptions
 const othersOf = (setup: Setup, own: number): readonly Other[] =>
   [own, ...KEYS.filter((keys) => keys > own)].flatMap((keys) =>
     BOUNDS_MS.map((maxDurationMs): Other => {
-      const { requests, durationMs, strength } = courseOf(setup, { maxDurationMs, keys });
+      const { requests, durationMs, strength } = courseOf(setup, maxDurationMs, keys);
       return { requests, durationMs, strength, keys, maxDurationMs };
     }),
   );

@@ -8,7 +8,7 @@ import { describeBursts, seconds, slowness } from './history.ts';
 import type { LimitBreak } from './judge-bursts.ts';
 import { burstSize, describeMs, statedLimit, type RateLimit } from './limit.ts';
 import type { Request } from '../request.ts';
-import { monitor, scenario, type Requirement, type ScenarioResult } from '../requirement.ts';
+import { monitor, scenario, type Requirement, type Scenario, type ScenarioResult } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { observing } from '../scenarios/observing.ts';
 import { failed, pass, observed, inconclusive, type Verdict } from '../verdict.ts';
@@ -283,12 +283,12 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
 }
 
 /** Checks that lookups of members never count as failed. */
-async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
-  const { limited } = await explore('user-status', context, known);
-  const limit = statedLimit('user-status', known);
+async function judgeSuccesses(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
+  const { limited } = await explore(endpoint, context, known);
+  const limit = statedLimit(endpoint, known);
   if (limited === undefined) {
     // Without a limit, 100 lookups are enough.
-    await context.waitForReset('user-status');
+    await context.waitForReset(endpoint);
     const most = limit?.most ?? 100;
     return judgeMembers(await sendMembers(context, known, most, limit), most, limit);
   }
@@ -317,66 +317,59 @@ function judgeMembers(members: Stream, most: number, limit: RateLimit | undefine
     : { finding: pass, cases: sent };
 }
 
+type Judge = (endpoint: Endpoint, context: Context, known: Known) => Promise<ScenarioResult>;
+
+/** A scenario that uses up the limit of an endpoint: it comes last. */
+const atLimit = (
+  endpoint: Endpoint,
+  name: string,
+  judge: Judge,
+  row: Pick<Scenario, 'level' | 'clause' | 'title' | 'reading' | 'needs'>,
+): Requirement =>
+  scenario({
+    id: `rate-limit/${endpoint}/${name}`,
+    endpoint,
+    turn: 'last',
+    ...row,
+    run: (context, known) => judge(endpoint, context, known),
+  });
+
 export const rateLimit: readonly Requirement[] = [
   ...endpointNames.map(message),
-  scenario({
-    id: 'rate-limit/user-status/failed-lookups',
-    endpoint: 'user-status',
-    turn: 'last',
+  atLimit('user-status', 'failed-lookups', judgeLimit, {
     level: 'required',
     clause: 'Limits; Errors, 429',
     title: 'Repeated failed lookups in a short time get 429',
     reading:
       'The interface does not say what counts as failed, so unknown users, invalid ids and bad keys are tried in turn. If the fixture states a limit, at least that many lookups must pass after a pause. No more may pass than common limiters allow: fixed, clock-aligned, sliding or weighted window, or a bucket of that size.',
-    run: (context, known) => judgeLimit('user-status', context, known),
   }),
-  scenario({
-    id: 'rate-limit/user-status/spares-successes',
-    endpoint: 'user-status',
-    turn: 'last',
+  atLimit('user-status', 'spares-successes', judgeSuccesses, {
     level: 'recommended',
     clause: 'Limits: triggered by repeated failed lookups',
     title: 'Lookups of users under the IB do not trigger the rate limit',
     needs: [['user-status', { situation: 'own' }]],
-    run: judgeSuccesses,
   }),
-  scenario({
-    id: 'rate-limit/deposit-check/requests',
-    endpoint: 'deposit-check',
-    turn: 'last',
+  atLimit('deposit-check', 'requests', judgeLimit, {
     level: 'required',
     clause: 'Limits; Errors, 429',
     title: 'Many requests in a short time get 429',
-    run: (context, known) => judgeLimit('deposit-check', context, known),
   }),
   ...endpointNames.flatMap((endpoint): readonly Requirement[] => [
-    scenario({
-      id: `rate-limit/${endpoint}/recovers`,
-      endpoint,
-      turn: 'last',
+    atLimit(endpoint, 'recovers', judgeRecovery, {
       level: 'recommended',
       clause: 'Errors, notes on 429: wait, with exponential back-off',
       title: 'A rate-limited key works again after waiting',
-      run: (context, known) => judgeRecovery(endpoint, context, known),
     }),
-    scenario({
-      id: `rate-limit/${endpoint}/counts-at-once`,
-      endpoint,
-      turn: 'last',
+    atLimit(endpoint, 'counts-at-once', judgeCounting, {
       level: 'recommended',
       clause: 'Limits: abuse prevention',
       title: 'Requests in flight at the same time do not pass beyond the limit',
-      run: (context, known) => judgeCounting(endpoint, context, known),
     }),
-    scenario({
-      id: `rate-limit/${endpoint}/no-way-around`,
-      endpoint,
-      turn: 'last',
+    atLimit(endpoint, 'no-way-around', judgeWaysAround, {
       level: 'recommended',
       clause: 'Limits; Errors, 429: abuse prevention',
       title: 'A rate-limited key stays limited if the request is written in another way',
       reading: 'A redirect or an error refuses such a form, which is right too.',
-      run: (context, known) => judgeWaysAround(endpoint, context, known),
     }),
     ...observations(endpoint),
   ]),

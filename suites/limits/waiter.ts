@@ -16,7 +16,6 @@ import {
   type LimitEvent,
   type Limits,
   type Remark,
-  type SourcedLimit,
   type Turn,
 } from './account.ts';
 import { advertisedBy, policiesOf, requestedWait } from './advertised.ts';
@@ -220,7 +219,10 @@ export function figuresOf({ limits, waits }: Waiter): Omit<RunRecord['rateLimite
       endpoint,
       waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
       ...defined({
-        limit: limit && Number.isFinite(limit.most) ? limitFigures(limit) : undefined,
+        limit:
+          limit && Number.isFinite(limit.most)
+            ? { requests: limit.most, windowSeconds: limit.windowMs / 1000, source: limit.source }
+            : undefined,
         contradiction: own.find(({ kind }) => kind === 'contradiction')?.words,
         remarks: remarks.length === 0 ? undefined : remarks,
       }),
@@ -238,11 +240,5 @@ const isLike = (one: RateLimit, other: RateLimit | undefined): boolean =>
   other !== undefined &&
   (one.scope ?? 'key') === (other.scope ?? 'key') &&
   [one.most / other.most, one.windowMs / other.windowMs].every((ratio) => ratio > 0.8 && ratio < 1.25);
-
-const limitFigures = ({ most, windowMs, source }: SourcedLimit) => ({
-  requests: most,
-  windowSeconds: windowMs / 1000,
-  source,
-});
 
 const REST = 'a rest before a burst';
