@@ -221,8 +221,8 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
     ],
     'limited-until-date': [
       probed,
-      'A request is refused with 429 twice, with a date in Retry-After.',
-      ({ two }) => editFirst(refuse(429, retryAfterDate), two.slice(0, 1), 2),
+      'Two requests are refused with 429 twice, with a date in Retry-After.',
+      ({ two }) => editFirst(refuse(429, retryAfterDate), two, 2),
     ],
     'limited-thrice': [
       probed,
