@@ -62,8 +62,6 @@ export function withLetterCase(id: string, flags: readonly boolean[]): string {
   );
 }
 
-export const hasLetters = (id: string) => /[a-f]/i.test(id);
-
 /** A single letter cannot have mixed case. */
 export const hasMixableLetters = (id: string) => id.replace(/[^a-f]/gi, '').length > 1;
 

@@ -120,10 +120,9 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
     for (const [nth, reply] of replies.entries()) {
       const [request, form] = [requests[nth]!, some[nth]!];
       if (reply.kind === 'trouble') {
-        const { code, words } = reply;
-        if (code !== 'timeout' && code !== 'network')
-          return { cases, end: { finding: inconclusive(code, words), request, reply } };
-        if (code === 'timeout') timeouts++;
+        if (reply.code === 'timeout') timeouts++;
+        else if (reply.code !== 'network')
+          return { cases, end: { finding: inconclusive(reply.code, reply.words), request, reply } };
         continue;
       }
       cases++;
