@@ -131,6 +131,20 @@ test('if the levels of a failure have one entity only, others show that its valu
   assert.match(found.where?.at(-1) ?? '', /^some ids, not all \(1 of \d+\)$/);
 });
 
+test('a key of which too few entities show that it matters is suspected', async () => {
+  const found = await explained(
+    'pending/deposit-check/failed',
+    { key: "another partner's", situation: "another partner's failed", 'id version': '5' },
+    (request) => {
+      const isSeen = readingOf(request).row.id === 'pending/deposit-check/failed';
+      const isOther = request.credential.as === 'key' && request.credential.key.partner === 'contoso';
+      return isSeen && isOther && idIn(request)?.[14] === '5' ? otherText : undefined;
+    },
+  );
+  assert.deepEqual(found.where, ['id version: 5', "situation: another partner's failed"]);
+  assert.deepEqual(found.suspected, ["key: another partner's"]);
+});
+
 test('a fault of one example has no other conditions', async () => {
   const isAccepted = ({ credential }: Request) =>
     credential.as === 'header' && credential.value.startsWith('Bearer-');
