@@ -121,7 +121,8 @@ function ownerOf({ right, refinements }: Cover, facts: Facts, answer: Answer) {
     (isLeak ? right.find(({ row }) => row.owns === 'leak') : undefined) ?? closest(right, facts, answer);
   const isTaken =
     base.isPlain &&
-    (statusOf(answer, base) === 400 || (base.answer.shows === 'entity' && statusOf(answer, base) !== 401));
+    (meantStatus(answer, base) === 400 ||
+      (base.answer.shows === 'entity' && meantStatus(answer, base) !== 401));
   const covering = isTaken ? refinements.map(({ row }) => row) : [];
   const row = covering.find(({ id }) => !covering.some(({ refines }) => refines?.includes(id))) ?? base.row;
   return { row, base };
@@ -130,7 +131,7 @@ function ownerOf({ right, refinements }: Cover, facts: Facts, answer: Answer) {
 function closest(right: readonly RightAnswer[], facts: Facts, answer: Answer): RightAnswer {
   const [main] = right as readonly [RightAnswer];
   const words = fieldsOf(answer)?.['error'];
-  const status = statusOf(answer, main);
+  const status = meantStatus(answer, main);
   return (
     right.find((one) => one.answer.isError && messageOf(facts.endpoint, one.answer.status) === words) ??
     right.find((one) => one.answer.status === status) ??
@@ -140,7 +141,7 @@ function closest(right: readonly RightAnswer[], facts: Facts, answer: Answer): R
 }
 
 /** 422 counts as 400, and 403 as 401 unless it may hide data of others. */
-function statusOf({ status }: Answer, plain: RightAnswer): number {
+function meantStatus({ status }: Answer, plain: RightAnswer): number {
   if (status === 403 && plain.answer.shows !== 'nothing') return 401;
   return status === 422 ? 400 : status;
 }

@@ -3,22 +3,22 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { FixtureApiKey } from '../../schemas/generated/types.ts';
 import { answerOf } from '../testing/samples.ts';
-import { judgeClock, judgeKey, judgeKeyless, judgeLimits, otherService, type Finding } from './checks.ts';
+import { judgeClock, judgeKey, judgeKeyless, judgeLimits, otherService, type CheckResult } from './checks.ts';
 
-type Expected = readonly [outcome: Finding['outcome'], says: RegExp, fix?: RegExp];
+type Expected = readonly [outcome: CheckResult['outcome'], says: RegExp, fix?: RegExp];
 
-function assertFinding(finding: Finding, [outcome, says, fix]: Expected): void {
-  assert.equal(finding.outcome, outcome, finding.words);
-  assert.match(finding.words, says);
-  assert.equal(finding.fix !== undefined, outcome === 'problem');
-  if (fix !== undefined) assert.match(finding.fix!, fix);
+function assertResult(result: CheckResult, [outcome, says, fix]: Expected): void {
+  assert.equal(result.outcome, outcome, result.words);
+  assert.match(result.words, says);
+  assert.equal(result.fix !== undefined, outcome === 'problem');
+  if (fix !== undefined) assert.match(result.fix!, fix);
 }
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 
 const https = { location: 'https://x/' };
 
-/** Answers to a lookup without a key, and the expected finding. */
+/** Answers to a lookup without a key, and the expected result. */
 const services: Readonly<Record<string, readonly [answer: ReturnType<typeof answerOf>, ...Expected]>> = {
   'the interface': [answerOf(401, { error: 'Unauthorized' }), 'ok', /with the exact message/],
   'other words': [
@@ -45,9 +45,9 @@ const services: Readonly<Record<string, readonly [answer: ReturnType<typeof answ
 
 for (const [what, [answer, ...expected]] of Object.entries(services))
   test(`without a key: ${what}`, () => {
-    const finding = judgeKeyless('user-status', answer);
-    assertFinding(finding, expected);
-    assert.equal(otherService(answer) !== undefined, /redirect|HTML|path|front/.test(finding.words));
+    const result = judgeKeyless('user-status', answer);
+    assertResult(result, expected);
+    assert.equal(otherService(answer) !== undefined, /redirect|HTML|path|front/.test(result.words));
   });
 
 const key = (rest: Partial<FixtureApiKey> = {}): FixtureApiKey => ({
@@ -65,7 +65,7 @@ const revoked = key({ state: 'revoked' });
 const expiring = key({ expiresAfterSeconds: 1 });
 const past = key({ expiresAt: NOW - 1e6 });
 
-/** Keys, the answer to each, and the expected finding. */
+/** Keys, the answer to each, and the expected result. */
 const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof found, ...Expected]>> = {
   'active, accepted': [key(), found, 'ok', /^accepted \(200\)$/],
   'active, refused': [key(), refused, 'problem', /apiKeys\[3\] is active/, /correct apiKeys\[3\]\.$/],
@@ -83,14 +83,14 @@ const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof foun
 };
 
 for (const [what, [apiKey, answer, ...expected]] of Object.entries(keys))
-  test(`a key: ${what}`, () => assertFinding(judgeKey(apiKey, 'apiKeys[3]', answer), expected));
+  test(`a key: ${what}`, () => assertResult(judgeKey(apiKey, 'apiKeys[3]', answer), expected));
 
 test('a rate limit is reported with its Retry-After', () => {
   const judge = (...answers: readonly (typeof limited)[]) => judgeLimits(answers, { limits: {} });
-  assertFinding(judge(found), ['ok', /no 429 among 1 answers; the fixture states no limits/]);
-  assertFinding(judge(found, limited), ['unknown', /^1 of 2 .* 429, without Retry-After; verify waits/]);
+  assertResult(judge(found), ['ok', /no 429 among 1 answers; the fixture states no limits/]);
+  assertResult(judge(found, limited), ['unknown', /^1 of 2 .* 429, without Retry-After; verify waits/]);
   const patient = answerOf(429, {}, { 'retry-after': '7' });
-  assertFinding(judge(limited, patient), ['unknown', /^2 of 2 .*Retry-After: 7/]);
+  assertResult(judge(limited, patient), ['unknown', /^2 of 2 .*Retry-After: 7/]);
 });
 
 const at = (sentAt: number, receivedAt: number, headers: Record<string, string>) => ({
@@ -122,10 +122,10 @@ test('clocks that agree are ok, however slow the answers are', () => {
 
 test('a difference of the clocks is reported, and a problem above 10 s', () => {
   const judged = (ahead: number) => judgeClock([answerAhead(ahead, 1.75e12 + 500, 10, 10)]);
-  assertFinding(judged(8000), ['ok', /^7\.\d s ahead of the clock of this machine$/]);
-  assertFinding(judged(-8000), ['ok', /^7\.\d s behind the clock of this machine$/]);
-  assertFinding(judged(60_000), ['problem', /^59\.\d s ahead/]);
-  assertFinding(judged(-86_400_000), ['problem', /behind the clock of this machine$/]);
+  assertResult(judged(8000), ['ok', /^7\.\d s ahead of the clock of this machine$/]);
+  assertResult(judged(-8000), ['ok', /^7\.\d s behind the clock of this machine$/]);
+  assertResult(judged(60_000), ['problem', /^59\.\d s ahead/]);
+  assertResult(judged(-86_400_000), ['problem', /behind the clock of this machine$/]);
 });
 
 test('a missing or invalid Date is unknown; the age of a cached answer is added', () => {

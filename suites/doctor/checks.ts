@@ -8,11 +8,11 @@ import { readTimestamp, sameInstant } from '../timestamp.ts';
 import { failed, pass, type Expectation } from '../verdict.ts';
 
 /** The result of a check. `fix` says how to fix a problem. */
-export type Finding = Pick<Check, 'outcome' | 'words' | 'fix'>;
+export type CheckResult = Pick<Check, 'outcome' | 'words' | 'fix'>;
 
-export const ok = (words: string): Finding => ({ outcome: 'ok', words });
-export const problem = (words: string, fix: string): Finding => ({ outcome: 'problem', words, fix });
-export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
+export const ok = (words: string): CheckResult => ({ outcome: 'ok', words });
+export const problem = (words: string, fix: string): CheckResult => ({ outcome: 'problem', words, fix });
+export const unknown = (words: string): CheckResult => ({ outcome: 'unknown', words });
 
 /** By a pattern of the error; the first that fits counts. */
 const fixes: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ export function fixFor(words: string, { protocol }: URL): string {
 const prefix = 'Correct the URL: /api/ib/user-status and /api/ib/deposit-check are appended to it';
 
 /** The problem if an answer comes from another service; else undefined. */
-export function otherService(answer: Answer): Finding | undefined {
+export function otherService(answer: Answer): CheckResult | undefined {
   const { status } = answer;
   if (status >= 300 && status < 400) {
     const location = header(answer, 'location') ?? 'nowhere';
@@ -68,7 +68,7 @@ export function otherService(answer: Answer): Finding | undefined {
 }
 
 /** Checks that a lookup without a key gets the 401 of the interface. */
-export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
+export function judgeKeyless(endpoint: Endpoint, answer: Answer): CheckResult {
   const { status } = answer;
   const otherFinding = otherService(answer);
   if (otherFinding !== undefined) return otherFinding;
@@ -97,7 +97,7 @@ const EXPIRY_TOLERANCE_MS = 60_000;
  *
  * @param place position of the key in the fixture
  */
-export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Finding {
+export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): CheckResult {
   const { status, receivedAt } = answer;
   if (status === 429)
     return key.limits === undefined
@@ -136,7 +136,7 @@ export interface Probe {
   readonly area: Check['area'];
   readonly subject: string;
   readonly request: Request;
-  readonly judge: (answer: Answer) => Finding;
+  readonly judge: (answer: Answer) => CheckResult;
   /** Whether the fixture states limits for this key only. */
   readonly hasOwnLimits?: boolean;
 }
@@ -174,7 +174,7 @@ export function fixtureProbes(
   });
 }
 
-function judgeEntry(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
+function judgeEntry(place: string, what: string, answer: Answer, expectation: Expectation): CheckResult {
   if (answer.status === 429) return unknown(NOT_CHECKED_429);
   if (answer.status === 401) return unknown('not checked because the key was refused (401)');
   const verdict = expectation(answer);
@@ -206,7 +206,7 @@ const joined =
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /** Checks that both clocks agree, because `expiresAt` and `executedAt` depend on them. */
-export function judgeClock(answers: readonly Answer[]): Finding {
+export function judgeClock(answers: readonly Answer[]): CheckResult {
   // The server wrote the Date between request and response, in whole seconds. A cached one has an Age (RFC
   // 9111 5.1).
   const ranges = answers.flatMap((answer) => {
@@ -233,7 +233,7 @@ const NO_LIMITS =
   'the fixture states no limits, so a run must find them, which takes longer. Example: "limits": { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }';
 
 /** Checks for 429: the few requests of doctor should stay far below any limit. A run can start, and waits. */
-export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 'limits'>): Finding {
+export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 'limits'>): CheckResult {
   const limited = answers.filter(({ status }) => status === 429);
   const stated = endpointNames.filter((endpoint) => Object.hasOwn(limits, endpoint));
   if (limited.length === 0)

@@ -22,7 +22,7 @@ import {
   fixtureProbes,
   otherService,
   unknown,
-  type Finding,
+  type CheckResult,
   type Probe,
 } from './checks.ts';
 import { gapsOf } from '../needs.ts';
@@ -79,7 +79,7 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
   }
 }
 
-const check = (area: Check['area'], subject: string, finding: Finding): Check => ({
+const check = (area: Check['area'], subject: string, finding: CheckResult): Check => ({
   area,
   subject,
   ...finding,
@@ -232,7 +232,7 @@ function keyProbes({ apiKeys = [] }: Fixture, known: Known): readonly Probe[] {
 }
 
 /** Checks that the state hook works. Asks it to undo a change that was never made, so nothing changes. */
-async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promise<Finding> {
+async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promise<CheckResult> {
   const [deposit] = pending;
   const key = callerKeys.at(-1);
   if (deposit === undefined && key === undefined)
