@@ -41,7 +41,7 @@ interface Target {
   readonly isAsStated?: true;
   /** Whether a run finds out that requests count together: then it makes a new plan. */
   readonly isShared?: true;
-  /** Bursts that it takes to compare its threshold. A plan counts one. */
+  /** Bursts that it may take to compare its threshold, if a window ends in the first. A plan counts one. */
   readonly bursts?: number;
 }
 
@@ -243,8 +243,9 @@ describe('20 failed lookups in 5 minutes and 100 checks in 15 minutes', () => {
           assert.equal(plan.strength, run.record.strength);
           assert.ok(isClose(plan.requests, run.record.requests, 0), 'requests');
           const further = minutes === Infinity ? (target.bursts ?? 1) - 1 : 0;
-          const planned = plan.durationMs + further * BURSTS_MS;
-          assert.ok(isClose(planned, run.ms, GRACE_MS), `time: ${planned} ms, ${run.ms} ms`);
+          const planned = [0, further].map((bursts) => plan.durationMs + bursts * BURSTS_MS);
+          const isTrue = planned.some((ms) => isClose(ms, run.ms, GRACE_MS));
+          assert.ok(isTrue, `time: ${planned.join(' or ')} ms, ${run.ms} ms`);
         }
         if (target.isShared) {
           const anew = run.plans.at(-1)!.plan;
