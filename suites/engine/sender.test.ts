@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { userStatus } from '../request.ts';
+import { depositCheck, userStatus } from '../request.ts';
 import type { Reply, Trouble } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
 import { createSender } from './sender.ts';
+import { statedLimits } from '../limits/limit.ts';
 import { createWaiter } from '../limits/waiter.ts';
 
 /** A sender to a fake target, with the number of requests and of exchanges. */
@@ -17,6 +18,8 @@ function senderOf(
     reserved = 0,
     maxLostInARow = 10,
     deadline = Number.POSITIVE_INFINITY,
+    wasRevoked = (): boolean => false,
+    stated = statedLimits({ limits: {} }),
   } = {},
 ) {
   const clock = virtualClock(0);
@@ -31,11 +34,11 @@ function senderOf(
     known,
     clock,
     budget,
-    waiter: createWaiter({ clock, budget, stated: {}, deadline, maxDurationMs: 3_600_000, signal }),
+    waiter: createWaiter({ clock, budget, stated, deadline, maxDurationMs: 3_600_000, signal }),
     signal,
     deadline,
     maxLostInARow,
-    wasRevoked: () => false,
+    wasRevoked,
     onExchange: () => void seen++,
   });
   return { sender, clock, sent: () => sent, seen: () => seen };
@@ -67,6 +70,24 @@ test('a key works if one of its plain lookups gets another answer than 401', asy
     assert.equal(sender.keyWorks(), expected);
   }
 });
+
+for (const [what, status, waitedMs] of [
+  ['still accepted', 404, 60_000],
+  ['refused', 401, 0],
+] as const)
+  test(`if a key is ${what} while it is being revoked, the next lookup waits ${waitedMs} ms for its limit`, async () => {
+    let isRevoked = true;
+    const { sender, clock } = senderOf(() => ({ ...answerOf(status, {}), sentAt: 0 }), {
+      wasRevoked: () => isRevoked,
+      stated: { 'deposit-check': { most: 3, windowMs: 60_000 } },
+    });
+    const [key] = known.callerKeys;
+    const request = depositCheck('x', { credential: { as: 'key', key: key! } });
+    for (let nth = 0; nth < 2; nth++) await sender.send(request);
+    isRevoked = false;
+    await sender.send(request);
+    assert.equal(Math.floor(clock.now() / 1000) * 1000, waitedMs);
+  });
 
 describe('a connection that breaks', () => {
   const late: Trouble = { ...broken, code: 'timeout' };

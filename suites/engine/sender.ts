@@ -149,7 +149,8 @@ async function attempt(
     if (refusal !== undefined) return { request, reply: refusal };
     const reply = await transmit(sending, request, options, isOnce ? 1 : MAX_TRIES);
     const answer = reply.kind === 'answer' ? reply : undefined;
-    const counted = answer === undefined ? account.cost > 0 : isCounted(account, answer);
+    // A key whose revocation is under way may still be accepted: the answer decides.
+    const counted = answer === undefined ? account.cost > 0 : isCounted(askedBy(known, request), answer);
     recordReply(waiter, account, answer, counted, !isOnce);
     if (answer === undefined && signal.aborted)
       return { request, reply: trouble('interrupted', 'the run was interrupted') };
