@@ -164,6 +164,8 @@ describe('nothing else changes', () => {
     ]);
     for (const id of ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-00000000000g'])
       assert.equal(known(id), id);
+    const inTag = '<user id="3f2504e0-4f89-41d3-9a0c-0305e82c3302">';
+    assert.equal(known(inTag), inTag);
     assert.equal(known('3F2504E0-4f89-41d3-9a0c-0305e82c3301'), '<b>');
   });
 });

@@ -200,13 +200,14 @@ function isTelling({ folded, revealed, minLength }: Form, first: number, last: n
 const isWordAt = (text: string, start: number, end: number, form: Form) =>
   text.slice(start, end) === form.text && !/[a-z0-9]/i.test((text[start - 1] ?? '') + (text[end] ?? ''));
 
-const NAME_OR_UUID = /<[^<>]*>|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+const NAME = /<[^<>]*>/g;
 
 /** Drops pieces inside a name and parts of UUIDs, which only look like a secret. */
 function withoutNames(text: string, pieces: readonly Piece[], names: ReadonlySet<string>): readonly Piece[] {
   /** The end of the name or UUID that contains a character. */
   const ends = new Uint32Array(text.length);
-  for (const { 0: found, index } of text.matchAll(NAME_OR_UUID))
+  for (const { 0: found, index } of [...text.matchAll(UUID), ...text.matchAll(NAME)])
     if (names.has(found) || !found.startsWith('<'))
       ends.fill(index + found.length, index, index + found.length);
   const isWhole = ({ start, end }: Piece) =>
