@@ -104,7 +104,7 @@ async function unreadiness(
   revokedId: string,
 ): Promise<ScenarioResult | undefined> {
   // A cache may then have what the key saw.
-  const request = lookupsWith(key, endpoint, known).existing[0]!;
+  const request = lookupOf(endpoint, idSeenBy(key, endpoint, known), { credential: { as: 'key', key } });
   const [reply] = (await send(request)) as [Reply];
   const words = `not checked because ${key.name} got 401 before it was revoked`;
   const ready = judgeReply(reply, ({ status }) =>
