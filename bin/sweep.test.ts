@@ -94,7 +94,7 @@ test('deposits that polls execute are found, if the tests look at another one', 
 });
 
 test('in parallel, a red run is repeated alone, unless it took the maximum', async () => {
-  const flags = '--only timeout --only reset --parallel 2 --max-duration 3s';
+  const flags = '--only timeout --only reset --parallel 2 --max-duration 6s';
   const { stderr } = await runCli(['sweep', ...words(flags), ...programOf(`await ask(user(1));`)]);
   assert.deepEqual(stderr.match(/^\w+: red/gm)?.toSorted(), ['reset: red', 'reset: red', 'timeout: red']);
 });
