@@ -83,7 +83,7 @@ type KindResult = Omit<Exploration, 'streams'> & { readonly first: Stream };
 export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
   return once(`limiter of ${endpoint}`, async (context) => {
     const limit = statedLimit(endpoint, known);
-    // Without time to rest before a burst, an early 429 may be correct. Most endpoints have the same window.
+    // Without time to rest before a burst, an early 429 may be correct. Without a limit, assumes that of the other endpoint.
     const windows = [endpoint, ...endpointNames].map(context.longestWindowMs);
     const restMs = REST_WINDOWS * (windows.find((ms) => ms > 0) ?? 0);
     const isCompared = limit !== undefined && context.leftMs() > restMs + BURST_WINDOWS * limit.windowMs;
