@@ -22,7 +22,7 @@ const planted = [
 ];
 
 /**
- * Self-check before a run, in about 150 requests to the mock: proves that each suite can pass and can fail. It does not
+ * Self-check before a run, in about 250 requests to the mock: proves that each suite can pass and can fail. It does not
  * prove that every requirement can: that is what `self-test` is for.
  *
  * @returns ids of the faults that were found
