@@ -169,11 +169,11 @@ function withStateHook(
     try {
       return await during({ askedAt, dueAt });
     } finally {
+      // From this ms on, nothing about it is judged: answers that are still judged came in an earlier one.
+      await clock.sleep(1);
       take({ step: 'ends', at: clock.now() });
       // A failed teardown does not change what this run saw.
       await stateHook.change('teardown', state, params).catch(() => undefined);
-      // What comes in the same ms would be judged by the state before.
-      await clock.sleep(1);
     }
   };
 }

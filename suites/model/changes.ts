@@ -123,7 +123,7 @@ export function createChanges(fixture: Known) {
       const own = concerning(request).filter(([, { begunAt }]) => receivedAt >= begunAt);
       if (own.length === 0) return [fixture];
       const isUndone = ([, { change, endedAt }]: Numbered) =>
-        receivedAt > endedAt && relationTo(change, request, fixture) === 'itself';
+        receivedAt >= endedAt && relationTo(change, request, fixture) === 'itself';
       if (own.some(isUndone)) return undefined;
       const due = own.filter(([, { dueAt }]) => sentAt >= dueAt);
       if (due.length === own.length) return [viewAfter(own)];
