@@ -29,3 +29,13 @@ test('changes are judged within limits that the lookups of the run use up', asyn
   const options = { fixture: { ...fixture, limits }, maxDurationMs: 300_000 };
   assert.deepEqual(await verdictOf(options), ['conformant']);
 });
+
+test('an execution time that the fixture states for a deposit with becomes is right, whatever it is', async () => {
+  const deposits = (fixture.deposits ?? []).map((one) =>
+    one.state === 'pending' && one.becomes !== undefined
+      ? { ...one, becomes: { ...one.becomes, executedAt: 17 } }
+      : one,
+  );
+  for (const hasStateHook of [true, false])
+    assert.deepEqual(await verdictOf({ fixture: { ...fixture, deposits }, hasStateHook }), ['conformant']);
+});

@@ -87,11 +87,15 @@ export function expectNumber(name: 'amountInUsd' | 'executedAt', value: number):
   };
 }
 
-/** The time of an EXECUTED deposit in an answer, if it can be Unix milliseconds (2001 to 2286). */
-export function executionIn(answer: Answer): { readonly executedAt: number } | undefined {
+/**
+ * The time of an EXECUTED deposit in an answer, if it can be Unix milliseconds (2001 to 2286).
+ *
+ * @param stated the time of the fixture, if it has one: it is right, whatever it is
+ */
+export function executionIn(answer: Answer, stated?: number): { readonly executedAt: number } | undefined {
   const executedAt = expectExecuted(answer).kind === 'passed' ? fieldsOf(answer)?.['executedAt'] : undefined;
   const isTime = typeof executedAt === 'number' && executedAt >= 1e12 && executedAt < 1e13;
-  return isTime ? { executedAt } : undefined;
+  return isTime || (stated !== undefined && executedAt === stated) ? { executedAt } : undefined;
 }
 
 /** Expects the full result of an executed deposit. Reports the first wrong field. */

@@ -103,11 +103,12 @@ function noticeTransition(
 ): void {
   if (known.becoming.length === 0 || answer.status !== 200 || changes.concerns(request)) return;
   const facts = factsOf(known, request);
-  const shown = facts?.isBecoming === true && facts.key === 'accepted' ? executionIn(answer) : undefined;
   const deposit = known.becoming.find(({ reference_id }) =>
     request.target.toLowerCase().includes(reference_id.toLowerCase()),
   );
-  if (shown === undefined || deposit === undefined) return;
+  if (facts?.isBecoming !== true || facts.key !== 'accepted' || deposit === undefined) return;
+  const shown = executionIn(answer, deposit.becomes.executedAt);
+  if (shown === undefined) return;
   const { becomes, reference_id, user_id } = deposit;
   const { amountInUsd, executedAt = shown.executedAt } = becomes;
   const nth = changes.next();

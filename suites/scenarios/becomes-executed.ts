@@ -175,14 +175,15 @@ async function judgeChange(
   { pending: [staying] }: Known,
 ): Promise<Verdict> {
   const verdict = expectDeposit(becomes)(reply);
-  const time = executionIn(reply);
+  const time = executionIn(reply, becomes.executedAt);
   if (polls > 1) {
     if (verdict.kind !== 'passed') return verdict;
     return time === undefined ? failed('value', '"executedAt": Unix milliseconds', summary(reply)) : pass;
   }
   const [again] = await send(depositCheck(reference_id, { isStateChanged: true }));
   if (again?.kind === 'trouble') return inconclusive(again.code, again.words);
-  const isSame = again !== undefined && executionIn(again)?.executedAt === time?.executedAt;
+  const isSame =
+    again !== undefined && executionIn(again, becomes.executedAt)?.executedAt === time?.executedAt;
   if (verdict.kind === 'passed' && time !== undefined && isSame) return fixtureOutdated;
   // The row of pending deposits judges this, unless only this deposit is affected.
   const [other] = staying === undefined ? [] : await send(depositCheck(staying.reference_id));
@@ -210,7 +211,8 @@ async function pollBecoming(
     if (isFollowed && isFirst && finding.kind === 'passed') {
       const askedAt = context.now();
       const times = { askedAt, dueAt: askedAt + context.graceMs };
-      const execution = { amountInUsd: deposit.becomes.amountInUsd, ...executionIn(reply as Answer) };
+      const { amountInUsd, executedAt } = deposit.becomes;
+      const execution = { amountInUsd, ...executionIn(reply as Answer, executedAt) };
       next = await follow(deposit, execution, times, context, known);
     }
     const result = { ...next.result, cases: nth + 1 };
