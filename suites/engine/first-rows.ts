@@ -142,7 +142,8 @@ const isPlainBut = (endpoint: Endpoint, row: Levels, name: string) =>
   factors[endpoint].every((one) => !one.isGate || one.name === name || row[one.name] === one.names[0]);
 
 /**
- * The row with these levels and plain others. If the fixture has no such data, another factor than those changes.
+ * The row with these levels and plain others. If the fixture has no such data, another factor than those changes:
+ * the situation last, because a row about own data then becomes one about nothing.
  *
  * @returns undefined if no lookup has these levels
  */
@@ -150,20 +151,22 @@ export function completed(endpoint: Endpoint, levels: Partial<Levels>, known: Kn
   const row = { ...plainLevels(endpoint), ...levels };
   if (isFeasible(endpoint, row, known)) return row;
   const free = factors[endpoint].filter(({ name, isGate }) => !isGate && !(name in levels));
-  for (const { name, names } of free)
-    for (const level of names) {
-      const other = { ...row, [name]: level };
-      if (isFeasible(endpoint, other, known)) return other;
-    }
-  // Two of them, such as data and version, may have to change.
-  for (const [at, one] of free.entries())
-    for (const second of free.slice(at + 1))
-      for (const level of one.names)
-        for (const other of second.names) {
-          const both = { ...row, [one.name]: level, [second.name]: other };
-          if (isFeasible(endpoint, both, known)) return both;
-        }
+  const [situation, others] = [
+    free.filter(({ name }) => name === 'situation'),
+    free.filter(({ name }) => name !== 'situation'),
+  ];
+  for (const some of [others, [...situation, ...others]])
+    for (const other of rowsWithOthers(row, some)) if (isFeasible(endpoint, other, known)) return other;
   return undefined;
+}
+
+/** The rows in which one factor has another level, then those with two, such as data and version. */
+function* rowsWithOthers(row: Levels, some: readonly Factor[]): Generator<Levels> {
+  for (const { name, names } of some) for (const level of names) yield { ...row, [name]: level };
+  for (const [at, one] of some.entries())
+    for (const second of some.slice(at + 1))
+      for (const level of one.names)
+        for (const other of second.names) yield { ...row, [one.name]: level, [second.name]: other };
 }
 
 /** One item of each list in turn. */

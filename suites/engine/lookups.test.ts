@@ -209,3 +209,33 @@ test('each malformed example is tried, whatever data the fixture has', () => {
     assert.equal(new Set(picks).size, expected, endpoint);
   }
 });
+
+test('a level is tried with own data, also if these are not plain', () => {
+  const users = ['a', 'b'].map((partner) => ({
+    user_id: `${partner.repeat(8)}-0000-4000-8000-000000000000`,
+    partner,
+    date_joined: '2024-02-29T23:59:59Z',
+  }));
+  const [{ user_id }] = users as [(typeof users)[0]];
+  const deposit = (reference_id: string) => ({ reference_id, user_id });
+  const execution = { state: 'EXECUTED', amountInUsd: 0.005, executedAt: 1_705_314_600_000 } as const;
+  const unusual = knownFrom({
+    apiKeys: [{ key: 'key', partner: 'a', state: 'active' }],
+    users,
+    deposits: [
+      { ...deposit('dddddddd-0000-4000-8000-000000000000'), ...execution },
+      { ...deposit('eeeeeeee-0000-4000-8000-000000000000'), state: 'pending' },
+    ],
+  });
+  for (const endpoint of endpointNames) {
+    const encoded = lookupsOf(endpoint, 400, rows, unusual).filter(
+      ({ rank, levels }) => rank === 'level' && levels['id spelling'] === 'percent-encoded',
+    );
+    const { situation } = plainLevels(endpoint);
+    assert.deepEqual(
+      encoded.map(({ levels }) => levels.situation),
+      [situation],
+      endpoint,
+    );
+  }
+});
