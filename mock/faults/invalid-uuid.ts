@@ -108,7 +108,13 @@ const patternFaults: Faults = {
   ...define(ofBoth, [...malformed, ...alternative, ...idsIn('invalid-uuid', user, 'hostile')], {
     'not-anchored-at-end: Text after the id is accepted': part('$', ''),
   }),
-  ...define(accepting, malformed, { 'blank-accepted: A value of spaces is accepted as an id': /^ +$/ }),
+  ...define(accepting, malformed, {
+    'blank-accepted: A value of spaces is accepted as an id': /^ +$/,
+    'base-58-accepted: 22 digits of base 58 are accepted, as in Symfony': /^[1-9A-HJ-NP-Za-km-z]{22}$/,
+    'base-32-accepted: 26 digits of base 32 are accepted, as in Symfony': /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i,
+    'dot-net-format-x-accepted: The format X of .NET is accepted':
+      /^\{0x[\da-f]{8},0x[\da-f]{4},0x[\da-f]{4},\{/i,
+  }),
   ...define(accepting, [...malformed, ...alternative], {
     'whole-numbers-accepted: A whole number is accepted as an id': /^\d+$/,
   }),
@@ -176,7 +182,12 @@ const readerFaults: Faults = {
     'controls-stripped: Control characters are ignored': (value) => value.replaceAll(/\p{Cc}/gu, ''),
     'white-space-trimmed: Any white space around the value is trimmed': (value) => value.trim(),
   }),
+  ...define(read, [...malformed, ...alternative], {
+    'spaces-anywhere: Spaces may stand anywhere': (value) => value.replaceAll(' ', ''),
+  }),
   ...define(read, malformed, {
+    'cut-at-ampersand: An ampersand ends the value, as if it were decoded too early': (value) =>
+      value.replace(/&.*$/s, ''),
     'compatibility-digits: Full-width characters are read as ASCII': (value) => value.normalize('NFKC'),
     'zero-width-stripped: Zero-width spaces are ignored': (value) => value.replaceAll('\u200b', ''),
     'nul-ends-text: A NUL ends the value, as in C': (value) => value.replace(/\0.*$/s, ''),

@@ -26,6 +26,14 @@ const memberFaults: Faults = {
       isLastMember,
       stranger,
     )(),
+    'member-without-deposits-denied: A member who has no deposit is not found (inner join)': onlyIf(
+      ({ world, finding }) =>
+        finding.kind === 'member' &&
+        ![...world.deposits.base.values()].some(({ user_id }) => user_id === finding.user.user_id),
+      stranger,
+    )(),
+    'member-with-leading-zero-denied: A member whose id begins with 0 is not found (id read as a number)':
+      onlyIf(({ finding }) => finding.kind === 'member' && finding.user.user_id.startsWith('0'), stranger)(),
   }),
   ...define(member, [...memberIds, ...rows('shape')], {
     'as-text: gets the text "true" in is_under_ib': setFields({ is_under_ib: 'true' }),

@@ -47,6 +47,11 @@ test('every example and every random text is malformed', () => {
   fc.assert(fc.property(malformed(uuid), isMalformed), { numRuns: 1000 });
 });
 
+test('each id has the same number of examples: they are chosen by number, and none may be left out', () => {
+  const counts = (text: string) => kinds.map(([, { examples }]) => examples('user_id', text).length);
+  fc.assert(fc.property(uuid, (text) => assert.deepEqual(counts(text), counts(id))));
+});
+
 test('there is an example of every kind of mistake in the catalogue', () => {
   const examples = new Set(examplesOf(id));
   const bare = id.replaceAll('-', '');

@@ -57,6 +57,13 @@ const groupPlaces = groupStarts.flatMap((at, group) => [at, at + 1, (hyphenPlace
 const put = (text: string, at: number, piece: string, instead = piece.length) =>
   text.slice(0, at) + piece + text.slice(at + instead);
 
+/** The format X of .NET: `{0x01234567,0x89ab,0x4def,{0x80,…}}` */
+const dotNetForm = (uuid: string) => {
+  const [first, second, third, ...rest] = uuid.split('-').map((group) => `0x${group}`);
+  const octets = rest.join('').replaceAll('0x', '').match(/../g) ?? [];
+  return `{${first},${second},${third},{${octets.map((octet) => `0x${octet}`).join(',')}}}`;
+};
+
 const withoutHyphens = (uuid: string) => uuid.replaceAll('-', '');
 
 /** Characters that a class of hexadecimal digits must not match. */
@@ -64,7 +71,7 @@ const nonHexCharacters = [...'gGz_.:/@` +\u0661\uff11\uff41\u0430\u{1d7d9}'];
 
 /** Texts before, after and around a UUID, for servers that search for a UUID anywhere in the value. */
 const before = 'x|0|-|x\n|\0|../|{|uuid:|x '.split('|');
-const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|' OR '1'='1|;|#|?x=1|%|*|\\|.json|}| x|\u0301|\u200b".split('|');
+const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|&|' OR '1'='1|;|#|?x=1|%|*|\\|.json|}| x|\u0301|\u200b".split('|');
 const around = ["''", '""', '[]', '<>'];
 
 /** Texts unlike any UUID. */
@@ -155,13 +162,18 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   'what lenient parsers take': malformed((uuid) => [
     '1-1-1-1-1',
     '0-0-4000-8000-1',
-    uuid.replace(/(^|-)0*(?=[0-9a-f])/g, '$1').replace(/[0-9a-f]$/, ''),
+    uuid.replace(/(^|-)0*(?=[0-9a-f])/gi, '$1').slice(0, -1),
     `0${uuid}`,
     `0x${withoutHyphens(uuid).slice(2)}`,
     `+${withoutHyphens(uuid).slice(1)}`,
     put(withoutHyphens(uuid), 15, '_'),
     withoutHyphens(uuid).replace(/(.{4})(?=.)/g, '$1-'),
     put(withoutHyphens(uuid), 16, '-', 0),
+    put(uuid, 18, ' ', 0),
+    dotNetForm(uuid),
+    // Symfony reads 22 digits of base 58 and 26 of base 32.
+    '6LhqA3gXNz2v4T7kYcRbWd',
+    '01HV6Z3F5QK8N2R9T4W7XBCDEF',
     `{${uuid.slice(0, 8)}`,
     uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
     put(uuid, 9, 'O'),
