@@ -5,6 +5,7 @@ import { changeBy } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import { randomOf } from '../suites/model/covering.ts';
 import { limitsOf, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
 
@@ -172,4 +173,32 @@ test('a server that refuses all requests after 50 wrong keys conforms', async ()
     cases: 200,
   });
   assert.deepEqual([record.verdict, failedIds(record)], ['conformant', []]);
+});
+
+/** Three machines, each with a limiter of its own. A balancer sends requests to them at random. */
+const threeMachines = changeBy(({ limiterKey }) => {
+  const machines = new WeakMap<object, number>();
+  const random = randomOf(1);
+  return {
+    limiterKey: (call) => {
+      const machine = machines.get(call.request) ?? Math.floor(3 * random());
+      machines.set(call.request, machine);
+      return `${limiterKey(call)} ${machine}`;
+    },
+  };
+})(reference);
+
+test('lookups of members that meet a machine which still limits the key are tried again after its wait', async () => {
+  for (const latency of [1, 2, 4, 8])
+    assert.deepEqual(
+      failedIds(
+        await verified({
+          limits: limitsOf(60, 250, 3),
+          behaviour: threeMachines,
+          latency,
+          fixture: unstated,
+        }),
+      ),
+      [],
+    );
 });

@@ -350,7 +350,10 @@ export function judgementOf(
   if (unclear !== undefined) return unclear;
   const verdict = isCut
     ? inconclusive('budget', '--cases, --max-duration or --max-requests left no lookup for it')
-    : inconclusive('depends', 'not checked because each answer that it judges failed another requirement');
+    : inconclusive(
+        'depends',
+        'not checked because no lookup was about it, or each failed another requirement',
+      );
   return { verdict, cases };
 }
 

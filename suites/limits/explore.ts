@@ -238,8 +238,10 @@ async function countOthers(limited: Limited, search: Search, limit: RateLimit | 
   // The recovery request counts in the current window.
   let members = known.members.length > 0 ? await sendMembers(context, known, first.passed, limit) : undefined;
   if (members?.refusal !== undefined) {
-    // Earlier requests may still count: rest and try again.
-    await context.waitForQuiet(endpoint, 2 * (limit?.windowMs ?? recoveryMs));
+    // Earlier requests may still count, at another machine too: rest and try again.
+    const { answer } = members.refusal;
+    const askedMs = requestedWait(answer, answer.receivedAt)?.ms ?? 0;
+    await context.waitForQuiet(endpoint, 2 * (limit?.windowMs ?? Math.max(recoveryMs, askedMs)));
     members = await sendMembers(context, known, first.passed, limit);
   }
   const counting =
