@@ -9,7 +9,7 @@ export const selfTest = command({
     json: { ...onOff, describe: 'print JSON, with every fault' },
     combined: {
       ...wholeNumberFrom(0, 10_000),
-      default: '20',
+      default: '40',
       describe: 'generate this many faults of each kind',
     },
     seed: { ...seed, default: '1', describe: 'set the seed of all random values' },
