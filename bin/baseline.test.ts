@@ -174,7 +174,7 @@ async function verify(...flags: readonly string[]) {
 }
 
 async function call(...words: readonly string[]) {
-  const { code, output, error } = await runCli(words, { terminal: { color: false, width: 120 } });
+  const { code, output, error } = await runCli(words, { terminal: { color: false, width: 400 } });
   return { code, output: output + error };
 }
 
