@@ -1,7 +1,4 @@
-/**
- * Runs `sweep` with the tests of a client that has a planted bug, and of a correct one in several styles
- * (`npm run test:clients`).
- */
+/** Runs `sweep` with tests of a client that has a planted bug, and of a correct one in several styles (`npm test sweep`). */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Runs every code block of the README and of `docs/` with the installed package (`npm run test:docs`). */
+/** Runs every code block of the README and of `docs/` with the installed package (`npm test docs`). */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * Runs the commands of `docs/provide-data.md` with a temporary PostgreSQL (`npm run test:examples`). The servers in
+ * Runs the commands of `docs/provide-data.md` with a temporary PostgreSQL (`npm test examples`). The servers in
  * `examples/` must be conformant, and `verify` must find each mistake that is put into them.
  */
 import assert from 'node:assert/strict';
@@ -41,25 +41,13 @@ const tightLimiter = {
   to: 'Limiter(10, 3)',
   fails: ['rate-limit/user-status/failed-lookups'],
 };
-/** `checksLimiter` prints `ok` if the limiter checks and counts in one step, which `verify` cannot show reliably. */
 const exampleServers = [
-  {
-    heading: 'Python',
-    file: 'examples/python/server.py',
-    checksLimiter: 'python3 -B bin/dev/examples/limiter_check.py examples/python',
-    breaks: [...mistakes('%s'), tightLimiter],
-  },
-  {
-    heading: 'Java',
-    file: 'examples/java/Server.java',
-    checksLimiter:
-      'javac -d classes examples/java/Server.java bin/dev/examples/LimiterCheck.java && java -cp classes LimiterCheck',
-    breaks: mistakes('?'),
-  },
+  { heading: 'Python', file: 'examples/python/server.py', breaks: [...mistakes('%s'), tightLimiter] },
+  { heading: 'Java', file: 'examples/java/Server.java', breaks: mistakes('?') },
 ];
 
 const guide = readFileSync(join(root, 'docs/provide-data.md'), 'utf8');
-// `test:docs` runs the block without a database.
+// `npm test docs` runs the block without a database.
 const blocks = parsePage(guide).blocks.filter(({ heading }) => heading !== 'Large fixtures');
 const command = (heading: string) =>
   blocks.find((block) => block.heading === heading)?.text ?? assert.fail(`no commands under "${heading}"`);
@@ -123,8 +111,7 @@ async function fill(site: Site): Promise<void> {
   const programs = { 'ib-conformance': packagedProgram, python3: PYTHON, npx: '' };
   for (const [name, path] of Object.entries(programs))
     writeFileSync(join(bin, name), `#!/bin/sh\nexec ${path} "$@"\n`, { mode: 0o755 });
-  for (const name of ['examples', 'bin/dev/examples'])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
+  cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
   site.postgres = spawn('pg_virtualenv', ['-o', 'fsync=off', 'sh', '-c', 'env | grep ^PG; echo ready; cat'], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -188,7 +175,7 @@ async function startCase(site: Site, t: TestContext, server: string, change?: (c
 const idsOf = ({ requirements }: RunRecord, ...outcomes: readonly string[]) =>
   requirements.filter(({ outcome }) => outcomes.includes(outcome)).map(({ id }) => id);
 
-function checkServer(site: Site, { heading, file, checksLimiter, breaks }: (typeof exampleServers)[number]) {
+function checkServer(site: Site, { heading, file, breaks }: (typeof exampleServers)[number]) {
   test('is conformant, with all requirements verified', async (t) => {
     const { url, run, record, stop, stderr } = await startCase(site, t, heading);
     await run(doctor, 0);
@@ -215,10 +202,6 @@ function checkServer(site: Site, { heading, file, checksLimiter, breaks }: (type
       await run(`${verify} --no-canary ${only} --report json=run.json`, 1);
       assert.deepEqual(idsOf(record(), 'failed'), fails);
     });
-
-  test('its limiter checks and counts in one step', async () => {
-    assert.equal((await shell(site, checksLimiter)).trim(), 'ok');
-  });
 }
 
 /** Checks that a GET with a body of unknown length gets one response: the body is not another request. */

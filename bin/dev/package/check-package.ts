@@ -1,4 +1,4 @@
-/** Tests the packed and installed package (`npm run test:package`). */
+/** Tests the packed and installed package (`npm test package`). */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
