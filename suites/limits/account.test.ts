@@ -27,7 +27,10 @@ interface What extends Partial<Asked> {
 
 /** What a run knows, and the events that change it, on `deposit-check` with the key `k` unless they say otherwise. */
 function knowing(stated?: RateLimit, { deadline = HOUR_MS, runMs = HOUR_MS } = {}) {
-  let limits: Limits = newLimits(stated === undefined ? {} : { 'deposit-check': stated });
+  let limits: Limits = newLimits(stated === undefined ? {} : { 'deposit-check': stated }, {
+    deadline,
+    runMs,
+  });
   const askedOf = ({ endpoint = 'deposit-check', key = 'k', cost = 1 }: What): Asked => ({
     endpoint,
     key,
@@ -44,6 +47,8 @@ function knowing(stated?: RateLimit, { deadline = HOUR_MS, runMs = HOUR_MS } = {
     at,
     sentAt: what.sentAt ?? at,
     policies: what.policies ?? [],
+    isAdmitted: true,
+    counted: (what.cost ?? 1) > 0,
   });
   const send = (what: What = {}) => add({ ...askedOf(what), kind: 'sent' });
   const answer = (at: number, what: What = {}) => {
@@ -55,15 +60,13 @@ function knowing(stated?: RateLimit, { deadline = HOUR_MS, runMs = HOUR_MS } = {
     add({
       ...endOf(at, what),
       kind: 'answered',
-      isAdmitted: true,
-      counted: (what.cost ?? 1) > 0,
       advertised,
     });
   };
   const refusal = (at: number, what: What = {}) => {
     const wanted =
       what.retryAfterMs === undefined ? undefined : { ms: what.retryAfterMs, field: 'Retry-After' };
-    add({ ...endOf(at, what), kind: 'refused', wanted, deadline, runMs });
+    add({ ...endOf(at, what), kind: 'refused', wanted });
   };
   return {
     send,

@@ -19,6 +19,9 @@ export interface Limits {
   readonly ignored: readonly string[];
   /** What a person should know, each kind once per endpoint. */
   readonly remarks: readonly Remark[];
+  /** When the run ends, and how long it may take, in ms. */
+  readonly deadline: number;
+  readonly runMs: number;
 }
 
 /**
@@ -85,8 +88,6 @@ interface Refusal {
   readonly why: string;
   /** Whether it came before the stated limit was reached. */
   readonly isEarly: boolean;
-  /** Whether a request is in flight that shows if it has ended. */
-  readonly isProbing: boolean;
   /** The field that asks for a wait, and when that wait ends. */
   readonly wanted?: { readonly field: string; readonly until: number };
   /** Why waiting was given up. */
@@ -101,7 +102,11 @@ const newAccount: Account = {
   advertised: undefined,
 };
 
-export const newLimits = (stated: Readonly<Partial<Record<Endpoint, RateLimit>>>): Limits => {
+/** What a run knows at its start: the stated limits and its own bounds. */
+export const newLimits = (
+  stated: Readonly<Partial<Record<Endpoint, RateLimit>>>,
+  { deadline, runMs }: Pick<Limits, 'deadline' | 'runMs'>,
+): Limits => {
   const of = (endpoint: Endpoint): EndpointLimits => ({
     stated: stated[endpoint] && { ...stated[endpoint], source: 'stated' },
     learned: undefined,
@@ -113,6 +118,8 @@ export const newLimits = (stated: Readonly<Partial<Record<Endpoint, RateLimit>>>
     endpoints: { 'user-status': of('user-status'), 'deposit-check': of('deposit-check') },
     ignored: [],
     remarks: [],
+    deadline,
+    runMs,
   };
 };
 
@@ -123,39 +130,23 @@ export interface Asked {
   readonly cost: 0 | 1;
 }
 
-/** A request is over. Times are in ms. */
+/** A request is over: it got 429, another answer, or none. Times are in ms. */
 interface Ended extends Asked {
+  readonly kind: 'refused' | 'answered' | 'lost';
   readonly at: number;
   readonly sentAt: number;
-  /** Limits that the answer names. */
-  readonly policies: readonly Policy[];
-}
-
-/** It got an answer other than 429, or none. */
-interface Passed extends Ended {
-  readonly kind: 'answered' | 'lost';
-  /** Whether it waited for its turn. */
+  /** Whether it waited for its turn. A 429 to another one teaches nothing. */
   readonly isAdmitted: boolean;
   /** Whether it counted, judged by its answer. A lost one may have. */
   readonly counted: boolean;
+  /** What the answer says about limits. */
+  readonly policies: readonly Policy[];
   readonly advertised?: Advertised | undefined;
+  readonly wanted?: RequestedWait | undefined;
 }
 
-/** It waited for its turn, and got 429. */
-interface Refused extends Ended {
-  readonly kind: 'refused';
-  readonly wanted: RequestedWait | undefined;
-  /** When the run ends, and how long it may take. */
-  readonly deadline: number;
-  readonly runMs: number;
-}
-
-export type LimitEvent =
-  | (Asked & { readonly kind: 'sent' })
-  | Passed
-  | Refused
-  /** Another try for a key that was given up. */
-  | (Asked & { readonly kind: 'retry' });
+/** `retry`: another try for a key that was given up. */
+export type LimitEvent = (Asked & { readonly kind: 'sent' }) | (Asked & { readonly kind: 'retry' }) | Ended;
 
 /** When a request may be sent. `reply`: that depends on a reply. */
 export type Turn =
@@ -203,13 +194,14 @@ export function limitShownBy(limits: Limits, event: LimitEvent): RateLimit | und
 /** When a request may be sent. */
 export function nextTurn(limits: Limits, asked: Asked, now: number): Turn {
   const { endpoint, key, cost } = asked;
-  const { refusal, advertised, flying } = accountOf(limits.endpoints[endpoint], key);
+  const { refusal, advertised, inFlight, flying } = accountOf(limits.endpoints[endpoint], key);
   if (refusal !== undefined) {
-    const { gaveUp, why, isProbing } = refusal;
+    const { gaveUp, why, until, closedUntil } = refusal;
     if (gaveUp !== undefined) return { kind: 'never', why: gaveUp };
-    const at = nextTryAt(refusal, cost);
+    const at = cost === 0 ? closedUntil : Math.max(until, closedUntil);
     if (now < at) return { kind: 'at', at, why };
-    if (isProbing && isTest(refusal, cost)) return { kind: 'reply' };
+    // One request shows if it has ended: one that counts, or any, if all were refused.
+    if (closedUntil > 0 ? flying > 0 : cost > 0 && inFlight > 0) return { kind: 'reply' };
   }
   const full = fullTurn(limits, asked, now);
   const isOnlySaid = limitOf(limits.endpoints[endpoint])?.source === 'advertised';
@@ -222,13 +214,6 @@ export function nextTurn(limits: Limits, asked: Asked, now: number): Turn {
     advertised.remaining - flying <= cost;
   return (isOut || full !== undefined) && flying > 0 ? { kind: 'reply' } : { kind: 'now' };
 }
-
-/** When the next request may be sent, although the last ones got 429. */
-const nextTryAt = ({ until, closedUntil }: Refusal, cost: 0 | 1) =>
-  cost === 0 ? closedUntil : Math.max(until, closedUntil);
-
-/** Whether a request shows if a refusal has ended: one that counts, or any, if all were refused. */
-const isTest = ({ closedUntil }: Refusal, cost: 0 | 1) => cost > 0 || closedUntil > 0;
 
 /**
  * The turn of a request if the window of a stated or learned limit is full; undefined if it is not. The limit is kept
@@ -297,212 +282,192 @@ export function firstKey(
   return keys.reduce((best, key) => (rank(key) < rank(best) ? key : best));
 }
 
+/** A copy of the state, in which an event changes what it is about. */
+type Changing<Of> = { -readonly [Name in keyof Of]: Of[Name] };
+
+interface Draft {
+  readonly limits: Changing<Limits>;
+  readonly of: Changing<EndpointLimits>;
+  readonly account: Changing<Account>;
+}
+
 /** The state after an event. */
-export function reduce(limits: Limits, event: LimitEvent): Limits {
-  const account = accountOf(limits.endpoints[event.endpoint], event.key);
-  const { inFlight, flying, refusal } = account;
-  switch (event.kind) {
-    case 'sent':
-      return withAccount(limits, event, {
-        inFlight: inFlight + event.cost,
-        flying: flying + 1,
-        refusal: refusal && { ...refusal, isProbing: refusal.isProbing || isTest(refusal, event.cost) },
-      });
-    case 'retry':
-      return withAccount(limits, event, {
-        refusal: refusal && { ...refusal, gaveUp: undefined, count: Math.min(refusal.count, TRIES) },
-      });
-    case 'refused':
-      return refused(withPolicies(landed(limits, event), event), event);
-    case 'answered':
-    case 'lost':
-      return passed(withPolicies(event.isAdmitted ? landed(limits, event) : limits, event), event);
-  }
-}
-
-const withEndpoint = (limits: Limits, endpoint: Endpoint, change: Partial<EndpointLimits>): Limits => ({
-  ...limits,
-  endpoints: { ...limits.endpoints, [endpoint]: { ...limits.endpoints[endpoint], ...change } },
-});
-
-function withAccount(limits: Limits, { endpoint, key }: Asked, change: Partial<Account>): Limits {
-  const of = limits.endpoints[endpoint];
-  const accounts = new Map(of.accounts).set(key, { ...accountOf(of, key), ...change });
-  return withEndpoint(limits, endpoint, { accounts });
-}
-
-const withRemark = (limits: Limits, endpoint: Endpoint, kind: Remark['kind'], what: string): Limits =>
-  limits.remarks.some((one) => one.endpoint === endpoint && one.kind === kind)
-    ? limits
-    : { ...limits, remarks: [...limits.remarks, { endpoint, kind, words: `${endpoint}: ${what}` }] };
-
-/** A request is no longer in flight. */
-function landed(limits: Limits, event: Ended): Limits {
-  const { inFlight, flying, refusal } = accountOf(limits.endpoints[event.endpoint], event.key);
-  // A request that was sent before the end of a refusal does not show that it ended.
-  const isProbe = (one: Refusal) => isTest(one, event.cost) && event.sentAt >= nextTryAt(one, event.cost);
-  return withAccount(limits, event, {
-    inFlight: inFlight - event.cost,
-    flying: flying - 1,
-    // Whoever waits for a reply waits for ever if none is due.
-    refusal: refusal && {
+export function reduce(before: Limits, event: LimitEvent): Limits {
+  const { endpoint, key, cost } = event;
+  const account = { ...accountOf(before.endpoints[endpoint], key) };
+  const of = { ...before.endpoints[endpoint] };
+  of.accounts = new Map(of.accounts).set(key, account);
+  const limits = { ...before, endpoints: { ...before.endpoints, [endpoint]: of } };
+  const draft: Draft = { limits, of, account };
+  if (event.kind === 'sent') {
+    account.inFlight += cost;
+    account.flying++;
+  } else if (event.kind === 'retry') {
+    const { refusal } = account;
+    account.refusal = refusal && {
       ...refusal,
-      isProbing: refusal.isProbing && !isProbe(refusal) && flying > 1,
-    },
-  });
+      gaveUp: undefined,
+      count: Math.min(refusal.count, TRIES),
+    };
+  } else ended(draft, event);
+  return limits;
+}
+
+function ended(draft: Draft, event: Ended): void {
+  const { account } = draft;
+  if (event.isAdmitted) {
+    account.inFlight -= event.cost;
+    account.flying--;
+  } else if (event.kind === 'refused') return;
+  comparePolicies(draft, event);
+  if (event.kind === 'refused') refused(draft, event);
+  else passed(draft, event);
+}
+
+function remark(limits: Changing<Limits>, endpoint: Endpoint, kind: Remark['kind'], what: string): void {
+  if (!limits.remarks.some((one) => one.endpoint === endpoint && one.kind === kind))
+    limits.remarks = [...limits.remarks, { endpoint, kind, words: `${endpoint}: ${what}` }];
+}
+
+/** A field was wrong: it is ignored from now on. */
+function ignore(limits: Changing<Limits>, field: string): void {
+  if (!limits.ignored.includes(field)) limits.ignored = [...limits.ignored, field];
+}
+
+/** The target does not have the stated limit: from now on the run goes by what it saw. */
+function contradict({ limits, of }: Draft, endpoint: Endpoint, what: string): void {
+  if (of.stated === undefined) return;
+  remark(limits, endpoint, 'contradiction', `${what}, but ${describeLimit(of.stated)} is stated`);
+  of.stated = undefined;
 }
 
 /**
  * Compares the limits that an answer names with the stated one. Without a stated one, the shortest window that explains
  * a 429 is the limit.
  */
-function withPolicies(limits: Limits, event: Passed | Refused): Limits {
+function comparePolicies(draft: Draft, event: Ended): void {
+  const { limits, of } = draft;
   const { endpoint, key, at } = event;
   const policies = event.policies.filter(({ field }) => !limits.ignored.includes(field));
-  if (policies.length === 0 || key === '') return limits;
-  const { stated, learned } = limits.endpoints[endpoint];
-  const use = (policy: Policy, from: Limits) =>
-    withEndpoint(from, endpoint, { learned: { ...policy, source: 'advertised' } });
+  const { stated, learned } = of;
+  if (policies.length === 0 || key === '') return;
   if (stated !== undefined) {
-    const isSame = policies.some((one) => one.most === stated.most && one.windowMs === stated.windowMs);
+    if (policies.some((one) => one.most === stated.most && one.windowMs === stated.windowMs)) return;
     const stricter = policies.find((one) => one.most <= stated.most && one.windowMs > stated.windowMs);
-    if (isSame || stricter === undefined) return limits;
-    return use(stricter, contradicted(limits, endpoint, `${stricter.field} says ${describeLimit(stricter)}`));
+    if (stricter === undefined) return;
+    contradict(draft, endpoint, `${stricter.field} says ${describeLimit(stricter)}`);
+    of.learned = { ...stricter, source: 'advertised' };
+  } else if (event.kind === 'refused' && learned?.source !== 'advertised') {
+    const [shortest] = policies
+      .filter(({ most, windowMs }) => usedIn(limits, event, windowMs, at).spent >= most)
+      .toSorted((a, b) => a.windowMs - b.windowMs);
+    if (shortest !== undefined) of.learned = { ...shortest, source: 'advertised' };
   }
-  if (event.kind !== 'refused' || learned?.source === 'advertised') return limits;
-  const [shortest] = policies
-    .filter(({ most, windowMs }) => usedIn(limits, event, windowMs, at).spent >= most)
-    .toSorted((a, b) => a.windowMs - b.windowMs);
-  return shortest === undefined ? limits : use(shortest, limits);
 }
 
 /** A request passed, or was lost: the server may have counted it. */
-function passed(limits: Limits, event: Passed): Limits {
-  const { endpoint, key, at, sentAt, kind, advertised, cost, isAdmitted } = event;
-  let next = limits;
-  const before = accountOf(next.endpoints[endpoint], key);
-  if (kind === 'answered' && isAdmitted && before.refusal !== undefined) {
-    const { refusal } = before;
-    if (cost > 0 && sentAt >= refusal.until) next = unblocked(next, event, refusal);
+function passed(draft: Draft, event: Ended): void {
+  const { limits, of, account } = draft;
+  const { key, at, sentAt, kind, advertised, cost } = event;
+  const { refusal, advertised: last } = account;
+  if (kind === 'answered' && event.isAdmitted && refusal !== undefined) {
+    if (cost > 0 && sentAt >= refusal.until) unblocked(draft, event, refusal);
     // A request that does not count passed: such requests may go on.
-    else if (cost === 0 && sentAt >= refusal.closedUntil)
-      next = withAccount(next, event, { refusal: { ...refusal, closedUntil: 0 } });
+    else if (cost === 0 && sentAt >= refusal.closedUntil) account.refusal = { ...refusal, closedUntil: 0 };
   }
-  const last = before.advertised;
-  const isWrong =
-    event.counted &&
-    kind === 'answered' &&
-    last !== undefined &&
-    last.remaining <= 0 &&
-    sentAt > last.at &&
-    sentAt < last.resetAt - PRECISION_MS;
-  if (isWrong) next = withoutField(next, last.field);
-  if (advertised !== undefined && advertised.at >= (last?.at ?? 0))
-    next = withAccount(next, event, { advertised });
-  if (!event.counted || key === '') return next;
-  const { stated } = next.endpoints[endpoint];
-  const kept = stated === undefined ? MAX_COUNTED : 2 * burstSize(stated);
-  const counted = [...before.counted, { sentAt, at }].slice(-kept);
-  return withoutPolicy(withAccount(next, event, { counted }), event);
+  const wasOut = last !== undefined && last.remaining <= 0 && sentAt > last.at;
+  if (event.counted && kind === 'answered' && wasOut && sentAt < last.resetAt - PRECISION_MS)
+    ignore(limits, last.field);
+  if (advertised !== undefined && advertised.at >= (last?.at ?? 0)) account.advertised = advertised;
+  if (!event.counted || key === '') return;
+  const kept = of.stated === undefined ? MAX_COUNTED : 2 * burstSize(of.stated);
+  account.counted = [...account.counted, { sentAt, at }].slice(-kept);
+  dropPolicy(draft, event);
 }
 
-/** Without an advertised limit if more passed within its window than two windows allow: then it is none. */
-function withoutPolicy(limits: Limits, { endpoint, key, at }: Passed): Limits {
-  const { learned } = limits.endpoints[endpoint];
-  if (learned?.field === undefined) return limits;
-  const { most, windowMs, field } = learned;
+/** An advertised limit is none if more passed within its window than two windows allow. */
+function dropPolicy({ limits, of }: Draft, { endpoint, key, at }: Ended): void {
+  if (of.learned?.field === undefined) return;
+  const { most, windowMs, field } = of.learned;
   const passes = accountsIn(limits, endpoint, key).flatMap(({ counted }) =>
     counted.filter(({ sentAt }) => sentAt > at - windowMs),
   );
-  return passes.length > 2 * most
-    ? withEndpoint(withoutField(limits, field), endpoint, { learned: undefined })
-    : limits;
+  if (passes.length <= 2 * most) return;
+  ignore(limits, field);
+  of.learned = undefined;
 }
-
-/** A field was wrong: it is ignored from now on. */
-const withoutField = (limits: Limits, field: string): Limits =>
-  limits.ignored.includes(field) ? limits : { ...limits, ignored: [...limits.ignored, field] };
 
 /** The refusal of a key ended. Its length gives the window, the requests counted before it give the threshold. */
-function unblocked(limits: Limits, event: Passed, refusal: Refusal): Limits {
-  const { endpoint, key, sentAt } = event;
+function unblocked(draft: Draft, { endpoint, key, sentAt }: Ended, refusal: Refusal): void {
   const { since, lastAt, count, until, isEarly, wanted } = refusal;
-  let next = withAccount(limits, event, { refusal: undefined });
-  if (wanted !== undefined && sentAt < wanted.until - PRECISION_MS) next = withoutField(next, wanted.field);
+  draft.account.refusal = undefined;
+  if (wanted !== undefined && sentAt < wanted.until - PRECISION_MS) ignore(draft.limits, wanted.field);
   // Retry-After is rounded up to whole seconds.
   const least = Math.max(lastAt, count > 1 ? 0 : until - MARGIN_MS - PRECISION_MS);
-  const found = learn(next, endpoint, { key, least, most: sentAt });
-  const { stated } = limits.endpoints[endpoint];
-  if (stated === undefined || !isEarly || least - since <= stated.windowMs + PRECISION_MS) return found;
+  learn(draft, endpoint, { key, least, most: sentAt });
+  const { stated } = draft.of;
+  if (stated === undefined || !isEarly || least - since <= stated.windowMs + PRECISION_MS) return;
   const what = `a 429 came before the stated limit was reached and lasted ${describeMs(least - since)}`;
-  return contradicted(found, endpoint, what);
+  contradict(draft, endpoint, what);
 }
 
-/** From now on the run goes by what it saw. */
-function contradicted(limits: Limits, endpoint: Endpoint, what: string): Limits {
-  const { stated } = limits.endpoints[endpoint];
-  if (stated === undefined) return limits;
-  const next = withEndpoint(limits, endpoint, { stated: undefined });
-  return withRemark(next, endpoint, 'contradiction', `${what}, but ${describeLimit(stated)} is stated`);
-}
-
-function learn(limits: Limits, endpoint: Endpoint, refusal: EndedRefusal): Limits {
-  const of = limits.endpoints[endpoint];
-  if (of.learned?.source === 'advertised') return limits;
-  if (!accountOf(of, refusal.key).counted.some(({ at }) => at < refusal.most)) return limits;
-  const refusals = [...of.refusals, refusal].slice(-8);
+function learn({ limits, of }: Draft, endpoint: Endpoint, refusal: EndedRefusal): void {
+  const { learned } = of;
+  if (learned?.source === 'advertised') return;
+  if (!accountOf(of, refusal.key).counted.some(({ at }) => at < refusal.most)) return;
+  of.refusals = [...of.refusals, refusal].slice(-8);
   // Refusals that come one after another, as with a bucket, would make the window longer and longer.
-  if (of.learned !== undefined && of.unexplained >= MAX_UNEXPLAINED)
-    return withEndpoint(limits, endpoint, { refusals, learned: { ...of.learned, most: Infinity } });
-  const found = bestScope(refusals, (key, scope) =>
+  if (learned !== undefined && of.unexplained >= MAX_UNEXPLAINED) {
+    of.learned = { ...learned, most: Infinity };
+    return;
+  }
+  const found = bestScope(of.refusals, (key, scope) =>
     accountsIn(limits, endpoint, key, scope).flatMap(({ counted }) => counted.map(({ sentAt }) => sentAt)),
   );
-  if (found === undefined) return withEndpoint(limits, endpoint, { refusals });
+  if (found === undefined) return;
   const { scope, windowMs, most } = found;
-  return withEndpoint(limits, endpoint, { refusals, learned: { scope, windowMs, most, source: 'learned' } });
+  of.learned = { scope, windowMs, most, source: 'learned' };
 }
 
 /** A 429: nothing that counts is sent with the key until it may have ended. */
-function refused(limits: Limits, event: Refused): Limits {
+function refused(draft: Draft, event: Ended): void {
+  const { limits, account } = draft;
   const { endpoint, key, at: now, sentAt, cost, wanted } = event;
-  const { refusal } = accountOf(limits.endpoints[endpoint], key);
+  const { refusal } = account;
   // Requests in flight at the first 429 show nothing new, except that those that do not count are refused too.
-  if (refusal !== undefined && sentAt < refusal.until)
-    return cost === 0
-      ? withAccount(limits, event, { refusal: { ...refusal, closedUntil: refusal.until } })
-      : limits;
-  const next = refusal === undefined && key !== '' ? compared(limits, event) : limits;
-  const wait = waitAfter(next, event);
-  const changed = withAccount(next, event, {
-    refusal: {
-      since: sentAt,
-      closedUntil: 0,
-      isEarly: key !== '' && isBelowStated(next, event),
-      ...refusal,
-      ...wait,
-      lastAt: sentAt,
-      count: (refusal?.count ?? 0) + 1,
-      ...(cost === 0 && { closedUntil: wait.until }),
-      isProbing: false,
-      ...(wanted !== undefined && { wanted: { field: wanted.field, until: now + wanted.ms } }),
-    },
-  });
-  if (wait.gaveUp !== LIMITED_UNTIL_END || wanted === undefined) return changed;
+  if (refusal !== undefined && sentAt < refusal.until) {
+    if (cost === 0) account.refusal = { ...refusal, closedUntil: refusal.until };
+    return;
+  }
+  if (refusal === undefined && key !== '') compareStated(draft, event);
+  const wait = waitAfter(draft, event);
+  account.refusal = {
+    since: sentAt,
+    closedUntil: 0,
+    isEarly: key !== '' && isBelowStated(limits, event),
+    ...refusal,
+    ...wait,
+    lastAt: sentAt,
+    count: (refusal?.count ?? 0) + 1,
+    ...(cost === 0 && { closedUntil: wait.until }),
+    ...(wanted !== undefined && { wanted: { field: wanted.field, until: now + wanted.ms } }),
+  };
+  if (wait.gaveUp !== LIMITED_UNTIL_END || wanted === undefined) return;
   const end = now + wanted.ms;
-  return learn(changed, endpoint, { key, least: end - PRECISION_MS, most: end });
+  learn(draft, endpoint, { key, least: end - PRECISION_MS, most: end });
 }
 
 /** Until when to wait after a 429 (ms), and why. */
-function waitAfter(limits: Limits, event: Refused): Pick<Refusal, 'until' | 'why' | 'gaveUp'> {
-  const { endpoint, key, at: now, sentAt, wanted, deadline, runMs } = event;
-  const of = limits.endpoints[endpoint];
-  const { refusal } = accountOf(of, key);
+function waitAfter({ limits, of, account }: Draft, event: Ended): Pick<Refusal, 'until' | 'why' | 'gaveUp'> {
+  const { deadline, runMs, ignored, endpoints } = limits;
+  const { key, at: now, sentAt, wanted } = event;
+  const { refusal } = account;
   const { count, since } = refusal ?? { count: 0, since: sentAt };
   const backOff = Math.min(MIN_BACK_OFF_MS * 2 ** count, Math.max(MAX_BACK_OFF_MS, (now - since) / 4));
   // Without a limit, assumes that of the other endpoint.
-  const limit = key === '' ? undefined : [of, ...Object.values(limits.endpoints)].map(limitOf).find(Boolean);
-  const asked = wanted === undefined || limits.ignored.includes(wanted.field) ? undefined : wanted;
-  const known = limit && windowLeft(limit, accountOf(of, key), now, count);
+  const limit = key === '' ? undefined : [of, ...Object.values(endpoints)].map(limitOf).find(Boolean);
+  const asked = wanted === undefined || ignored.includes(wanted.field) ? undefined : wanted;
+  const known = limit && windowLeft(limit, account, now, count);
   const guess = asked?.ms ?? known;
   const end = (ms: number) => (now + ms > deadline ? LIMITED_UNTIL_END : undefined);
   const wait = (ms: number, why: string, gaveUp = end(ms)) => ({ until: now + ms, why, gaveUp });
@@ -539,7 +504,7 @@ function windowLeft(
 }
 
 /** Whether a 429 came before the stated limit was reached. */
-function isBelowStated(limits: Limits, event: Refused, scope?: Scope): boolean {
+function isBelowStated(limits: Limits, event: Ended, scope?: Scope): boolean {
   const { stated } = limits.endpoints[event.endpoint];
   return (
     stated !== undefined && usedIn(limits, event, stated.windowMs, event.at, scope).spent < stated.most - 1
@@ -547,26 +512,25 @@ function isBelowStated(limits: Limits, event: Refused, scope?: Scope): boolean {
 }
 
 /** Compares the first 429 of a refusal with what is known. */
-function compared(limits: Limits, event: Refused): Limits {
+function compareStated(draft: Draft, event: Ended): void {
+  const { limits, of } = draft;
   const { endpoint, at: now, wanted } = event;
-  const of = limits.endpoints[endpoint];
+  const { stated, learned } = of;
   const said = wanted === undefined ? '' : ` (${wanted.field} ${describeMs(wanted.ms)})`;
   const isUnused = [...of.accounts.values()].every(({ counted }) => counted.length === 0);
-  const next = isUnused
-    ? withRemark(limits, endpoint, 'used-up', `the limit was already used up when this run began${said}`)
-    : limits;
-  if (of.stated === undefined) {
-    const isExplained = of.learned === undefined || fullTurn(next, { ...event, cost: 1 }, now) !== undefined;
-    return isExplained ? next : withEndpoint(next, endpoint, { unexplained: of.unexplained + 1 });
+  if (isUnused)
+    remark(limits, endpoint, 'used-up', `the limit was already used up when this run began${said}`);
+  if (stated === undefined) {
+    if (learned !== undefined && fullTurn(limits, { ...event, cost: 1 }, now) === undefined) of.unexplained++;
+    return;
   }
-  if (!isBelowStated(next, event)) return next;
-  const wider = scopes.find((scope) => !isBelowStated(next, event, scope));
-  if (wider !== undefined) return withEndpoint(next, endpoint, { stated: { ...of.stated, scope: wider } });
-  if (isUnused) return next;
-  const { most, windowMs } = of.stated;
-  const { spent } = usedIn(next, event, windowMs, now);
-  if (wanted !== undefined && wanted.ms > windowMs + PRECISION_MS)
-    return contradicted(next, endpoint, `429 after ${spent} counted requests${said}`);
-  const what = `refused after ${spent} of ${most}: another run or client used this limit, or it is lower`;
-  return withRemark(next, endpoint, 'early', what);
+  if (!isBelowStated(limits, event)) return;
+  const wider = scopes.find((scope) => !isBelowStated(limits, event, scope));
+  if (wider !== undefined) of.stated = { ...stated, scope: wider };
+  if (wider !== undefined || isUnused) return;
+  const { spent } = usedIn(limits, event, stated.windowMs, now);
+  if (wanted !== undefined && wanted.ms > stated.windowMs + PRECISION_MS)
+    return contradict(draft, endpoint, `429 after ${spent} counted requests${said}`);
+  const what = `refused after ${spent} of ${stated.most}: another run or client used this limit, or it is lower`;
+  remark(limits, endpoint, 'early', what);
 }

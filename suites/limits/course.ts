@@ -200,7 +200,7 @@ const newTarget = ({ limits, rate }: Setup, keys: number, maxRequests: number, a
   freeAt: 0,
   maxRequests,
   walks: endpointNames.map((endpoint): Walk => ({ endpoint, at, isCut: false })),
-  state: newLimits(limits),
+  state: newLimits(limits, { deadline: Infinity, runMs: Infinity }),
   sent: [] as Lookup[],
   counted: { 'user-status': 0, 'deposit-check': 0 },
   requests: 0,

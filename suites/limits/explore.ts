@@ -74,6 +74,9 @@ interface Search {
   readonly context: Context;
   readonly known: Known;
   readonly supply: Supply;
+  readonly limit: RateLimit | undefined;
+  /** Rest before a burst, in ms. */
+  readonly restMs: number;
 }
 
 /** What one kind of request showed. */
@@ -90,14 +93,12 @@ export function explore(endpoint: Endpoint, { once }: Context, known: Known): Pr
     const streams: Stream[] = [];
     let exploration: Exploration = { streams };
     for (const kind of kinds[endpoint]) {
-      const search = { endpoint, context, known, supply: supplyOf(kind, known) };
-      const { first, ...shown } = await (isCompared
-        ? compareLimit(search, limit, restMs)
-        : findLimit(search, limit, restMs));
+      const search = { endpoint, context, known, supply: supplyOf(kind, known), limit, restMs };
+      const { first, ...shown } = await (isCompared ? compareLimit(search, limit) : findLimit(search));
       streams.push(first);
       exploration = { streams, ...shown };
       if (shown.limited !== undefined)
-        return { ...exploration, limited: await countOthers(shown.limited, search, limit) };
+        return { ...exploration, limited: await countOthers(shown.limited, search) };
       const finding = limit && shown.bursts && judgeBurst(shown.bursts.at(-1)!, limit);
       if (first.trouble !== undefined || finding?.kind === 'instead' || finding?.kind === 'lost') break;
     }
@@ -106,8 +107,8 @@ export function explore(endpoint: Endpoint, { once }: Context, known: Known): Pr
 }
 
 /** Only checks whether a 429 comes at all. Rests before it if a short window is known. */
-async function findLimit(search: Search, limit: RateLimit | undefined, restMs: number): Promise<KindResult> {
-  const { endpoint, context, supply } = search;
+async function findLimit(search: Search): Promise<KindResult> {
+  const { endpoint, context, supply, restMs } = search;
   const isRested = restMs > 0 && restMs <= context.leftMs() / 4;
   if (isRested) await context.waitForQuiet(endpoint, restMs);
   const startedAt = context.now();
@@ -116,7 +117,7 @@ async function findLimit(search: Search, limit: RateLimit | undefined, restMs: n
   if (isCutOff(first) && (await isBack(search))) first = await findRefusal();
   if (!hasRefusal(first)) return { first };
   const { plain, ...shown } = await askWhileLimited(search);
-  const recovered = await recover(search, plain, first, startedAt, limit);
+  const recovered = await recover(search, plain, first, { startedAt, history: first.history });
   return { first, isRested, limited: { first, ...shown, ...recovered } };
 }
 
@@ -128,8 +129,8 @@ async function askWhileLimited({ endpoint, context, known, supply }: Search) {
 }
 
 /** Compares the limiter with the stated limit. */
-async function compareLimit(search: Search, limit: RateLimit, restMs: number): Promise<KindResult> {
-  const { endpoint, context, supply } = search;
+async function compareLimit(search: Search, limit: RateLimit): Promise<KindResult> {
+  const { endpoint, context, supply, restMs } = search;
   const bursts: Burst[] = [];
   let first: Stream | undefined;
   let limited: Limited | undefined;
@@ -151,14 +152,7 @@ async function compareLimit(search: Search, limit: RateLimit, restMs: number): P
       judgement = { kind: 'open', finding: judgeBurst(driven.burst, limit) };
     if (!hasRefusal(driven.first)) continue;
     const { plain, ...shown } = probed!;
-    const recovered = await recover(
-      search,
-      plain,
-      driven.first,
-      driven.burst.startedAt,
-      limit,
-      driven.burst.history,
-    );
+    const recovered = await recover(search, plain, driven.first, driven.burst);
     limited ??= { first: driven.first, ...shown, ...recovered };
     if (recovered.recovery.kind === 'answer') continue;
     // The key may still be limited: another burst would show nothing.
@@ -198,15 +192,12 @@ function untilPhase(bursts: readonly Burst[], { windowMs }: RateLimit, now: numb
  * Waits for the end of a known window, then until a request passes.
  *
  * @param plain the first request that passes. If it shows data, requirements about lookups judge that
- * @param startedAt when the first request of the burst was sent
  */
 async function recover(
-  { endpoint, context }: Search,
+  { endpoint, context, limit }: Search,
   plain: Request,
-  { refusal, history: first }: RefusedStream,
-  startedAt: number,
-  limit: RateLimit | undefined,
-  history = first,
+  { refusal }: RefusedStream,
+  { startedAt, history }: Pick<Burst, 'startedAt' | 'history'>,
 ): Promise<Pick<Limited, 'recovery' | 'refusedMs' | 'recoveryMs' | 'quietMs' | 'decidingMs'>> {
   const refusals = history.filter(({ result }) => result === 'refused');
   const leftMs = limit === undefined ? 0 : startedAt + limit.windowMs + MARGIN_MS - context.now();
@@ -231,8 +222,8 @@ async function recover(
 }
 
 /** Checks whether lookups of members and other kinds of requests count. On deposit-check, every request counts. */
-async function countOthers(limited: Limited, search: Search, limit: RateLimit | undefined): Promise<Limited> {
-  const { endpoint, context, known } = search;
+async function countOthers(limited: Limited, search: Search): Promise<Limited> {
+  const { endpoint, context, known, limit } = search;
   const { first, recovery, recoveryMs } = limited;
   if (endpoint !== 'user-status' || recovery.kind !== 'answer') return limited;
   // The recovery request counts in the current window.

@@ -1,6 +1,5 @@
-import { MAX_IN_FLIGHT } from '../engine/context.ts';
 import type { Reply } from '../answer.ts';
-import type { RateLimit } from './limit.ts';
+import { describeMs, type RateLimit } from './limit.ts';
 
 /** A counted request. The server counted it at some time from `sentAt` to `receivedAt` (ms of the engine's clock). */
 export interface TimedRequest {
@@ -40,7 +39,7 @@ export const TOLERANCE_MS = 5;
 export const describeBursts = (bursts: readonly Burst[], { windowMs }: RateLimit) =>
   bursts.map((burst) => describeBurst(burst, windowMs)).join('. Next burst after a pause: ');
 
-/** `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s (at most 4 in flight)` */
+/** `60 passed within 0.05 s, then 429; after 0.9 s: 4 passed within 0.01 s (at most 4 in flight)` */
 function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number): string {
   const parts: TimedRequest[][] = [];
   for (const request of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
@@ -54,42 +53,10 @@ function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number
     const end = other === undefined ? '' : `, then ${other.words ?? '429'}`;
     const took = Math.max(startedAt, ...passed.map(({ receivedAt }) => receivedAt)) - part[0]!.sentAt;
     const what =
-      passed.length === 0 ? (other?.words ?? '429') : `${passed.length} passed within ${seconds(took)}${end}`;
-    return at === 0 ? what : `after ${seconds(part[0]!.sentAt - startedAt)}: ${what}`;
+      passed.length === 0
+        ? (other?.words ?? '429')
+        : `${passed.length} passed within ${describeMs(took)}${end}`;
+    return at === 0 ? what : `after ${describeMs(part[0]!.sentAt - startedAt)}: ${what}`;
   });
   return `${words.join('; ')} (${inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`})`;
 }
-
-/** 2,200 ms as `2.20 s`, 150,000 ms as `2 min 30 s`. */
-export const seconds = (ms: number) =>
-  ms < 100_000
-    ? `${(ms / 1000).toFixed(2)} s`
-    : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
-
-/**
- * Explains why `count` requests took longer than `withinMs`, and what to change.
- *
- * @param history requests in the order of sending
- * @param given the flags of this run that slow down bursts, such as `--rate`
- */
-export function slowness(
-  history: readonly TimedRequest[],
-  count: number,
-  withinMs: number,
-  given: readonly string[],
-): string {
-  const latencyMs = median(
-    history.flatMap(({ sentAt, receivedAt }) => (receivedAt === Infinity ? [] : [receivedAt - sentAt])),
-  );
-  const inFlight = Math.ceil((count * latencyMs) / withinMs);
-  const sent = history.map(({ sentAt }) => sentAt).toSorted((a, b) => a - b);
-  const gapMs = median(sent.slice(1).map((at, nth) => at - sent[nth]!));
-  const perSecond = Math.ceil((count * 1000) / withinMs);
-  if (inFlight > MAX_IN_FLIGHT || gapMs * count < withinMs) return 'the target was too slow';
-  return given.length === 0
-    ? 'the target was too slow, or this machine was busy'
-    : `${given.join(' or ')} is too low: omit ${given.length > 1 ? 'both' : 'it'}, or allow more than ${perSecond} requests per second and ${Math.max(2, inFlight)} in flight`;
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

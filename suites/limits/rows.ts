@@ -4,7 +4,7 @@ import { expectError, isLimiterAnswer } from '../expectations.ts';
 import type { Known } from '../known.ts';
 import type { Stream } from './burst.ts';
 import { explore, sendMembers, type Exploration, type Limited } from './explore.ts';
-import { describeBursts, seconds, slowness } from './history.ts';
+import { describeBursts } from './history.ts';
 import type { LimitBreak } from './judge-bursts.ts';
 import { burstSize, describeMs, statedLimit, type RateLimit } from './limit.ts';
 import type { Request } from '../request.ts';
@@ -12,6 +12,8 @@ import { monitor, scenario, type Requirement, type Scenario, type ScenarioResult
 import type { Context } from '../scenario-context.ts';
 import { observing } from '../scenarios/observing.ts';
 import { failed, pass, observed, inconclusive, type Verdict } from '../verdict.ts';
+
+type Judge = (endpoint: Endpoint, context: Context, known: Known) => Promise<ScenarioResult>;
 
 /** Checks that a 429 comes, and that it comes at the stated limit. */
 async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
@@ -40,7 +42,7 @@ function findingOrTrouble<Of>(streams: readonly Stream[], finding: Of, words?: s
 
 const describeStreams = (streams: readonly Stream[]) =>
   streams
-    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
+    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${describeMs(elapsedMs)}`)
     .join(', ');
 
 /** The verdict on a limiter, compared with the stated limit if there is one and if that was possible. */
@@ -72,9 +74,6 @@ function limitVerdict(
   return { ...notCompared, why, neededSeconds: Math.ceil(wholeRunMs() / 1000) };
 }
 
-/** Flags that slow down bursts. */
-const paceFlags = ['--rate', '--concurrency'] as const;
-
 /** Why bursts did not decide about a stated limit. */
 function whyOpen(
   { bursts = [], judgement, limited }: Exploration,
@@ -92,12 +91,21 @@ function whyOpen(
   }
   const { finding } = judgement;
   if (finding.kind === 'lost') return `${description}. Too many requests got no answer`;
-  const history = bursts.flatMap((burst) => burst.history);
+  const isLate = finding.kind === 'more' && finding.isOvershoot;
   const why =
     finding.kind === 'tooSlow'
-      ? `The window of ${limit.windowMs / 1000} s ended during the burst: ${slowness(history, burstSize(limit), limit.windowMs, paceFlags.filter(isGiven))}`
-      : `The bursts gave different results${finding.kind === 'more' && finding.isOvershoot ? ': does the limiter count a request only after its lookup?' : ''}`;
+      ? `The window of ${describeMs(limit.windowMs)} ended during the burst: ${slowness(limit, isGiven)}`
+      : `The bursts gave different results${isLate ? ': does the limiter count a request only after its lookup?' : ''}`;
   return `${description}. ${why}`;
+}
+
+/** Why a burst took too long: a flag of the run may slow it down. */
+function slowness(limit: RateLimit, isGiven: Context['isGiven']): string {
+  const flags = (['--rate', '--concurrency'] as const).filter(isGiven);
+  const perSecond = Math.ceil((4000 * burstSize(limit)) / limit.windowMs);
+  return flags.length === 0
+    ? 'the target was too slow, or this machine was busy'
+    : `${flags.join(' or ')} is too low, or the target was too slow: ${perSecond} requests per second are needed`;
 }
 
 function describeBreak(
@@ -139,61 +147,53 @@ const limitFields = ({ headers }: Answer) =>
 
 const notReached = inconclusive('limit-not-reached', 'not checked because no 429 came');
 
+/** A judge of a limiter that has answered 429. */
+const onceLimited =
+  (judgeLimited: (limited: Limited, exploration: Exploration, limit?: RateLimit) => ScenarioResult): Judge =>
+  async (endpoint, context, known) => {
+    const exploration = await explore(endpoint, context, known);
+    return exploration.limited === undefined
+      ? { finding: findingOrTrouble(exploration.streams, notReached) }
+      : judgeLimited(exploration.limited, exploration, statedLimit(endpoint, known));
+  };
+
 /** Checks that the key works again after the wait. */
-async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
-  const { streams, limited } = await explore(endpoint, context, known);
-  if (limited === undefined) return { finding: findingOrTrouble(streams, notReached) };
-  const { recovery, quietMs, decidingMs } = limited;
-  const { request, answer } = limited.first.refusal;
+const judgeRecovery = onceLimited(({ recovery, quietMs, decidingMs, first }) => {
   if (recovery.kind === 'answer') return { finding: pass, cases: 1 };
-  const open = inconclusive(recovery.code, recovery.words);
-  const proof = { request, reply: answer };
-  if (recovery.code !== 'rate-limited' || decidingMs === undefined) return { finding: open, ...proof };
+  const { request, answer: reply } = first.refusal;
+  const { code, words } = recovery;
+  if (code !== 'rate-limited' || decidingMs === undefined)
+    return { finding: inconclusive(code, words), request, reply };
   const deciding = describeMs(decidingMs);
   const finding =
     quietMs >= decidingMs
-      ? failed('status', `no 429 after ${deciding} in which nothing was sent`, recovery.words)
-      : inconclusive('budget', `${recovery.words}; a rest of ${deciding} would decide whether it ever ends`);
-  return { finding, ...proof };
-}
+      ? failed('status', `no 429 after ${deciding} in which nothing was sent`, words)
+      : inconclusive('budget', `${words}; a rest of ${deciding} would decide whether it ever ends`);
+  return { finding, request, reply };
+});
 
 /** Checks that a limiter counts requests before it lets others pass. It must have been seen twice that it does not. */
-async function judgeCounting(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
-  const { streams, bursts = [], judgement, limited } = await explore(endpoint, context, known);
-  const limit = statedLimit(endpoint, known);
-  if (limit === undefined || judgement === undefined)
-    return {
-      finding: findingOrTrouble(
-        streams,
-        inconclusive('depends', 'not checked because no stated limit was compared'),
-      ),
-    };
-  if (limited === undefined) return { finding: findingOrTrouble(streams, notReached) };
-  if (judgement.kind !== 'kept')
-    return { finding: inconclusive('depends', 'not checked because bursts do not fit the stated limit') };
+const judgeCounting = onceLimited(({ first }, { bursts = [], judgement }, limit) => {
+  const depends = (words: string) => ({ finding: inconclusive('depends', `not checked because ${words}`) });
+  if (limit === undefined || judgement === undefined) return depends('no stated limit was compared');
+  if (judgement.kind !== 'kept') return depends('bursts do not fit the stated limit');
   if ((judgement.countsLater ?? 0) < 2) return { finding: pass, cases: bursts.length };
-  const { request, answer } = limited.first.refusal;
+  const { request, answer: reply } = first.refusal;
   const expected = `${limit.most} requests pass, also if they are sent at once`;
-  return { finding: failed('threshold', expected, describeBursts(bursts, limit)), request, reply: answer };
-}
+  return { finding: failed('threshold', expected, describeBursts(bursts, limit)), request, reply };
+});
 
 /** Checks that a limited key stays limited if the request is written in another way. */
-async function judgeWaysAround(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
-  const { streams, limited } = await explore(endpoint, context, known);
-  if (limited === undefined) return { finding: findingOrTrouble(streams, notReached) };
-  const { isLimited, passed, cases } = limited.around;
-  if (passed === undefined)
-    return {
-      finding: isLimited
-        ? pass
-        : inconclusive('timing-window', 'the limit ended before other forms were tried'),
-      cases,
-    };
+const judgeWaysAround = onceLimited(({ around: { isLimited, passed, cases } }) => {
+  if (passed === undefined) {
+    const words = 'the limit ended before other forms were tried';
+    return { finding: isLimited ? pass : inconclusive('timing-window', words), cases };
+  }
   const { form, request, reply } = passed;
   const expected = `429, or a refusal of the form (${form}), while the plain request gets 429`;
   const actual = reply.kind === 'answer' ? summary(reply) : reply.words;
   return { finding: failed('status', expected, actual), request, reply, cases };
-}
+});
 
 /** Whether a request is GET to the path of its endpoint. The interface has no messages for others. */
 const isToEndpoint = ({ endpoint, method, target }: Request): boolean =>
@@ -224,7 +224,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
   const afterLimit = (
     name: string,
     title: string,
-    words: (limited: Limited, known: Known, exploration: Exploration) => ReturnType<typeof observed>,
+    words: (limited: Limited, exploration: Exploration) => ReturnType<typeof observed>,
   ) =>
     observing({
       id: `rate-limit/${endpoint}/${name}`,
@@ -236,7 +236,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
         const exploration = await explore(endpoint, context, known);
         return exploration.limited === undefined
           ? findingOrTrouble(exploration.streams, observed('no 429 came'))
-          : words(exploration.limited, known, exploration);
+          : words(exploration.limited, exploration);
       },
     });
   return [
@@ -244,10 +244,10 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       const fields = limitFields(first.refusal.answer);
       return observed(listOf(fields) || 'none', fields);
     }),
-    afterLimit('threshold', 'After how many requests 429 comes', (limited, _known, exploration) => {
+    afterLimit('threshold', 'After how many requests 429 comes', (limited, exploration) => {
       const { streams, judgement, isRested = false } = exploration;
-      const { first, counting = {} } = limited;
-      const { kind, passed } = first;
+      const { counting = {} } = limited;
+      const { kind, passed } = limited.first;
       const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
       const words = [
         // Without a rest, earlier requests count too.
@@ -264,8 +264,8 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       const data = { leastMs: Math.round(refusedMs), mostMs: Math.round(recoveryMs) };
       const words =
         recovery.kind === 'answer'
-          ? `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after the first request`
-          : `not measured to its end, after ${seconds(recoveryMs)}: ${recovery.words}`;
+          ? `between ${describeMs(data.leastMs)} and ${describeMs(data.mostMs)} after the first request`
+          : `not measured to its end, after ${describeMs(recoveryMs)}: ${recovery.words}`;
       return observed(words, data);
     }),
     afterLimit('scope', 'Which other keys are rate-limited', ({ probe: { others } }) => {
@@ -316,8 +316,6 @@ function judgeMembers(members: Stream, most: number, limit: RateLimit | undefine
     ? { finding: inconclusive('timing-window', words) }
     : { finding: pass, cases: sent };
 }
-
-type Judge = (endpoint: Endpoint, context: Context, known: Known) => Promise<ScenarioResult>;
 
 /** A scenario that uses up the limit of an endpoint: it comes last. */
 const atLimit = (

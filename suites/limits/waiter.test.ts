@@ -340,8 +340,9 @@ describe('a 429', () => {
     note(ok(0, 100));
     note(limited(0, '2'));
     const done = ask(3);
-    assert.equal(await done(2020), 1, 'a probe');
+    assert.equal(await done(2020), 0, 'a request is in flight');
     note(ok(0, hand.clock.now()));
+    assert.equal(await done(), 1, 'a probe');
     assert.equal(await done(), 1, 'it alone tells');
     assert.equal(figures().limit, undefined);
     note(ok(hand.clock.now()));

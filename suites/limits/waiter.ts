@@ -69,7 +69,7 @@ export interface Waiter {
 /** A waiter that knows the stated limits. */
 export const createWaiter = (options: WaiterOptions): Waiter => ({
   options,
-  limits: newLimits(options.stated),
+  limits: newLimits(options.stated, { deadline: options.deadline, runMs: options.maxDurationMs }),
   known: options.stated,
   waiting: new Set(),
   queue: new Set(),
@@ -163,16 +163,18 @@ export function recordReply(
   counted: boolean,
   isAdmitted: boolean,
 ): void {
-  const { clock, deadline, maxDurationMs: runMs } = waiter.options;
-  const at = clock.now();
-  const sentAt = reply?.sentAt ?? at;
-  const ended = { ...asked, at, sentAt, policies: reply === undefined ? [] : policiesOf(reply) };
+  const at = waiter.options.clock.now();
   waiter.lastAnswers.set(asked.endpoint, at);
-  if (reply === undefined) note(waiter, { ...ended, kind: 'lost', counted, isAdmitted });
-  else if (reply.status !== 429)
-    note(waiter, { ...ended, kind: 'answered', counted, isAdmitted, advertised: advertisedBy(reply, at) });
-  else if (isAdmitted)
-    note(waiter, { ...ended, kind: 'refused', wanted: requestedWait(reply, at), deadline, runMs });
+  const ended = { ...asked, at, isAdmitted, counted };
+  if (reply === undefined) return note(waiter, { ...ended, kind: 'lost', sentAt: at, policies: [] });
+  const isRefused = reply.status === 429;
+  note(waiter, {
+    ...ended,
+    kind: isRefused ? 'refused' : 'answered',
+    sentAt: reply.sentAt,
+    policies: policiesOf(reply),
+    ...(isRefused ? { wanted: requestedWait(reply, at) } : { advertised: advertisedBy(reply, at) }),
+  });
 }
 
 /** Allows another try for a key that was given up. */
