@@ -61,6 +61,7 @@ const endings: readonly (readonly [what: string, words: string, fault?: string])
   ],
   ['only a warning', `verify URL --fixture ${file} --suite robustness`, 'unknown-parameter-crashes'],
   ['out of requests', `verify URL --fixture ${file} --max-requests 20`],
+  ['out of time', `verify URL --fixture ${file} --max-duration 500ms --rate 20`],
   ['limited from the start', `verify limiting --fixture ${file} --max-duration 1s`],
   ['a wrong key', `verify URL --fixture ${otherKeys}`],
   ['no fixture at all', 'verify refusing'],
@@ -80,7 +81,8 @@ const stable = (text: string) =>
     .replaceAll(/--replay '.*'$/gm, "--replay '…'")
     .replaceAll(/\b\d[\d,.]*(?= of | required| recommended| verified| requests?\b|[smh]\b)/g, '#')
     .replaceAll(/# request\b/g, '# requests')
-    .replaceAll(/--max-requests \d+/g, '--max-requests #');
+    .replaceAll(/--max-requests \d+/g, '--max-requests #')
+    .replaceAll(/--max-duration #[smh]/g, '--max-duration #m');
 
 test('every ending says what to do next', async (t) => {
   const shown: string[] = [];

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
+import { startMock } from '../mock/index.ts';
+import { serverFor } from '../suites/testing/against.ts';
 import { verifyMock } from './canary.ts';
-import { loadFixture } from './fixture-file.ts';
+import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { runCli } from './testing/run-cli.ts';
 
 const fixture = await loadFixture(undefined, {});
 
@@ -39,3 +43,24 @@ test('an execution time that the fixture states for a deposit with becomes is ri
   for (const hasStateHook of [true, false])
     assert.deepEqual(await verdictOf({ fixture: { ...fixture, deposits }, hasStateHook }), ['conformant']);
 });
+
+const hooks: readonly (readonly [what: string, status: number, pattern: RegExp])[] = [
+  ['does nothing', 200, /actual .*, [\d.]+ s after the state hook was asked for "key revoked" of <key /],
+  ['fails', 500, /HOOK answered 500 to "key revoked" \(setup\) \(asked for "key revoked" of <key .*waited \d/],
+];
+for (const [what, status, pattern] of hooks)
+  test(`a state hook that ${what}: the report names the hook, what it was asked, and the wait`, async (t) => {
+    await using mock = await startMock();
+    const hook = await serverFor(
+      t,
+      createServer((_, response) => response.writeHead(status).end()),
+    );
+    const target = `${mock.url} --fixture ${builtInFixture.pathname} --state-url ${hook} --grace 100ms`;
+    const line = `verify ${target} --only auth/user-status/revocation --no-canary`;
+    const { output } = await runCli(line, { terminal: { color: false, width: 200 } });
+    assert.match(
+      output.replaceAll(/\n +/g, ' ').replaceAll(hook, 'HOOK').replaceAll('HOOK/', 'HOOK'),
+      pattern,
+    );
+    assert.match(output, new RegExp(`^next: .* --state-url ${hook}`, 'm'));
+  });

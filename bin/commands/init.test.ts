@@ -212,7 +212,7 @@ describe('in an empty folder', () => {
     assert.equal(stranger.code, 2);
     assert.match(stranger.output, /✗ <key partner\/active> +refused \(401\)/);
     assert.ok(!stranger.output.includes('never-issued'));
-    assert.match(stranger.output, /\nnext: Check that the target has this key/);
+    assert.match(stranger.output, /\nnext: Check that the target has this key.*correct IB_API_KEY\.\n/);
     const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
     const unknown = await init(['--url', mock.url, ...ids], { env });
     assert.equal(unknown.code, 2);

@@ -58,10 +58,12 @@ export const init = command({
       notes: server.missingNotes(answers, data),
     });
     if (signal.aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
-    await print(renderCheckup(checkup, terminal));
+    // The only key comes from this variable, or was typed.
+    const named = (text: string) => text.replaceAll('apiKeys[0]', KEY_VARIABLE);
+    await print(named(renderCheckup(checkup, terminal)));
     const exitCode = exitCodeOfCheckup[checkup.verdict];
     const key = context.env[KEY_VARIABLE] ? '' : `export ${KEY_VARIABLE}=…; `;
-    const step = checkupStep(checkup, `${key}${programName(context.env)} verify`, terminal);
+    const step = named(checkupStep(checkup, `${key}${programName(context.env)} verify`, terminal));
     const isWanted =
       exitCode === 0 || values.yes || (await prompter?.confirm('Write the files anyway?')) === true;
     if (!isWanted) {
