@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, stat } from 'node:fs/promises';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
+import { wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { ignoreClosed } from './exit-codes.ts';
 
@@ -41,20 +42,17 @@ export async function annotateStep(
     await print(reports.github(record)).catch(ignoreClosed);
   const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
   if (summary === '' || isRequested('markdown')) return;
-  const problem = await append(summary, reports.markdown(record));
-  if (problem !== undefined)
-    writeError(`ib-conformance: the summary of the step was not written: ${problem}\n`);
+  try {
+    await append(summary, reports.markdown(record));
+  } catch (error) {
+    writeError(`ib-conformance: the summary of the step was not written: ${(error as Error).message}\n`);
+  }
 }
 
-/** Appends to the summary, which other commands of the step may use. Returns a message if it fails. */
-async function append(file: string, text: string): Promise<string | undefined> {
-  try {
-    const { size } = await stat(file).catch(() => ({ size: 0 }));
-    if (size + Buffer.byteLength(text) > MAX_SUMMARY_BYTES)
-      return 'it would exceed the 1 MiB limit of GitHub';
-    await appendFile(file, text);
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).message;
-  }
+/** Appends to the summary, which other commands of the step may use. */
+async function append(file: string, text: string): Promise<void> {
+  const { size } = await stat(file).catch(() => ({ size: 0 }));
+  if (size + Buffer.byteLength(text) > MAX_SUMMARY_BYTES)
+    throw wrongUsage('it would exceed the 1 MiB limit of GitHub');
+  await appendFile(file, text);
 }

@@ -17,9 +17,8 @@ import type { JournalEntry } from './journal.ts';
 import { listMagicValues } from './magic-values.ts';
 import { applyProviderState } from './provider-state.ts';
 import type { ScorecardFormat } from './scorecard.ts';
-import { placeIn, Refusal, replaceFixture, resetAll, resetWorld, emitChange, badRequest } from './session.ts';
+import { placeIn, replaceFixture, resetAll, resetWorld, emitChange } from './session.ts';
 import type { Place, Session, Watcher } from './session.ts';
-import { worldNameProblem } from './world.ts';
 
 /** A provider state, as in Pact. */
 export interface StateChange {
@@ -53,9 +52,7 @@ export const worldOperations = {
     example: { state: 'key revoked', params: { key: 'northwind-key' } },
     args: (change: StateChange) => [change],
     run: ({ session, open }, change) => {
-      const problem = applyProviderState(open().world, change);
-      const [place = 'body'] = /^\w+/.exec(problem ?? '') ?? [];
-      if (problem !== undefined) throw new Refusal(400, problem, { place });
+      applyProviderState(open().world, change);
       emitChange(session, open(), `state ${change.state}`);
     },
   }),
@@ -155,8 +152,6 @@ export function createControls(session: Session, env: Environment = process.env)
      * @throws Refusal with 400 for an invalid name
      */
     world: (name = randomUUID() as string): Controls & { readonly name: string } => {
-      const wrong = worldNameProblem(name);
-      if (wrong !== undefined) throw badRequest('world', wrong);
       const handle = placeIn(session, name);
       // As long as the caller keeps the handle, or a part of it, the world is not evicted.
       if (name !== '') session.held.set(name, new WeakRef(handle));

@@ -1,6 +1,7 @@
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
 import type { Endpoint } from '../schemas/endpoints.ts';
+import { Problem } from '../schemas/problem.ts';
 import { reference } from './behaviour.ts';
 import { parseChaos, parseQueuedChaos, type Chaos } from './chaos.ts';
 import { createService, type Service } from './handler.ts';
@@ -96,12 +97,12 @@ type RefusalDetails = Readonly<Record<string, unknown>> & {
 };
 
 /** The mock refuses a call. The message gives the reason. */
-export class Refusal extends Error {
+export class Refusal extends Problem {
   readonly status: number;
   readonly details: RefusalDetails;
 
   constructor(status: number, message: string, details: RefusalDetails = {}) {
-    super(message);
+    super('usage', message);
     this.name = 'Refusal';
     this.status = status;
     this.details = details;
@@ -252,13 +253,13 @@ export interface Place {
   readonly peek: () => Sandbox;
 }
 
-export const placeIn = (session: Session, name: string, isAll = false): Place => ({
-  session,
-  name,
-  isAll,
-  open: () => getSandbox(session, name),
-  peek: () => peekSandbox(session, name),
-});
+/** @throws Refusal with 400 for an invalid name */
+export function placeIn(session: Session, name: string, isAll = false): Place {
+  const wrong = worldNameProblem(name);
+  if (wrong !== undefined) throw badRequest('world', wrong);
+  const [open, peek] = [() => getSandbox(session, name), () => peekSandbox(session, name)];
+  return { session, name, isAll, open, peek };
+}
 
 /** Resets data, clock, limiters, behaviour and journal of one world to the fixture. */
 export function resetWorld(session: Session, name: string): void {

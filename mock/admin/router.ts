@@ -6,7 +6,6 @@ import { answerOf } from '../controls/answer.ts';
 import { perform, type Route } from '../controls/operation.ts';
 import { Refusal, badRequest, placeIn, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
-import { worldNameProblem } from '../world.ts';
 import { checkAccess, type Access } from './access.ts';
 import { routes } from './routes.ts';
 
@@ -31,10 +30,10 @@ export async function answerAdmin(session: Session, access: Access | undefined, 
 
 async function handle(session: Session, access: Access | undefined, request: HttpRequest): Promise<Answer> {
   const { path, query: search } = splitTarget(request.target);
-  const route = findRoute(request.method, path);
-  if (access !== undefined && route instanceof Refusal) checkAccess(access, request);
-  if (route instanceof Refusal) throw route;
-  if (access !== undefined && route.isPublic !== true) checkAccess(access, request);
+  const samePath = routes.filter((one) => matchPath(one, path) !== null);
+  const route = samePath.find((one) => one.method === request.method);
+  if (access !== undefined && route?.isPublic !== true) checkAccess(access, request);
+  if (route === undefined) throw noRoute(request.method, path, samePath);
   const query = new URLSearchParams(search);
   const place = placeNamed(session, route, query);
   const body = request.body ? parseBody(request.body) : undefined;
@@ -48,11 +47,7 @@ async function handle(session: Session, access: Access | undefined, request: Htt
   return answerOf(route.status ?? 200, 'application/json', JSON.stringify(shown));
 }
 
-/** Returns the operation of a method and path, or why there is none. */
-function findRoute(method: string, path: string): Route | Refusal {
-  const samePath = routes.filter((one) => matchPath(one, path) !== null);
-  const route = samePath.find((one) => one.method === method);
-  if (route !== undefined) return route;
+function noRoute(method: string, path: string, samePath: readonly Route[]): Refusal {
   const lines = routes.map((one) => `${one.method} ${ROOT}${one.path}`);
   if (samePath.length === 0) return new Refusal(404, `unknown path ${path}`, { routes: lines });
   const allow = samePath.map((one) => one.method).join(', ');
@@ -72,10 +67,7 @@ function placeNamed(session: Session, { path, parameters = {}, isGlobal }: Route
   for (const name of query.keys())
     if (!known.includes(name))
       throw badRequest(name, `is unknown in the query; known: ${known.join(', ') || 'none'}`);
-  const world = query.get('world') ?? '';
-  const wrong = worldNameProblem(world);
-  if (wrong !== undefined) throw badRequest('world', wrong);
-  return placeIn(session, world, !query.has('world'));
+  return placeIn(session, query.get('world') ?? '', !query.has('world'));
 }
 
 /** Reads parameters from path and query, as numbers where an operation wants one. */
