@@ -46,7 +46,11 @@ test('an execution time that the fixture states for a deposit with becomes is ri
 
 const hooks: readonly (readonly [what: string, status: number, pattern: RegExp])[] = [
   ['does nothing', 200, /actual .*, [\d.]+ s after the state hook was asked for "key revoked" of <key /],
-  ['fails', 500, /HOOK answered 500 to "key revoked" \(setup\) \(asked for "key revoked" of <key .*waited \d/],
+  [
+    'fails',
+    500,
+    /HOOK answered 500 to "key revoked" \(setup\) \(asked for "key revoked" of <key .*waited \d/,
+  ],
 ];
 for (const [what, status, pattern] of hooks)
   test(`a state hook that ${what}: the report names the hook, what it was asked, and the wait`, async (t) => {

@@ -59,7 +59,7 @@ export const init = command({
     });
     if (signal.aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
     // The only key comes from this variable, or was typed.
-    const named = (text: string) => text.replaceAll('apiKeys[0]', KEY_VARIABLE);
+    const named = (shown: string) => shown.replaceAll('apiKeys[0]', KEY_VARIABLE);
     await print(named(renderCheckup(checkup, terminal)));
     const exitCode = exitCodeOfCheckup[checkup.verdict];
     const key = context.env[KEY_VARIABLE] ? '' : `export ${KEY_VARIABLE}=…; `;
