@@ -63,10 +63,10 @@ test('gaps of the matrix are reported', () => {
 });
 
 test('a missed pair is a gap, and a missed triple if there are many', () => {
-  const run = (conditions: 1 | 2, isCaught: boolean): CombinedRun => ({
+  const run = (conditions: 1 | 2, isCaught: boolean, extra: 'none' | 'histories' = 'none'): CombinedRun => ({
     id: 'x',
     conditions,
-    extra: 'none',
+    extra,
     isCaught,
     isTrue: true,
     isExact: false,
@@ -75,6 +75,9 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
   assert.deepEqual(combinedGaps([run(1, true), ...triples, run(2, false)]), []);
   assert.equal(combinedGaps([run(1, false)]).length, 1);
   assert.equal(combinedGaps([...triples.slice(1), run(2, false), run(2, false)]).length, 2);
+  const histories = Array.from({ length: 19 }, () => run(2, true, 'histories'));
+  assert.deepEqual(combinedGaps([...histories, run(2, false, 'histories')]), []);
+  assert.equal(combinedGaps([...histories.slice(1), run(2, false, 'histories')]).length, 1);
 });
 
 test('the conditions in a result are compared with those of a fault', () => {

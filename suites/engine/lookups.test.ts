@@ -4,11 +4,13 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue } from '../catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { isLookupRow } from '../requirement.ts';
+import { known as builtIn } from '../explain/testing/fake-target.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { malformations } from '../inputs/malformations.ts';
 import { knownFrom } from '../known.ts';
-import { factors, plainLevels } from '../model/factors.ts';
+import { factors, plainLevels, type FactorName, type Levels } from '../model/factors.ts';
 import { isFeasible } from '../model/feasible.ts';
+import { versions } from '../model/levels.ts';
 import { drawAt, originOf } from '../model/path.ts';
 import { createLookups, type Lookup } from './lookups.ts';
 
@@ -186,6 +188,23 @@ test('only lookups that a requirement covers are sent', () => {
   assert.ok(lookups.every(({ levels }) => levels.key === 'expired'));
   assert.deepEqual(lookupsOf('deposit-check', 50, one), []);
   assert.deepEqual(lookupsOf('user-status', 50, one, { ...known, expiredKeys: [] }), []);
+});
+
+test('a default run repeats what has no id in each accepted form, and refused keys with each version', () => {
+  const triples = lookupsOf('deposit-check', 1500, rows, builtIn).filter(
+    ({ times, rank }) => times > 1 && rank === 'triple',
+  );
+  const isTried = (wanted: Partial<Levels>) =>
+    triples.some(({ levels }) =>
+      Object.entries(wanted).every(([name, level]) => levels[name as FactorName] === level),
+    );
+  for (const gate of [{ header: 'bearer' }, { header: 'BEARER' }, { key: "another partner's" }])
+    assert.ok(
+      ['no parameter', 'an empty value'].some((malformation) => isTried({ ...gate, malformation })),
+      JSON.stringify(gate),
+    );
+  for (const key of ['revoked', 'expired'])
+    for (const version of versions) assert.ok(isTried({ key, 'id version': version }), `${key} ${version}`);
 });
 
 test('the search for lookups ends if no lookup covers a requirement', () => {

@@ -97,13 +97,18 @@ export function coveringArray(
   );
   const isOpen = (gate: Gate) => !masks(gate, gates);
   const isOpenButForKey = ({ key: _, ...rest }: Gate) => isOpen(rest);
+  const isOpenWithoutId = ({ malformation: [level = ''] = [], ...rest }: Gate) =>
+    isOpen(rest) && gates.some(({ levels }) => levels[level]?.group === 'missing');
   function* triples(): Generator<TripleRow> {
     // The rows of all pairs are known before those of triples.
     for (const pairs of [openPairs(), gatedPairs()]) while (pairs.next().done !== true);
     const counts = [0, 1, 2, 3];
     for (const [wanted, isTaken, depth, some] of [
       ['some', isOpen, 1, counts],
-      // A run ends among these. Rows with two gates are few, and find more faults of the second time.
+      // All lookups without an id ask for the same.
+      ['repeated', isOpenWithoutId, 1, [2]],
+      // A run ends among these.
+      ['repeated', isOpenButForKey, 1, [2, 1]],
       ['some', isOpenButForKey, 1, [2, 1, 3]],
       ['few', () => true, 2, counts],
       ['all', () => true, 2, counts],
@@ -203,9 +208,9 @@ type Space = ReturnType<typeof createSpace>;
 
 /**
  * Which levels to cover. `all`: every one. `some`: no rare ones and, if a gate decides the answer, only coarse ones.
- * `few`: the same, but with a gate none that takes several requests.
+ * `few`: the same, but with a gate none that takes several requests. `repeated`: those of `some` that are repeated.
  */
-type Wanted = 'few' | 'some' | 'all';
+type Wanted = 'repeated' | 'few' | 'some' | 'all';
 
 /** Combinations to cover. */
 interface Left {
@@ -263,7 +268,7 @@ function createPart(space: Space, options: PartOptions) {
     *rows(strength: number, wanted: Wanted): Generator<Levels> {
       const left = (wanted === 'all' && open.get(strength)) || begin(strength, wanted);
       // Rows that also cover a plain row come first.
-      for (const coversPlainToo of [true, false])
+      for (const coversPlainToo of wanted === 'repeated' ? [true] : [true, false])
         for (let nth = nextLeft(left, 0, repeated, coversPlainToo); nth >= 0;) {
           const row = filled(left.list[nth]!.row, space, left, rows.length);
           yield { ...base(add(row)), ...space.levelsIn(row) };
@@ -305,7 +310,7 @@ const levelsWanted = (
       if (index === 0) return true;
       if (wanted === 'cheap') return isCostly !== true;
       const { isFine, isRare } = levels[name]!;
-      if (hasGate && isCostly === true) return wanted === 'some' && isFine !== true;
+      if (hasGate && isCostly === true) return wanted !== 'few' && isFine !== true;
       return hasGate && isMasked ? isFine !== true : isRare?.(base(0).key) !== true;
     }),
   );
