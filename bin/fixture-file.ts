@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { Problem, type ProblemCode } from '../schemas/problem.ts';
+import { codeOf, Problem, type ProblemCode } from '../schemas/problem.ts';
 
 /** The fixture that the mock serves by default. */
 export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', import.meta.url);
@@ -39,7 +39,7 @@ async function read<Content>(
   try {
     return await load(file);
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     throw new Problem(problem, `${what}: ${known[code] ?? `cannot be read (${code})`}`);
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
-import { wrongUsage } from '../schemas/problem.ts';
+import { codeOf, wrongUsage } from '../schemas/problem.ts';
 
 type Text = string | Iterable<string>;
 
@@ -105,8 +105,7 @@ async function resolveLinks(file: string): Promise<string> {
   return link === undefined ? file : resolve(dirname(file), link);
 }
 
-const hasCode = (error: unknown, ...codes: readonly string[]) =>
-  codes.includes((error as NodeJS.ErrnoException).code ?? '');
+const hasCode = (error: unknown, ...codes: readonly string[]) => codes.includes(codeOf(error));
 
 function ignoreMissing(error: unknown): undefined {
   if (!hasCode(error, 'ENOENT')) throw error;

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { renderLine } from '../reports/index.ts';
 import validate from '../schemas/generated/transcript.cjs';
 import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
-import { Problem, wrongUsage } from '../schemas/problem.ts';
+import { codeOf, Problem, wrongUsage } from '../schemas/problem.ts';
 import { readRecord } from '../schemas/records.ts';
 import { createTranscriber, type RunHeader } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
@@ -49,7 +49,7 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
     }
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw wrongUsage(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw wrongUsage(`${file}: cannot be read (${codeOf(error)})`);
   }
   if (lines.length > 0) return lines;
   throw wrongUsage(`${file}: is empty or not a transcript (\`verify --report ndjson=file\` writes one)`);

@@ -10,9 +10,9 @@ import { startMock } from '../mock/server.ts';
 import { factsOf } from '../mock/world.ts';
 import { sweepVerdict } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
-import { keyNames } from '../schemas/fixture-keys.ts';
+import { namedKeys } from '../schemas/fixture-keys.ts';
 import type { Fixture, Sweep, SweptRule, SweptRun, SweptState } from '../schemas/generated/types.ts';
-import { wrongUsage } from '../schemas/problem.ts';
+import { codeOf, wrongUsage } from '../schemas/problem.ts';
 import { redactorOf } from '../schemas/redact.ts';
 import type { CliContext } from './cli-context.ts';
 import {
@@ -183,8 +183,7 @@ function sweptRule({ grade, states: shownBy }: JudgedRule, allow: SweepOptions['
 
 /** Redacts the key of a run, and the keys of a fixture that are secret. */
 function redactorFor({ arePublicKeys, fixture: { apiKeys = [] } }: SweepOptions, key: string) {
-  const names = keyNames(apiKeys);
-  const secrets = arePublicKeys ? [] : names.map((name, at) => ({ name, value: apiKeys[at]!.key }));
+  const secrets = arePublicKeys ? [] : namedKeys(apiKeys).map(({ name, key: value }) => ({ name, value }));
   return redactorOf(key === '' ? secrets : [...secrets, { name: '<key of the run>', value: key }]);
 }
 
@@ -345,7 +344,7 @@ async function runCommand(
       durationMs: Math.round(performance.now() - begun),
     };
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     const why = code === 'ENOENT' ? 'there is no such program' : code;
     throw wrongUsage(`${program}: cannot be started (${why})`);
   } finally {

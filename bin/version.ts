@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
+import manifest from '../package.json' with { type: 'json' };
 
 /** Version of this package. */
-export const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  readonly version: string;
-};
+export const { version } = manifest;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 // Not the global timers: a test runner may replace them with fake ones.
 import { clearTimeout, setTimeout } from 'node:timers';
 import { checkFixture } from '../schemas/fixture.ts';
-import { keyNames, type Environment } from '../schemas/fixture-keys.ts';
+import { namedKeys, type Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { answerOf } from './controls/answer.ts';
 import { clock } from './controls/clock.ts';
@@ -122,8 +122,7 @@ export const mockOperations = {
 
 function withKeyNames({ apiKeys, ...fixture }: Fixture): Fixture {
   if (apiKeys === undefined) return fixture;
-  const names = keyNames(apiKeys);
-  return { ...fixture, apiKeys: apiKeys.map((apiKey, index) => ({ ...apiKey, key: names[index]! })) };
+  return { ...fixture, apiKeys: namedKeys(apiKeys).map(({ name, ...apiKey }) => ({ ...apiKey, key: name })) };
 }
 
 /**
@@ -151,7 +150,7 @@ export function createControls(session: Session, env: Environment = process.env)
      *
      * @throws Refusal with 400 for an invalid name
      */
-    world: (name = randomUUID() as string): Controls & { readonly name: string } => {
+    world: (name: string = randomUUID()): Controls & { readonly name: string } => {
       const handle = placeIn(session, name);
       // As long as the caller keeps the handle, or a part of it, the world is not evicted.
       if (name !== '') session.held.set(name, new WeakRef(handle));

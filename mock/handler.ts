@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { headersOf, httpDate, statusOf } from './answer.ts';
 import { reference, type Behaviour, type Check, type CallInput } from './behaviour.ts';
 import { transportEffect, type ChaosAction } from './chaos.ts';
@@ -20,8 +20,7 @@ export interface Service extends ReturnType<typeof createService> {}
  */
 export function createService(behaviour: Behaviour = reference, basePath = '/') {
   const base = trimBasePath(basePath);
-  const names = Object.keys(endpoints) as Endpoint[];
-  const routes = new Map(names.map((name) => [behaviour.path(base + endpoints[name].path), name]));
+  const routes = new Map(endpointNames.map((name) => [behaviour.path(base + endpoints[name].path), name]));
   return {
     behaviour,
     /** Answers a request in a world at `now` (Unix ms). Changes only the counters of the world. */

@@ -258,7 +258,7 @@ const judges: Partial<Record<RuleId, (entries: readonly Entry[]) => Evidence>> =
 
 /** Creates the grade of a rule, with what belongs to its outcome. */
 export function gradeOf(
-  { id, title, clause, level, counts, advice, needs, otherwise }: Rule,
+  { id, title, clause, level, counts, advice, needs, otherwise }: Rule & { readonly id: RuleId },
   outcome: Grade['outcome'],
   times: number,
   requests: readonly Entry[],
@@ -269,10 +269,10 @@ export function gradeOf(
     unclear: { requests, readings: [otherwise, `the client broke the rule: ${counts}`], advice },
     notSeen: { needs },
   } as const;
-  return { id: id as RuleId, title, clause, level, outcome, ...details[outcome] };
+  return { id, title, clause, level, outcome, ...details[outcome] };
 }
 
-function gradeFrom(rule: Rule, { times, broken = [], doubtful = [] }: Evidence): Grade {
+function gradeFrom(rule: (typeof rules)[number], { times, broken = [], doubtful = [] }: Evidence): Grade {
   if (broken.length > 0) return gradeOf(rule, 'broken', times, broken);
   if (doubtful.length > 0) return gradeOf(rule, 'unclear', times, doubtful);
   return gradeOf(rule, times > 0 ? 'kept' : 'notSeen', times, []);

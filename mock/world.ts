@@ -8,7 +8,7 @@ import type {
   FixtureUser,
 } from '../schemas/generated/types.ts';
 import { indexOf } from '../schemas/fixture-index.ts';
-import { keyNames } from '../schemas/fixture-keys.ts';
+import { namedKeys } from '../schemas/fixture-keys.ts';
 
 /** Maximum number of counted requests in a window. */
 export interface Limit {
@@ -77,10 +77,9 @@ export function worldNameProblem(name: string): string | undefined {
 /** Indexes the content of a fixture by id. If two entries share an id, the last one is used. */
 export function factsOf(fixture: Fixture): Facts {
   const { apiKeys = [], limits = {} } = fixture;
-  const names = keyNames(apiKeys);
   return {
     ...indexOf(fixture),
-    keys: new Map(apiKeys.map((apiKey, index) => [apiKey.key, keyOf(apiKey, names[index]!)])),
+    keys: new Map(namedKeys(apiKeys).map((named) => [named.key, keyOf(named)])),
     limits: limitsOf(limits),
   };
 }
@@ -104,9 +103,9 @@ export function createWorld(fixture: Fixture, now: number): World {
   return newWorld(factsOf(fixture), now);
 }
 
-/** Adds the name to a key of a fixture. */
-export function keyOf({ limits, ...apiKey }: FixtureApiKey, name: string): ApiKey {
-  return { ...apiKey, name, ...(limits === undefined ? {} : { limits: limitsOf(limits) }) };
+/** Creates a key from one of a fixture. */
+export function keyOf({ limits, ...apiKey }: FixtureApiKey & { readonly name: string }): ApiKey {
+  return { ...apiKey, ...(limits === undefined ? {} : { limits: limitsOf(limits) }) };
 }
 
 /** Converts the limits of a fixture, for all keys or for one. */

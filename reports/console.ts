@@ -92,7 +92,7 @@ function rowLines(results: readonly RequirementResult[], screen: Screen): readon
     '',
     `${screen.paint('loud', heading(suite))}${GAP}${screen.paint('quiet', CASES.padStart(cases))}`,
     ...(isLeftOut(rows)
-      ? withWords(rows[0]!, `all ${rows.length}`, layout)
+      ? withWords(rows[0], `all ${rows.length}`, layout)
       : rows.flatMap((row) => resultLines(row, layout))),
   ]);
 }

@@ -113,10 +113,10 @@ export const byReason = (rows: Rows): ReadonlyMap<string, Rows> => grouped(rows,
 
 /** Groups values by key, without those that have none. Node 20 has no `Map.groupBy`. */
 export function grouped<T>(values: readonly T[], keyOf: (value: T) => string | undefined) {
-  const groups = new Map<string, T[]>();
+  const groups = new Map<string, [T, ...T[]]>();
   for (const value of values) {
     const key = keyOf(value);
-    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), value]);
+    if (key !== undefined && groups.get(key)?.push(value) === undefined) groups.set(key, [value]);
   }
   return groups;
 }

@@ -1,4 +1,4 @@
-import type { Fixture } from './generated/types.ts';
+import type { Fixture, FixtureApiKey } from './generated/types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,15 +27,15 @@ export function expandKeys(fixture: Fixture, env: Environment) {
 }
 
 /**
- * Returns the names that outputs show instead of keys, in the same order: `<key northwind/active>`. Further
- * keys of the same partner and state get a number.
+ * Adds the names that outputs show instead of keys: `<key northwind/active>`. Further keys of the same partner and
+ * state get a number.
  */
-export function keyNames(apiKeys: NonNullable<Fixture['apiKeys']>): readonly string[] {
+export function namedKeys<Key extends FixtureApiKey>(apiKeys: readonly Key[]) {
   const seen = new Map<string, number>();
-  return apiKeys.map(({ partner, state }) => {
-    const described = `${partner ?? 'non-partner'}/${state}`;
+  return apiKeys.map((apiKey) => {
+    const described = `${apiKey.partner ?? 'non-partner'}/${apiKey.state}`;
     const nth = (seen.get(described) ?? 0) + 1;
     seen.set(described, nth);
-    return `<key ${described}${nth > 1 ? `/${nth}` : ''}>`;
+    return { ...apiKey, name: `<key ${described}${nth > 1 ? `/${nth}` : ''}>` };
   });
 }

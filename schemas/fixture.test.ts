@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { keyNames } from './fixture-keys.ts';
+import { namedKeys } from './fixture-keys.ts';
 import { checkFixture, readFixture } from './fixture.ts';
 import type { Fixture } from './generated/types.ts';
 import { Problem } from './problem.ts';
@@ -164,5 +164,8 @@ test('invalid references are listed and counted in the same way', () => {
 
 test('a key is named by partner and state, with a number if several have both', () => {
   const keys = ['p', null, 'p'].map((partner, at) => ({ key: `k${at}`, partner, state: 'active' as const }));
-  assert.deepEqual(keyNames(keys), ['<key p/active>', '<key non-partner/active>', '<key p/active/2>']);
+  assert.deepEqual(
+    namedKeys(keys).map(({ name }) => name),
+    ['<key p/active>', '<key non-partner/active>', '<key p/active/2>'],
+  );
 });

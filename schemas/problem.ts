@@ -47,6 +47,9 @@ export function collectProblems(where: string, code: ProblemCode = 'fixture') {
   };
 }
 
+/** Returns the code of an error of the system or of Node, such as ENOENT; empty for other errors. */
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+
 /** Quotes values for messages. */
 export const quoted = (...values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(', ');

@@ -6,7 +6,7 @@ import type {
   FixturePendingDeposit,
   FixtureTransition,
 } from '../schemas/generated/types.ts';
-import { keyNames } from '../schemas/fixture-keys.ts';
+import { namedKeys } from '../schemas/fixture-keys.ts';
 import { Problem } from '../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show instead of it. */
@@ -37,8 +37,7 @@ type ReadonlyLists<Members> = {
  */
 export function knownFrom(fixture: Fixture, partner?: string) {
   const { apiKeys = [], users = [], deposits = [] } = fixture;
-  const names = keyNames(apiKeys);
-  const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: names[index]! }));
+  const named = namedKeys(apiKeys);
   const active = named.filter(
     (apiKey) => apiKey.state === 'active' && apiKey.partner !== null && isLasting(apiKey),
   );

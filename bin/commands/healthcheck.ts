@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { endpoints } from '../../schemas/endpoints.ts';
+import { codeOf } from '../../schemas/problem.ts';
 import { command } from './command.ts';
 import { url as anyUrl } from './flags.ts';
 
@@ -35,7 +36,7 @@ async function problemAt(base: URL): Promise<string | undefined> {
       if (answer.status === status && answer.body.includes(contains)) return undefined;
       last = `${path} answers ${answer.status}`;
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+      return codeOf(error) || (error as Error).message;
     }
   }
   return last;

@@ -56,7 +56,7 @@ export const sweep = command({
       );
     const { rules } = await import('../../mock/scorecard/rules.ts');
     const known = [...states.keys()];
-    const allowable = [...rules.map(({ id }) => id as string), ...known];
+    const allowable: readonly string[] = [...rules.map(({ id }) => id), ...known];
     const wrong = [...values.allow.keys()].find((id) => !allowable.includes(id));
     if (wrong !== undefined)
       throw wrongUsage(

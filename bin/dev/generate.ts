@@ -13,7 +13,7 @@ import { configSections } from '../command-line.ts';
 import type { Flag, Flags } from '../commands/command.ts';
 import { TEXT_PATTERN } from '../config.ts';
 import { bundlePage } from './package/bundle.ts';
-import { root } from './paths.ts';
+import { readJson, root } from './paths.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const write = (file: string, content: string) => writeFileSync(join(root, file), content);
@@ -56,7 +56,7 @@ function validatorCode(schema: NamedSchema): string {
   ajv.addFormat('date-time', dateTime);
   // The transcript has parts of the record.
   if (schema.title === 'TranscriptLine')
-    ajv.addSchema(JSON.parse(read('schemas/run-record.schema.json')) as object);
+    ajv.addSchema(readJson<NamedSchema>(join(root, 'schemas/run-record.schema.json')));
   return standalone.default(ajv, ajv.compile(schema));
 }
 
@@ -69,7 +69,7 @@ const options = {
 };
 const types: string[] = [];
 for (const name of [...withoutValidator, ...withValidator]) {
-  const schema = JSON.parse(read(`schemas/${name}.schema.json`)) as NamedSchema;
+  const schema = readJson<NamedSchema>(join(root, `schemas/${name}.schema.json`));
   const { title } = schema;
   types.push(await compile(schema, title, options));
   if (withoutValidator.includes(name)) continue;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The root folder of the repository, with a trailing slash. */
@@ -5,3 +6,6 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Folder of the build, which exists only while npm packs. */
 export const distFolder = `${root}dist/`;
+
+/** Reads a JSON file that this project wrote. */
+export const readJson = <Content>(file: string) => JSON.parse(readFileSync(file, 'utf8')) as Content;

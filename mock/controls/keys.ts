@@ -1,4 +1,4 @@
-import { keyNames } from '../../schemas/fixture-keys.ts';
+import { namedKeys } from '../../schemas/fixture-keys.ts';
 import type { FixtureApiKey, FixtureLimits } from '../../schemas/generated/types.ts';
 import { gaugesOf, type Gauge } from '../limiter.ts';
 import { Refusal, emitChange, redactKey, timeIn, type Place, type Sandbox } from '../session.ts';
@@ -125,8 +125,8 @@ function addKey(place: Place, given: FixtureApiKey): ShownKey {
   if (lookUp(all, added.key) !== undefined)
     throw new Refusal(409, 'this key exists already', { place: 'key' });
   const others = valuesOf(all).map((key) => ({ ...key, limits: {}, state: namedState(key) }));
-  const name = keyNames([...others, added]).at(-1)!;
-  const key = { ...keyOf(added, name), since: timeIn(session, sandbox) - sandbox.world.createdAt };
+  const { name } = namedKeys([...others, added]).at(-1)!;
+  const key = { ...keyOf({ ...added, name }), since: timeIn(session, sandbox) - sandbox.world.createdAt };
   redactKey(session, key);
   return save(place, sandbox, key, 'added');
 }

@@ -101,7 +101,7 @@ export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
 
 function legend(results: readonly RequirementResult[]): readonly Markup[] {
   return [...grouped(results, outcomeWord)].map(([word, rows]) => {
-    const { mark, tone } = markOf(rows[0]!);
+    const { mark, tone } = markOf(rows[0]);
     return html`<span
       ><span class="mark ${tone}" aria-hidden="true">${mark}</span>${word} ${count(rows.length)}</span
     >`;

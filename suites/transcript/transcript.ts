@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { defined } from '../../schemas/defined.ts';
-import { keyNames } from '../../schemas/fixture-keys.ts';
+import { namedKeys } from '../../schemas/fixture-keys.ts';
 import type {
   Fixture,
   RequirementResult,
@@ -91,7 +91,7 @@ const incomplete = (what: string) =>
 
 /** Returns a function that replaces each key name by a placeholder key without characters that need escaping. */
 function restorer({ apiKeys = [] }: Fixture): <Line>(line: Line) => Line {
-  const names = keyNames(apiKeys).map((name) => JSON.stringify(name).slice(1, -1));
+  const names = namedKeys(apiKeys).map(({ name }) => JSON.stringify(name).slice(1, -1));
   const placeholders = new Map(
     names.map((name) => [name, createHash('sha256').update(name).digest('hex').slice(0, 32)]),
   );

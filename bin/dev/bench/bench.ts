@@ -11,6 +11,7 @@ import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json'
 import type { Fixture, FixtureLimits, RunRecord } from '../../../schemas/generated/types.ts';
 import { limitsOf } from '../../canary.ts';
 import { install } from '../package/install.ts';
+import { readJson } from '../paths.ts';
 import { bareCost, buildFirstRelease, marginalCost, processorOf } from './processor.ts';
 import { bareHttp, barePolka, load, others, thisPackage, start } from './servers.ts';
 
@@ -75,7 +76,7 @@ async function limitedRun(limits: FixtureLimits, isStated: boolean, delay = 0, f
   await using running = await start(server, folder);
   const verify = `verify ${running.origin} --fixture ${known} --seed 1${flags}`;
   const seconds = await timed(`${verify} --report json=${record}`);
-  const { requests, strength = 0, requirements } = JSON.parse(readFileSync(record, 'utf8')) as RunRecord;
+  const { requests, strength = 0, requirements } = readJson<RunRecord>(record);
   const open = requirements.filter(({ outcome }) => outcome === 'inconclusive').length;
   return { seconds, requests, strength, 'requirements not judged': open };
 }
@@ -160,7 +161,7 @@ const parts: Readonly<Record<string, Rows>> = {
       const watch = new URL('../../testing/peak-memory.mjs', import.meta.url).href;
       const env = { NODE_OPTIONS: `--import ${watch}`, PEAK_FILE: peak };
       const seconds = await timed(`${verifyCommand(running)} ${flags}`, env);
-      const { requests } = JSON.parse(readFileSync(record, 'utf8')) as RunRecord;
+      const { requests } = readJson<RunRecord>(record);
       const share = requests / seconds / bare['requests a second'];
       const memory = Number(readFileSync(peak, 'utf8')) / 2 ** 20;
       return { seconds, requests, 'share of autocannon': share, 'peak memory, MB': memory };
@@ -202,7 +203,7 @@ const parts: Readonly<Record<string, Rows>> = {
     async (size) => {
       const file = join(folder, `fixture-${size}.json`);
       await timed(`fixture generate --users ${size} --deposits ${size} --output ${file}`);
-      const { users = [], apiKeys = [] } = JSON.parse(readFileSync(file, 'utf8')) as Fixture;
+      const { users = [], apiKeys = [] } = readJson<Fixture>(file);
       const path = `/api/ib/user-status?user_id=${users[0]!.user_id}`;
       const { key } = apiKeys.find(({ partner, state }) => partner !== null && state === 'active')!;
       const server = thisPackage(command, '--limits', 'off', '--fixture', file);

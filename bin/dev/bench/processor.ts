@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RunRecord } from '../../../schemas/generated/types.ts';
-import { root } from '../paths.ts';
+import { readJson, root } from '../paths.ts';
 
 const run = promisify(execFile);
 
@@ -44,7 +44,7 @@ export async function marginalCost(verify: string, folder: string): Promise<numb
   const record = join(folder, 'run.json');
   const measure = async (cases: number) => {
     const seconds = await processorOf(`${verify} --cases ${cases} --report json=${record}`, folder);
-    return { seconds, requests: (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requests };
+    return { seconds, requests: readJson<RunRecord>(record).requests };
   };
   const [short, long] = [await measure(SHORT), await measure(LONG)];
   return ((long.seconds - short.seconds) / (long.requests - short.requests)) * 1_000_000;

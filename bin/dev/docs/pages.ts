@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import manifest from '../../../package.json' with { type: 'json' };
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 import type { Reader } from './reader.ts';
@@ -82,9 +83,7 @@ const withoutTimes = (json: string): unknown =>
 
 /** Checks that CI runs every command of the block, directly or by an npm script. */
 const runByCi: Runner = (text) => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly scripts: Readonly<Record<string, string>>;
-  };
+  const { scripts } = manifest as { readonly scripts: Readonly<Record<string, string>> };
   const withScripts = (shell: string): string =>
     shell.replace(/npm (?:run )?([\w:]+)/g, (call, name: string) =>
       Object.hasOwn(scripts, name) ? `${call} ${withScripts(scripts[name]!)}` : call,

@@ -16,7 +16,7 @@ import type { RunRecord } from '../../../schemas/generated/types.ts';
 import { waitForExit, waitForLine } from '../../testing/child-process.ts';
 import { packagedProgram } from '../../testing/packaged.ts';
 import { parsePage } from '../docs/markdown.ts';
-import { root } from '../paths.ts';
+import { readJson, root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 
 /** Mistakes to put into an example, and the requirements that must fail. The placeholder depends on the language. */
@@ -168,7 +168,7 @@ async function startCase(site: Site, t: TestContext, server: string, change?: (c
       expectedCode,
       cwd,
     );
-  const record = () => JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8')) as RunRecord;
+  const record = () => readJson<RunRecord>(join(cwd, 'run.json'));
   return { ...running, run, record };
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Metafile } from 'esbuild';
-import { distFolder, root } from '../paths.ts';
+import { distFolder, readJson, root } from '../paths.ts';
 import { bundle, bundlePage } from './bundle.ts';
 
 /** Imports of other declarations. In the package they have to name the code: `.js` or `.cjs`. */
@@ -15,7 +15,7 @@ function writeDeclarations(): void {
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['--project', project, '--outDir', all], {
     stdio: 'inherit',
   });
-  const { files } = JSON.parse(readFileSync(project, 'utf8')) as { readonly files: readonly string[] };
+  const { files } = readJson<{ readonly files: readonly string[] }>(project);
   const entries = files.map((file) => relative(root, join(dirname(project), file)));
   const declarations = new Set(entries.map((file) => join(all, file.replace(/\.ts$/, '.d.ts'))));
   // The set grows during the loop: each declaration adds its imports.
@@ -90,7 +90,7 @@ interface Manifest {
 
 function noticeOf(folder: string): string {
   const path = join(root, folder);
-  const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Manifest;
+  const manifest = readJson<Manifest>(join(path, 'package.json'));
   const { name, version, license } = manifest;
   const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
   const text = file === undefined ? mitLicenceOf(manifest) : readFileSync(join(path, file), 'utf8').trim();

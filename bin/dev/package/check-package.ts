@@ -11,7 +11,7 @@ import type { Fixture } from '../../../schemas/generated/types.ts';
 import { waitForExit, waitForLine } from '../../testing/child-process.ts';
 import { runCli } from '../../testing/run-cli.ts';
 import type { FaultRun, Share } from '../../self-test.ts';
-import { root } from '../paths.ts';
+import { readJson, root } from '../paths.ts';
 import { commonJsConsumer, consumer } from './consumers.ts';
 import { install } from './install.ts';
 
@@ -139,7 +139,7 @@ describe('the installed program', { concurrency: 4 }, () => {
 describe('the installed modules', { concurrency: 4 }, () => {
   test("self-test's worker computes its share of the kill matrix", async () => {
     const file = join(installed, 'schemas/built-in.fixture.json');
-    const fixture = JSON.parse(await readFile(file, 'utf8')) as Fixture;
+    const fixture = readJson<Fixture>(file);
     // Only one fault; npm test runs all of them.
     const workerData: Share = { fixture, seed: 1, from: 0, step: 1_000_000, combined: 0 };
     const worker = new Worker(join(installed, 'dist/self-test-worker.mjs'), { workerData });
