@@ -29,6 +29,14 @@ export type Endpoint = keyof typeof endpoints;
 
 export const endpointNames = ['user-status', 'deposit-check'] as const satisfies readonly Endpoint[];
 
+/** Makes a value for each endpoint. */
+export const perEndpoint = <Value>(
+  make: (endpoint: Endpoint) => Value,
+): Readonly<Record<Endpoint, Value>> => ({
+  'user-status': make('user-status'),
+  'deposit-check': make('deposit-check'),
+});
+
 /** Status of an error that the interface names for an endpoint. */
 export type ErrorStatus<Name extends Endpoint = Endpoint> = Name extends Endpoint
   ? keyof (typeof endpoints)[Name]['messages']

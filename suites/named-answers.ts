@@ -1,4 +1,4 @@
-import { endpointNames, messageOf, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
+import { messageOf, perEndpoint, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import { summary, type Answer } from './answer.ts';
 import { expectError, expectExecuted, expectMember, expectNotMember, fieldsOf } from './expectations.ts';
 import type { Facts } from './facts.ts';
@@ -20,12 +20,12 @@ export interface NamedAnswer {
 }
 
 const error = (name: string, status: ErrorStatus, more: Partial<NamedAnswer> = {}): NamedAnswer => {
-  const expectations = new Map(endpointNames.map((endpoint) => [endpoint, expectError(endpoint, status)]));
+  const expectations = perEndpoint((endpoint) => expectError(endpoint, status));
   return {
     name,
     status,
     isError: true,
-    expect: ({ endpoint }) => expectations.get(endpoint)!,
+    expect: ({ endpoint }) => expectations[endpoint],
     text: ({ endpoint }) => errorText(endpoint, status),
     ...more,
   };

@@ -1,4 +1,4 @@
-import { endpointNames as names, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames as names, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import { createCounter } from '../model/covering.ts';
@@ -8,12 +8,12 @@ import { orderOf } from './order.ts';
 
 /** Counts how much of the covering array a run has tried. */
 export function createCoverage(known: Known, seed: number) {
-  const counters = new Map(names.map((name) => [name, createCounter(factors[name])]));
+  const counters = perEndpoint((endpoint) => createCounter(factors[endpoint]));
   return {
     /** Records that a lookup with these levels was answered. */
-    take: (endpoint: Endpoint, levels: Levels): void => counters.get(endpoint)!.take(levels),
+    take: (endpoint: Endpoint, levels: Levels): void => counters[endpoint].take(levels),
     figures: (): { readonly strength: number; readonly coverage: Coverage } => {
-      const taken = names.map((name) => counters.get(name)!.figures());
+      const taken = names.map((name) => counters[name].figures());
       const [singles, pairs, triples] = [0, 1, 2].map((at): [number, number] => [
         taken.reduce((sum, one) => sum + one[at]!, 0),
         names.reduce((sum, name) => sum + orderOf(name, known, seed).total(at + 1), 0),

@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { table } from '../catalogue.ts';
 import type { Facts } from '../facts.ts';
 import type { Known } from '../known.ts';
@@ -50,15 +50,13 @@ export interface LookupOptions {
 
 /** @param rows of the run: other lookups are left out */
 export function createLookups(options: LookupOptions, rows: readonly LookupRow[]): Lookups {
-  const sources = new Map(
-    endpointNames.map((endpoint) => {
-      const source = coveredLookups(endpoint, options, rows);
-      return [endpoint, { source, next: source.next(), requests: 0 }];
-    }),
-  );
+  const sources = perEndpoint((endpoint) => {
+    const source = coveredLookups(endpoint, options, rows);
+    return { source, next: source.next(), requests: 0 };
+  });
   return {
     *next(endpoint, ...ranks) {
-      const of = sources.get(endpoint)!;
+      const of = sources[endpoint];
       while (of.next.done !== true) {
         const { rank, depth, times } = of.next.value;
         if (!ranks.includes(rank)) return;

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import {
   depositSituations,
   fieldsLevels,
@@ -71,10 +71,7 @@ const ofEndpoint = (endpoint: Endpoint) => ({
   versions: versionLevels(endpoint),
 });
 
-const drawn: Readonly<Record<Endpoint, ReturnType<typeof ofEndpoint>>> = {
-  'user-status': ofEndpoint('user-status'),
-  'deposit-check': ofEndpoint('deposit-check'),
-};
+const drawn = perEndpoint(ofEndpoint);
 
 export const situationOf = (endpoint: Endpoint, name: string): SituationLevel =>
   drawn[endpoint].situations[name]!;
@@ -115,20 +112,14 @@ const tableOf = (endpoint: Endpoint): readonly Factor[] => [
 ];
 
 /** The factors of each endpoint. */
-export const factors: Readonly<Record<Endpoint, readonly Factor[]>> = {
-  'user-status': tableOf('user-status'),
-  'deposit-check': tableOf('deposit-check'),
-};
+export const factors = perEndpoint(tableOf);
 
 /** The plain level of each factor. */
-const plain = Object.fromEntries(
-  Object.entries(factors).map(([endpoint, list]) => [
-    endpoint,
-    Object.fromEntries(list.map(({ name, names }) => [name, names[0]!])) as Levels,
-  ]),
+const plain = perEndpoint(
+  (endpoint) => Object.fromEntries(factors[endpoint].map(({ name, names }) => [name, names[0]!])) as Levels,
 );
 
-export const plainLevels = (endpoint: Endpoint): Levels => plain[endpoint]!;
+export const plainLevels = (endpoint: Endpoint): Levels => plain[endpoint];
 
 /** Whether the entity is all that differs from the plain row in what decides the answer. */
 export const hasPlainGates = (endpoint: Endpoint, levels: Levels): boolean =>

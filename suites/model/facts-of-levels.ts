@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { completeFacts, plainFacts, type Facts, type RawFacts } from '../facts.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from './factors.ts';
 import type { Level } from './levels.ts';
@@ -14,17 +14,14 @@ const order: readonly FactorName[] = [
   'malformation',
 ];
 
-const deciding = Object.fromEntries(
-  Object.entries(factors).map(([endpoint, list]) => [
-    endpoint,
-    order.map((name) => list.find((one) => one.name === name)!),
-  ]),
+const deciding = perEndpoint((endpoint) =>
+  order.map((name) => factors[endpoint].find((one) => one.name === name)!),
 );
 
 /** The facts of lookups with these levels; the rest is plain. A hostile query may hold a valid id besides. */
 export function factsOfLevels(endpoint: Endpoint, levels: Partial<Levels>): Facts {
   const raw = plainFacts(endpoint);
-  for (const { name, levels: all } of deciding[endpoint]!)
+  for (const { name, levels: all } of deciding[endpoint])
     Object.assign(raw, all[levels[name] ?? plainLevels(endpoint)[name]]?.facts?.(raw));
   return completeFacts(raw);
 }
@@ -32,7 +29,7 @@ export function factsOfLevels(endpoint: Endpoint, levels: Partial<Levels>): Fact
 /** Levels that decide the answer, at most two of them not plain: a lookup of each kind that a requirement needs. */
 export function* fewLevels(endpoint: Endpoint): Generator<Partial<Levels>> {
   // First the situation, so that a requirement about it gets a lookup with the plain key.
-  const list = deciding[endpoint]!.toSorted(
+  const list = deciding[endpoint].toSorted(
     (a, b) => Number(b.name === 'situation') - Number(a.name === 'situation'),
   );
   const odd = list.flatMap(({ name, names }) => names.slice(1).map((level) => [name, level] as const));
@@ -51,7 +48,7 @@ export function everyKind(endpoint: Endpoint): readonly Facts[] {
     kinds.set(facts.kind, facts);
   };
   const extend = (raw: RawFacts, at: number) => {
-    const factor = deciding[endpoint]![at];
+    const factor = deciding[endpoint][at];
     if (factor !== undefined)
       for (const { facts } of different(factor, raw)) extend({ ...raw, ...facts?.(raw) }, at + 1);
     else {
