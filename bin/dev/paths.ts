@@ -7,5 +7,6 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Folder of the build, which exists only while npm packs. */
 export const distFolder = `${root}dist/`;
 
-/** Reads a JSON file that this project wrote. */
+/** Reads a JSON file of this project. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what is in the file
 export const readJson = <Content>(file: string) => JSON.parse(readFileSync(file, 'utf8')) as Content;
