@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './paths.ts';
@@ -18,24 +18,37 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   sweep: ['bin/dev/clients/check-sweep.ts'],
 };
 
-/** Number of processes by folder, the slowest first. */
-const processes: Readonly<Record<string, number>> = { bin: 5, reports: 1, suites: 1, mock: 1, schemas: 1 };
+/** The files that take the most time. Each has its own process. */
+const longest = [
+  'bin/self-test.test.ts',
+  'bin/hostile-targets.test.ts',
+  'bin/lossy-network.test.ts',
+  'bin/answers.test.ts',
+  'bin/sweep.test.ts',
+  'bin/limits.test.ts',
+];
 
-/** Writes files that import the tests of a folder, one for each process. */
-const entriesIn = (folder: string) =>
-  Object.entries(processes).flatMap(([name, count]) => {
-    const files = readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.test.ts'))
-      .toSorted();
-    assert.ok(files.length >= count, `${name} has too few tests`);
-    return Array.from({ length: count }, (_, index) => {
-      const entry = join(folder, `${name}-${index + 1}.mjs`);
-      const share = files.filter((__, at) => at % count === index);
-      const imports = share.map((file) => `import ${JSON.stringify(join(root, name, file))};\n`);
-      writeFileSync(entry, imports.join(''));
-      return entry;
-    });
+/** Writes files that import the tests, one for each process. */
+function entriesIn(folder: string): readonly string[] {
+  const found = ['bin', 'suites', 'mock', 'reports', 'schemas'].map((name) => {
+    const files = readdirSync(join(root, name), { recursive: true, encoding: 'utf8' });
+    const tests = files.filter((file) => file.endsWith('.test.ts')).toSorted();
+    assert.ok(tests.length > 0, `${name} has no tests`);
+    return tests.map((file) => `${name}/${file}`);
   });
+  // Tests that use the package share a process, so that it is bundled once.
+  const packaged = found
+    .flat()
+    .filter((file) => readFileSync(join(root, file), 'utf8').includes('testing/packaged.ts'));
+  const apart = new Set([...packaged, ...longest]);
+  const [ofBin = [], ...others] = found.map((files) => files.filter((file) => !apart.has(file)));
+  // Node sorts the entries by name: the longest come first.
+  return [ofBin, packaged, ...longest.map((file) => [file]), ...others].map((files, at) => {
+    const entry = join(folder, `${String(at).padStart(2, '0')}.mjs`);
+    writeFileSync(entry, files.map((file) => `import ${JSON.stringify(join(root, file))};\n`).join(''));
+    return entry;
+  });
+}
 
 const [part = '', ...others] = process.argv.slice(2);
 const isPart = Object.hasOwn(parts, part);
