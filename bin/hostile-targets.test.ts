@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { suites } from '../suites/catalogue.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -129,7 +128,6 @@ const brotli = (bytes: Buffer) =>
 
 /** Targets whose bodies are too large. */
 const large: Targets = {
-  'never ends a body': [() => endless(chunked, `400\r\n${'x'.repeat(1024)}\r\n`), TOO_LONG],
   'sends a Brotli bomb': [
     () => send('200 OK', brotli(Buffer.alloc(50_000_000)), json, 'Content-Encoding: br'),
     TOO_LONG,
@@ -191,7 +189,7 @@ const odd: Targets = {
   ],
 };
 
-/** Targets with unusual answers, also to the bursts of the limiters. */
+/** Targets with unusual answers to the requests of all suites: one sends the unusual bodies in turn. */
 const strange: Targets = {
   'has the status 999': [answers('999 High', '{}', json), /status +999|999 \{\}/],
   'answers differently each time': [
@@ -209,23 +207,21 @@ const strange: Targets = {
   ],
 };
 
-/** Sends a million chunks per second, so it gets only one requirement. */
-const inPieces: Targets = {
+/** Targets that send as fast as they can, so they get only one requirement. */
+const endlessly: Targets = {
+  'never ends a body': [() => endless(chunked, `400\r\n${'x'.repeat(1024)}\r\n`), TOO_LONG],
   'never ends a body in chunks of one byte': [() => endless(chunked, '1\r\nx\r\n'.repeat(1000)), TOO_LONG],
 };
 
-/** Without the thousands of requests to the limiters, which get all unusual bodies in turn. */
-const butLimits = Object.keys(suites)
-  .map((name) => (name === 'rate-limit' ? '' : `--suite ${name}`))
-  .join(' ');
+const mainRows = '--only valid/user-status/member --only valid/deposit-check/executed';
 
 /** Targets that end a run without a timeout: exit code, and flags of the run. */
 const loud: readonly (readonly [Targets, code: number, flags: string])[] = [
   [broken, 4, ''],
   [others, 4, ''],
-  [large, 1, '--suite valid'],
-  [inPieces, 1, '--only valid/user-status/member'],
-  [odd, 1, butLimits],
+  [large, 1, mainRows],
+  [endlessly, 1, '--only valid/user-status/member --cases 1'],
+  [odd, 1, '--suite valid'],
   [strange, 1, ''],
 ];
 
@@ -260,12 +256,13 @@ async function ends(url: string, code: number, cause: RegExp, flags = ''): Promi
   assert.ok(output.length < 200_000, 'bounded');
 }
 
-const noAnswer = /accepts connections but does not answer: no complete answer within 300 ms/;
+const noAnswer = /accepts connections but does not answer: no complete answer within 100 ms/;
 
-describe('a target that', () => {
+// Many of them wait for a timeout.
+describe('a target that', { concurrency: 4 }, () => {
   for (const [name, serve] of Object.entries(silent))
     test(`${name}: exit code 3`, { timeout: 60_000 }, () =>
-      withServer(serve(), (port) => ends(`http://127.0.0.1:${port}`, 3, noAnswer, '--timeout 300')),
+      withServer(serve(), (port) => ends(`http://127.0.0.1:${port}`, 3, noAnswer, '--timeout 100')),
     );
   for (const [targets, code, flags] of loud)
     for (const [name, [serve, cause]] of Object.entries(targets))
@@ -287,14 +284,14 @@ describe('TLS:', () => {
     ['an expired certificate', () => speaks(expired), https, 4, /its certificate has expired/, `--ca ${ca}`],
     ['a certificate for another name', own, 'https://127.0.0.1', 4, /for another name/, `--ca ${ownCa}`],
     ['https to an HTTP port', plainHttp, https, 4, /TLS failed: the port may speak plain HTTP/],
-    ['https to a port that never answers', createServer, https, 3, /does not answer/, '--timeout 300'],
+    ['https to a port that never answers', createServer, https, 3, /does not answer/, '--timeout 100'],
     ['http to a TLS port', own, 'http://localhost', 4, /closed|reset|not HTTP/],
   ] as const)
     test(`${what}: exit code ${code}`, () =>
       withServer(serve(), (port) => ends(`${origin}:${port}`, code, cause, flags)));
 });
 
-describe('in the middle of the run', () => {
+describe('in the middle of the run', { concurrency: 3 }, () => {
   const part = '--suite valid --suite auth --cases 100';
   const patient = `--timeout 20000 ${part}`;
   test('the target disappears: exit code 3 and a message', () =>
@@ -307,8 +304,8 @@ describe('in the middle of the run', () => {
     return withServer(
       flaky(fixture, (nth) => (requests = nth) > 50),
       async (port) => {
-        const cause = /no complete answer within 300 ms/;
-        await ends(`http://127.0.0.1:${port}`, 3, cause, `--timeout 300 ${part}`);
+        const cause = /no complete answer within 100 ms/;
+        await ends(`http://127.0.0.1:${port}`, 3, cause, `--timeout 100 ${part}`);
         assert.ok(requests < 150, `${requests} requests`);
       },
     );
