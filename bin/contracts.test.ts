@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import frozen from './contracts.snapshot.json' with { type: 'json' };
 import { waitForExit, waitForLine } from './testing/child-process.ts';
-import { packagedProgram } from './testing/packaged.ts';
+import { packagedMain, packagedProgram } from './testing/packaged.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
 /** Runs the program until it exits. */
@@ -19,14 +19,30 @@ function run(...args: readonly string[]) {
   return waitForExit(spawn(process.execPath, [packagedProgram, ...args], { env }));
 }
 
+/** Runs the program with several command lines in one process, as each start takes longer than most of them. */
+async function runAll(lines: readonly (readonly string[])[]) {
+  const script = `
+    const { main } = await import(${JSON.stringify(packagedMain)});
+    for (const line of ${JSON.stringify(lines)}) console.log('\\u0000' + await main(line) + '\\u0000');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { code, stdout, stderr } = await waitForExit(child);
+  assert.equal(code, 0, stderr);
+  const parts = stdout.split('\0');
+  return lines.map((line, at) => ({ line, stdout: parts[2 * at]!, code: Number(parts[2 * at + 1]) }));
+}
+
 function assertHolds(found: readonly string[], expected: readonly string[], what: string): void {
   const missing = expected.filter((one) => !found.includes(one));
   assert.deepEqual(missing, [], `${what}: missing`);
 }
 
 test('every command has its flags', async () => {
-  for (const [command, flags] of Object.entries(frozen.commands)) {
-    const { code, stdout } = await run(...command.split(' '), '--help', '--all');
+  const commands = Object.entries(frozen.commands);
+  const helps = await runAll(commands.map(([command]) => [...command.split(' '), '--help', '--all']));
+  for (const [at, { code, stdout }] of helps.entries()) {
+    const [command, flags] = commands[at]!;
     assert.equal(code, 0, command);
     const found = [...stdout.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name]) => name!);
     assertHolds(found, flags, command);
@@ -102,16 +118,17 @@ test('the golden run: verdict, exit code, fields, outcomes, and every report for
   const found = Object.fromEntries(record.requirements.map(({ id, outcome }) => [id, outcome]));
   for (const [id, outcome] of Object.entries(outcomes)) assert.equal(found[id], outcome, id);
   for (const [format, file] of files) assert.ok((await readFile(file)).length > 0, format);
-  for (const format of ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge']) {
-    const { code: rendered } = await run('report', place('json'), '--format', format);
-    assert.equal(rendered, 0, format);
-  }
-  const judged = await run('judge', place('ndjson'));
-  assert.equal(judged.code, 0);
-  for (const format of ['console', 'markdown', 'json']) {
-    const compared = await run('diff', place('json'), place('json'), '--format', format);
-    assert.equal(compared.code, 0, format);
-  }
+  const [json, reports] = [
+    place('json'),
+    ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge'],
+  ];
+  const ends = await runAll([
+    ...reports.map((format) => ['report', json, '--format', format]),
+    ...['console', 'markdown', 'json'].map((format) => ['diff', json, json, '--format', format]),
+    ['judge', place('ndjson')],
+  ]);
+  for (const { line, code, stdout } of ends)
+    assert.deepEqual([code, stdout !== ''], [0, true], line.join(' '));
 });
 
 test('the golden failure: a mock with a fault, over HTTP', async () => {
@@ -161,10 +178,11 @@ test('the mock: its first line, its admin routes, its end', async () => {
 });
 
 test('faults and variants are listed', async () => {
-  for (const kind of ['fault', 'variant'] as const) {
-    const { code, stdout } = await run('mock', `--${kind}`, 'list', '--all');
+  const kinds = ['fault', 'variant'] as const;
+  const lists = await runAll(kinds.map((kind) => ['mock', `--${kind}`, 'list', '--all']));
+  for (const [at, { code, stdout }] of lists.entries()) {
     assert.equal(code, 0);
     const found = [...stdout.matchAll(/^ *([a-z\d-]+)/gm)].map(([, id]) => id!);
-    assertHolds(found, frozen[`${kind}s`], kind);
+    assertHolds(found, frozen[`${kinds[at]!}s`], kinds[at]!);
   }
 });

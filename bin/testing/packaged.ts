@@ -11,6 +11,8 @@ import { root } from '../dev/paths.ts';
  */
 export const packagedFolder = mkdtempSync(join(tmpdir(), 'ib-conformance-packaged-'));
 export const packagedProgram = join(packagedFolder, 'bin/ib-conformance.mjs');
+/** The module that the program runs. */
+export const packagedMain = join(packagedFolder, 'dist/main.mjs');
 
 after(() => rmSync(packagedFolder, { recursive: true }));
 for (const name of ['action', 'schemas', 'package.json', 'bin/ib-conformance.mjs'])
