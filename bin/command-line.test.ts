@@ -146,9 +146,12 @@ test('--plan prints the plan and sends nothing', async (t) => {
     whole.output,
     /^plan: about [\d,]+ requests, [\d.]+ s of waiting, strength 2: all [\d,]+ pairs.*\n {2}user-status: [\d,]+ counted requests; 60 pass in 3\.0 s, 2 keys.*\n {2}deposit-check: .*\n {2}--max-duration 1m .*no bound\n {2}2 keys .*\n {2}10 keys .*\n$/,
   );
-  for (const flag of ['--max-requests 2000', '--max-duration 8s'])
-    assert.match((await planned(flag)).output, new RegExp(`${flag.split(' ')[0]} cuts this run: --max-`));
-  assert.match((await planned('--rate 10')).output, /\d min \d+ s of waiting/);
+  for (const flag of ['--max-requests 300', '--max-duration 8s'])
+    assert.match(
+      (await planned(`${flag} --cases 400`)).output,
+      new RegExp(`${flag.split(' ')[0]} cuts this run: --max-`),
+    );
+  assert.match((await planned('--rate 10 --cases 400')).output, /\d min \d+ s of waiting/);
   assert.equal(requests, 0);
   assert.ok(!readdirSync(folder).includes('of-a-plan.json'));
 });

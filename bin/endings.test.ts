@@ -49,10 +49,14 @@ const answerAlways = (status: number) =>
 /** The command of each ending. URL is the mock, or a server by its name. */
 const endings: readonly (readonly [what: string, words: string, fault?: string])[] = [
   ['the mock, conformant', 'verify mock'],
-  ['narrowed, conformant', `verify URL --fixture ${file} --suite invalid-uuid`],
+  ['narrowed, conformant', `verify URL --fixture ${file} --suite pending`],
   ...Object.entries(faultOf).map(
     ([suite, fault]) =>
-      [`nonconformant in ${suite}`, `verify URL --fixture ${file} --suite ${suite}`, fault] as const,
+      [
+        `nonconformant in ${suite}`,
+        `verify URL --fixture ${file} --suite ${suite} --cases 20`,
+        fault,
+      ] as const,
   ),
   [
     'nonconformant in rate-limit',
@@ -63,7 +67,7 @@ const endings: readonly (readonly [what: string, words: string, fault?: string])
   ['out of requests', `verify URL --fixture ${file} --max-requests 20`],
   ['out of time', `verify URL --fixture ${file} --max-duration 500ms --rate 20`],
   ['limited from the start', `verify limiting --fixture ${file} --max-duration 1s`],
-  ['a wrong key', `verify URL --fixture ${otherKeys}`],
+  ['a wrong key', `verify URL --fixture ${otherKeys} --cases 20`],
   ['no fixture at all', 'verify refusing'],
   ['a missing fixture', 'verify URL --fixture none.json'],
   ['an empty fixture', `verify URL --fixture ${fileOf('empty.json', {})}`],

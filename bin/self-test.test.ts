@@ -24,19 +24,19 @@ import {
 const fixture = await loadFixture(undefined, {});
 
 /** The part of the faults and variants that runs here, another one each time. `.ci/run` runs all of them. */
-const [PART, PARTS] = [Number(process.env['PART'] ?? randomInt(8)), 8];
+const [PART, PARTS] = [Number(process.env['PART'] ?? randomInt(16)), 16];
 
 test(`each fault of a part fails exactly what it breaks, and each variant passes (PART=${PART})`, async () => {
   assert.ok(Object.keys(faults).length >= 100);
   assert.ok(Object.keys(variants).length >= 25);
   const kills = await faultRuns({ fixture, seed: 1, from: PART, step: PARTS, combined: 0 });
-  assert.ok(kills.length > 50);
+  assert.ok(kills.length > 25);
   assert.deepEqual(gaps(kills, []), []);
 });
 
 test('generated faults are caught, with the conditions that they have', async () => {
-  const runs = await combinedRuns({ fixture, seed: 2, from: 0, step: 1, combined: 2 });
-  assert.equal(runs.length, 8);
+  const runs = await combinedRuns({ fixture, seed: 2, from: 0, step: 1, combined: 1 });
+  assert.equal(runs.length, 4);
   assert.deepEqual(combinedGaps(runs), []);
 });
 
@@ -118,7 +118,7 @@ test(`the verdict is the same for each seed: for the reference, and for a server
     [reference, 100, catalogue, 'conformant'],
     [faults['nul-ends-text']!.change(reference), ENOUGH_CASES, ofIds, 'nonconformant'],
   ] as const)
-    for (let seed = PART; seed < 5 * PARTS; seed += PARTS) {
+    for (let seed = PART; seed < 3 * PARTS; seed += PARTS) {
       const options = { fixture, seed, cases, requirements, isBrief: true };
       assert.equal((await verifyMock(behaviour, options)).verdict, verdict, `seed ${seed}`);
     }

@@ -59,9 +59,12 @@ const trouble = 'limited limited-without-retry-after 503 502-html 504-html reset
 const few = '--only membership-inverted --only executed-not-found --only security-headers';
 const wrong = 'amount-in-cents time-in-seconds';
 const unseen = 'more-polls foreign-user-is-member pending-as-executed other-error-text pending-longer';
+const some = words(`${trouble} ${wrong} membership-inverted ${unseen} security-headers`)
+  .map((id) => `--only ${id}`)
+  .join(' ');
 const clients: readonly (readonly [string, string, flags: string, code: number, string, string])[] = [
   ['a careful client', careful, all, 0, 'key-expires', ''],
-  ['a careless client', careless, all, 1, `${trouble} ${wrong} membership-inverted`, unseen],
+  ['a careless client', careless, some, 1, `${trouble} ${wrong} membership-inverted`, unseen],
   ['without tests', untested, few, 1, 'membership-inverted', 'executed-not-found'],
   ['only advice', careless, '--only reset --only security-headers', 0, 'reset', ''],
   ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
@@ -94,7 +97,7 @@ test('deposits that polls execute are found, if the tests look at another one', 
 });
 
 test('in parallel, a red run is repeated alone, unless it took the maximum', async () => {
-  const flags = '--only timeout --only reset --parallel 2 --max-duration 6s';
+  const flags = '--only timeout --only reset --parallel 2 --max-duration 3s';
   const { stderr } = await runCli(['sweep', ...words(flags), ...programOf(`await ask(user(1));`)]);
   assert.deepEqual(stderr.match(/^\w+: red/gm)?.toSorted(), ['reset: red', 'reset: red', 'timeout: red']);
 });
