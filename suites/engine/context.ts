@@ -94,7 +94,7 @@ type Calls = ReturnType<typeof createCalls>;
 
 /** The part of a context that sends requests. */
 function sendingContext(
-  { sender, burstConcurrency }: ContextOptions,
+  { sender, clock, burstConcurrency }: ContextOptions,
   of: string,
   { next, report, reported }: Calls,
 ): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
@@ -122,7 +122,7 @@ function sendingContext(
       reported('burst', Promise.all(requests.map(async (request) => (await sendOnce(request)).reply))),
     stream: async (make, pace) => {
       const nth = next();
-      const sent = await stream(make, pace, sendOnce, burstConcurrency);
+      const sent = await stream(make, pace, sendOnce, clock, burstConcurrency);
       report(nth, 'burst', { replies: sent.map(({ reply }) => reply) });
       return sent;
     },
@@ -197,6 +197,7 @@ async function stream(
   make: () => Request,
   pace: Pace,
   sendOnce: (request: Request) => Promise<Exchange>,
+  clock: RunOptions['clock'],
   bound: number | undefined,
 ): Promise<readonly Exchange[]> {
   const sent: Exchange[] = [];
@@ -218,6 +219,8 @@ async function stream(
     const one = sendNth(nth, make()).finally(() => inFlight.delete(one));
     inFlight.add(one);
     while (inFlight.size >= inFlightOf(pace, latencies, bound)) await Promise.race(inFlight);
+    // If all answers take equally long, requests would arrive in groups, and a limit may end with one.
+    if (nth < IN_FLIGHT_AT_FIRST - 1) await clock.sleep(STAGGER_MS);
   }
   await Promise.all(inFlight);
   return sent;
@@ -225,6 +228,9 @@ async function stream(
 
 /** Requests in flight at the start of a stream, before the target's latency is known. */
 export const IN_FLIGHT_AT_FIRST = 4;
+
+/** Time between the first requests of a stream, in ms. */
+const STAGGER_MS = 2;
 
 /** Maximum number of requests in flight. */
 export const MAX_IN_FLIGHT = 256;

@@ -3,7 +3,7 @@ import type { Context, Exchange, Pace } from '../scenario-context.ts';
 import { IN_FLIGHT_AT_FIRST } from '../engine/context.ts';
 import type { TimedRequest } from './history.ts';
 import type { Supply } from './kinds.ts';
-import { burstSize, type RateLimit } from './limit.ts';
+import { burstSize, lateMs, type RateLimit } from './limit.ts';
 
 /** Result of a stream of requests of one kind, up to the first 429. */
 export type Stream = Awaited<ReturnType<typeof stream>>;
@@ -11,12 +11,27 @@ export type Stream = Awaited<ReturnType<typeof stream>>;
 /** Whether a front end may have sent this status: the server may have counted the request or not. */
 const isUncertain = (status: number) => status === 408 || status >= 500;
 
-/** Sends new requests up to the first 429 or to `most` of them. Never retries. */
-export async function stream(context: Context, { kind, next }: Supply, pace: Pace) {
+/**
+ * Sends new requests up to the first 429 or to `most` of them. Never retries.
+ *
+ * @param later paces of further requests, each after a pause
+ */
+export async function stream(
+  context: Context,
+  { kind, next }: Supply,
+  pace: Pace,
+  later: readonly Pace[] = [],
+  pauseMs = 0,
+) {
   const startedAt = context.now();
-  const sent = await context.stream(next, pace);
+  const sent = [...(await context.stream(next, pace))];
+  for (const following of later) {
+    if (sent.some(isRefused) || sent.at(-1)?.reply.kind === 'trouble') break;
+    await context.wait(pauseMs);
+    sent.push(...(await context.stream(next, following)));
+  }
   const history = timedRequestsOf(sent, startedAt);
-  const refused = sent.find(({ reply }) => reply.kind === 'answer' && reply.status === 429);
+  const refused = sent.find(isRefused);
   const replies = sent.map(({ reply }) => reply);
   return {
     kind,
@@ -30,6 +45,8 @@ export async function stream(context: Context, { kind, next }: Supply, pace: Pac
     trouble: replies.find((reply) => reply.kind === 'trouble'),
   };
 }
+
+const isRefused = ({ reply }: Exchange) => reply.kind === 'answer' && reply.status === 429;
 
 /** The requests that were sent, in order. */
 function timedRequestsOf(sent: readonly Exchange[], startedAt: number): readonly TimedRequest[] {
@@ -59,27 +76,51 @@ const PROBE_TRIES = 3;
 /** Number of requests right after the first 429. A limiter that refuses only some of them lets others pass. */
 const beyond = ({ most }: RateLimit): number => Math.min(32, Math.max(8, Math.ceil(most / 2)));
 
+/** Requests on each side of a limit that are sent one at a time, if it may count late. */
+const AROUND = 2;
+
+/**
+ * The paces of a burst. Before its end, and around the limit if `isPaused`, there are pauses.
+ *
+ * @param passed requests that may have been counted in the same window
+ */
+function pacesOf(limit: RateLimit, isPaused: boolean, passed: number): readonly [Pace, ...Pace[]] {
+  const [most, withinMs, one] = [burstSize(limit) - 1, limit.windowMs / 4, { most: 1 }];
+  if (!isPaused) return [{ most, withinMs }, one];
+  const before = Math.max(1, limit.most + 1 - AROUND - passed);
+  const around = Array.from({ length: 2 * AROUND - 1 }, () => one);
+  return [
+    { most: before, withinMs },
+    ...around,
+    { most: most - before - around.length, oneAtATime: true },
+    one,
+  ];
+}
+
 /**
  * Sends a burst to a limiter at rest, and probes the limited key before its window ends.
  *
+ * @param isPaused whether to pause around the limit, so that a limiter that counts late is exact
  * @param whileLimited runs after the first 429; returns its requests that may have been counted
  */
 export async function driveToLimit(
   context: Context,
   limit: RateLimit,
   supply: Supply,
-  oneAtATime: boolean,
+  isPaused: boolean,
   whileLimited: () => Promise<readonly TimedRequest[]>,
 ) {
   const startedAt = context.now();
-  const pace = {
-    most: burstSize(limit),
-    ...(oneAtATime ? { oneAtATime } : { withinMs: limit.windowMs / 4 }),
+  const toLimit = (passed: number) => {
+    const [pace, ...later] = pacesOf(limit, isPaused, passed);
+    return stream(context, supply, pace, later, 2 * lateMs(limit));
   };
-  const first = await stream(context, supply, pace);
+  const first = await toLimit(0);
   const history = [...first.history];
+  const passedSince = (from: number) =>
+    history.slice(from).filter(({ result }) => result === 'passed' || result === 'other').length;
   if (first.refusal !== undefined) {
-    const atOnce = oneAtATime ? 1 : IN_FLIGHT_AT_FIRST;
+    const atOnce = isPaused ? 1 : IN_FLIGHT_AT_FIRST;
     const until = startedAt + PROBES[0]! * limit.windowMs;
     for (let left = beyond(limit); left > 0 && context.now() < until; left -= atOnce) {
       const requests = Array.from({ length: Math.min(left, atOnce) }, supply.next);
@@ -96,10 +137,10 @@ export async function driveToLimit(
         [probe] = (await stream(context, supply, { most: 1 })).history;
         if (probe !== undefined) history.push(probe);
       }
-      if (probe?.result === 'passed') history.push(...(await stream(context, supply, pace)).history);
+      if (probe?.result === 'passed') history.push(...(await toLimit(passedSince(first.sent))).history);
     }
   }
-  const inFlight = oneAtATime ? 1 : Math.max(IN_FLIGHT_AT_FIRST, mostInFlight(history));
+  const inFlight = isPaused ? 1 : Math.max(IN_FLIGHT_AT_FIRST, mostInFlight(history));
   return { first, burst: { startedAt, history, inFlight } };
 }
 

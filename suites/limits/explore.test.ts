@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inFlightOf } from '../engine/context.ts';
+import type { Known } from '../known.ts';
 import { askedBy } from './costs.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { explore } from './explore.ts';
@@ -10,6 +11,7 @@ import {
   MOST,
   WINDOW_MS,
   keyOf,
+  lateCounting,
   limitedContext,
   limiters,
   never,
@@ -34,7 +36,7 @@ const exploring = async (
     ...more
   }: Simulation & {
     endpoint?: 'user-status' | 'deposit-check';
-    what?: typeof known | typeof unstated;
+    what?: Known;
   } = {},
 ) => {
   const simulated = limitedContext(make, more);
@@ -83,6 +85,19 @@ describe('a stated limit', () => {
       const { bursts, judgement } = await exploring(laid('fixed'), { isLost });
       assert.deepEqual([judgement?.kind, bursts?.length], [says, count]);
     });
+  for (const most of [MOST, 20, 250])
+    test(`${most} requests, of which each is counted 10 ms late: seen twice, and no break`, async () => {
+      const what = { ...known, limits: { 'deposit-check': { requests: most, windowSeconds: 3 } } };
+      // At equal latencies, 4 requests would be answered at once each time.
+      for (const latency of [{}, { slowness: 2 }, { meets: () => 0 }, { meets: () => 3 }]) {
+        const { judgement } = await exploring(() => lateCounting(most, 3000, 10), {
+          endpoint: 'deposit-check',
+          what,
+          ...latency,
+        });
+        assert.deepEqual(judgement, { kind: 'kept', countsLater: 2 });
+      }
+    });
   test('a target that restarts while an unstated limit is sought', async () => {
     const isLost = (nth: number) => nth >= 5 && nth < 1000;
     const { limited } = await exploring(laid('fixed'), { what: unstated, isLost, isLostBefore: () => true });
@@ -120,7 +135,7 @@ describe('a stated limit', () => {
       assert.ok(at === 0 || sentAt >= history[at - 1]!.receivedAt);
     assert.match(
       describeBursts([{ ...bursts![0]!, inFlight: 1 }], { most: MOST, windowMs: WINDOW_MS }),
-      / \(one at a time\)/,
+      / \(with pauses at the limit\)/,
     );
   });
   test('a slow target gets as many requests in flight as the limit needs', async () => {

@@ -144,7 +144,7 @@ async function compareLimit(search: Search, limit: RateLimit): Promise<KindResul
   while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, limit))) {
     await context.waitForQuiet(endpoint, restMs);
     await context.wait(untilPhase(bursts, limit, context.now()));
-    const driven = await driveToLimit(context, limit, supply, judgement.oneAtATime, probeOnce);
+    const driven = await driveToLimit(context, limit, supply, judgement.isPaused, probeOnce);
     bursts.push(driven.burst);
     judgement = judgeBursts(bursts, limit);
     first = limited?.first ?? driven.first;

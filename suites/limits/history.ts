@@ -20,7 +20,7 @@ export interface Burst {
   /** In ms of the engine's clock. No request was sent for two windows before it. */
   readonly startedAt: number;
   readonly history: readonly TimedRequest[];
-  /** Maximum number of requests in flight at the same time. */
+  /** Maximum number of requests in flight at the same time; 1: with pauses around the limit. */
   readonly inFlight: number;
 }
 
@@ -58,5 +58,5 @@ function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number
         : `${passed.length} passed within ${describeMs(took)}${end}`;
     return at === 0 ? what : `after ${describeMs(part[0]!.sentAt - startedAt)}: ${what}`;
   });
-  return `${words.join('; ')} (${inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`})`;
+  return `${words.join('; ')} (${inFlight === 1 ? 'with pauses at the limit' : `at most ${inFlight} in flight`})`;
 }

@@ -206,7 +206,7 @@ function passing(passed: number, { startedAt = 0, stepMs = 1, tookMs = 1, inFlig
 }
 
 test('a window boundary within a fast burst is no break', () => {
-  const quick = (startedAt: number) => passing(8, { startedAt });
+  const quick = (startedAt: number) => passing(8, { startedAt, stepMs: 5 });
   const limit = { most: 4, windowMs: 2000 };
   assert.deepEqual(judgeBursts([quick(0), quick(20_000)], limit), { kind: 'kept' });
   assert.equal(judgeBursts([quick(0), quick(20_500)], limit).kind, 'broken');

@@ -1,5 +1,5 @@
 import { TOLERANCE_MS, type Burst, type TimedRequest } from './history.ts';
-import type { RateLimit } from './limit.ts';
+import { lateMs, type RateLimit } from './limit.ts';
 import { isExplained, mayBeBucket } from './models.ts';
 
 /** What one burst shows about a stated limit. */
@@ -15,7 +15,7 @@ export type BurstFinding =
   | {
       readonly kind: 'more';
       readonly passed: number;
-      /** Whether the requests in flight explain the excess: the limiter may count after its lookup. */
+      /** Whether the excess was sent before a limiter that counts late had counted the limit. */
       readonly isOvershoot: boolean;
       readonly isBeyondTwoWindows: boolean;
     }
@@ -47,7 +47,7 @@ const MIN_CONSECUTIVE = 3;
  * refill as much per window, evenly or at intervals.
  */
 export function judgeBurst(burst: Burst, limit: RateLimit): BurstFinding {
-  const { startedAt, history, inFlight } = burst;
+  const { startedAt, history } = burst;
   const { most, windowMs } = limit;
   const passes = history
     .filter(({ result }) => result === 'passed')
@@ -64,16 +64,20 @@ export function judgeBurst(burst: Burst, limit: RateLimit): BurstFinding {
     const windows = (receivedAt - startedAt + TOLERANCE_MS) / windowMs;
     const inWindows = most * (Math.floor(windows) + 1);
     const allowed = isBucket ? Math.max(inWindows, most + Math.floor(most * windows)) : inWindows;
-    return { passed: at + 1, excess: at + 1 - allowed, inWindows, isBefore: sentAt <= firstRefusedAt };
+    const counted = passes.filter((other) => other.receivedAt <= sentAt - lateMs(limit)).length;
+    const [isBefore, isLate] = [sentAt <= firstRefusedAt, counted < inWindows];
+    return { passed: at + 1, excess: at + 1 - allowed, inWindows, isBefore, isLate };
   });
   const [worst] = excesses.toSorted((a, b) => b.excess - a.excess);
   if (worst !== undefined && worst.excess > 0) {
-    const overshoot = Math.max(...excesses.map(({ excess, isBefore }) => (isBefore ? excess : 0)));
+    const early = excesses.filter(({ excess, isBefore }) => excess > 0 && isBefore);
+    // A limiter that counts late lets more pass in each of two windows.
+    const late = refusals.length === 0 ? 0 : 2 * (mostUncounted(burst, limit) - 1);
     return {
       kind: 'more',
       passed: worst.passed,
-      isOvershoot: overshoot > 0 && overshoot < inFlight,
-      isBeyondTwoWindows: worst.passed > worst.inWindows + most,
+      isOvershoot: early.length > 0 && early.every(({ isLate }) => isLate),
+      isBeyondTwoWindows: worst.passed > worst.inWindows + most + late,
     };
   }
   if (refusals.length > 0) {
@@ -102,6 +106,19 @@ export function judgeBurst(burst: Burst, limit: RateLimit): BurstFinding {
   return { kind: isLost && passes.length <= 2 * most ? 'lost' : 'tooSlow' };
 }
 
+/** The most requests that may have passed before the limiter had counted the first of them. */
+const mostUncounted = ({ history }: Burst, limit: RateLimit): number =>
+  Math.max(
+    1,
+    ...history.map(
+      ({ sentAt }) =>
+        history.filter(
+          (other) =>
+            other.result === 'passed' && other.sentAt <= sentAt && other.receivedAt > sentAt - lateMs(limit),
+        ).length,
+    ),
+  );
+
 const countedBefore = (history: readonly TimedRequest[], refusal: TimedRequest) =>
   history.filter(
     ({ result, sentAt }) => (result === 'passed' || result === 'lost') && sentAt <= refusal.receivedAt,
@@ -109,23 +126,23 @@ const countedBefore = (history: readonly TimedRequest[], refusal: TimedRequest) 
 
 /** The judgement of several bursts. */
 export type LimitJudgement =
-  /** `countsLater`: so many bursts passed beyond the limit while requests were in flight, and none one at a time. */
+  /** `countsLater`: in so many bursts more passed, but not with pauses around the limit. */
   | { readonly kind: 'kept'; readonly countsLater?: number }
   | { readonly kind: 'broken'; readonly finding: LimitBreak }
   | { readonly kind: 'open'; readonly finding: BurstFinding }
-  /** Another burst is needed; with `oneAtATime`, one request at a time. `soFar`: the judgement without it. */
-  | { readonly kind: 'again'; readonly oneAtATime: boolean; readonly soFar?: LimitJudgement };
+  /** Another burst is needed; with `isPaused`, one with pauses around the limit. `soFar`: the judgement without it. */
+  | { readonly kind: 'again'; readonly isPaused: boolean; readonly soFar?: LimitJudgement };
 
-/** Maximum number of bursts: four at different phases of the window, and a first one with an overshoot. */
-const MAX_BURSTS = 5;
+/** Maximum number of bursts: four at different phases of the window, and two with an overshoot. */
+const MAX_BURSTS = 6;
 
 /** Maximum number of bursts that are too slow or lose requests. */
 const MAX_VAGUE = 3;
 
 /**
  * Judges a stated limit by bursts. One that disagrees is not enough, unless more passed than two windows allow: a
- * window may end during a burst, or another client may use the limit. A limiter that counts after its lookup lets more
- * pass while requests are in flight, but not when they are sent one at a time.
+ * window may end during a burst, or another client may use the limit. A limiter that counts late lets more pass, but not
+ * when they are sent one at a time, with pauses.
  */
 export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
   const alone = bursts.findLastIndex(({ inFlight }) => inFlight === 1);
@@ -136,18 +153,20 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   ).length;
   const soFar: LimitJudgement = { kind: 'kept', countsLater: late };
   // One more burst shows whether requests in flight pass again.
-  return late === 1 && alone === bursts.length - 1 ? { kind: 'again', oneAtATime: false, soFar } : soFar;
+  return late === 1 && alone === bursts.length - 1 ? { kind: 'again', isPaused: false, soFar } : soFar;
 }
 
 function judgeInOrder(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
   const findings = bursts.map((burst) => judgeBurst(burst, limit));
   const last = findings.at(-1);
-  if (last === undefined) return { kind: 'again', oneAtATime: false };
+  if (last === undefined) return { kind: 'again', isPaused: false };
   const open: LimitJudgement = { kind: 'open', finding: last };
   const isAlone = bursts.some(({ inFlight }) => inFlight === 1);
   const inTime = bursts.filter((_, at) => !isOvershoot(findings[at]!));
-  // Once requests were sent one at a time, only those bursts show that more pass.
-  const counted = isAlone ? inTime.filter(({ inFlight }) => inFlight === 1) : inTime;
+  // After bursts with pauses, only those show that more pass; in others of them, a window ended before the limit.
+  const alone = inTime.filter(({ inFlight }) => inFlight === 1);
+  const atLimit = alone.filter((burst) => passedFirst(burst) <= limit.most);
+  const counted = !isAlone ? inTime : atLimit.length > 0 ? atLimit : alone;
   const countsLate = !isAlone && mayCountLate(counted, limit);
   // After slow bursts, single requests would let a limiter pass that counts in each process.
   const isQuick = counted.every(({ startedAt, history }) => {
@@ -157,7 +176,7 @@ function judgeInOrder(bursts: readonly Burst[], limit: RateLimit): LimitJudgemen
   const again: LimitJudgement =
     findings.length >= MAX_BURSTS
       ? open
-      : { kind: 'again', oneAtATime: isAlone || findings.some(isOvershoot) || (countsLate && isQuick) };
+      : { kind: 'again', isPaused: isAlone || findings.some(isOvershoot) || (countsLate && isQuick) };
   const isWorthAnother = findings.filter(isVague).length < MAX_VAGUE;
   if (isVague(last) && isWorthAnother) return again;
   if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
@@ -177,17 +196,23 @@ function judgeInOrder(bursts: readonly Burst[], limit: RateLimit): LimitJudgemen
   return { kind: 'kept' };
 }
 
+/** How many requests passed before the first 429. */
+const passedFirst = ({ history }: Burst): number => {
+  const first = history.findIndex(({ result }) => result === 'refused');
+  return history.slice(0, first < 0 ? undefined : first).filter(({ result }) => result === 'passed').length;
+};
+
 const showMore = (bursts: readonly Burst[], limit: RateLimit) =>
   bursts.some((burst) => judgeBurst(burst, limit).kind === 'more');
 
-/** Whether requests in flight, counted too late in each window, explain why too many passed in these bursts. */
+/** Whether requests that were counted too late in each window explain why too many passed in these bursts. */
 function mayCountLate(bursts: readonly Burst[], limit: RateLimit): boolean {
-  const inFlight = Math.max(1, ...bursts.map((burst) => burst.inFlight));
+  const late = Math.max(1, ...bursts.map((burst) => mostUncounted(burst, limit))) - 1;
   return (
     showMore(bursts, limit) &&
     bursts.every(({ history }) => history.some(({ result }) => result === 'refused')) &&
     judgeMore(bursts, limit)?.kind === 'broken' &&
-    isExplained(bursts, { ...limit, most: limit.most + inFlight - 1 }, false)
+    isExplained(bursts, { ...limit, most: limit.most + late }, false)
   );
 }
 
@@ -199,8 +224,9 @@ function judgeMore(bursts: readonly Burst[], limit: RateLimit): LimitJudgement |
   const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
   if (worst !== undefined) return { kind: 'broken', finding: worst };
   if (more.length > 1 && !isExplained(bursts, limit, false)) return { kind: 'broken', finding: more.at(-1)! };
-  // Slow or lossy bursts agree by chance more often.
-  const needed = bursts.every((burst) => isClear(burst, limit)) ? 2 : 4;
+  // Slow or lossy bursts agree by chance more often, unless each stopped at the limit.
+  const isAtLimit = bursts.every((burst) => burst.inFlight === 1 && passedFirst(burst) === limit.most);
+  const needed = bursts.every((burst) => isClear(burst, limit)) ? 2 : isAtLimit ? 3 : 4;
   return shown >= needed && isExplained(bursts, limit, true) ? { kind: 'kept' } : undefined;
 }
 

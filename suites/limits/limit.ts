@@ -20,6 +20,9 @@ export type LimitSource = 'stated' | 'advertised' | 'learned';
 /** More requests than two consecutive windows let pass. */
 export const burstSize = ({ most }: RateLimit): number => 2 * most + 2;
 
+/** How late (ms) a limiter may count a request, in proportion to its window. */
+export const lateMs = ({ windowMs }: RateLimit): number => Math.min(15, windowMs / 200);
+
 /** Maximum window (ms) in which it is worth another wait to see what else counts. */
 export const MAX_WINDOW_TO_COUNT = 10_000;
 

@@ -95,7 +95,7 @@ function whyOpen(
   const why =
     finding.kind === 'tooSlow'
       ? `The window of ${describeMs(limit.windowMs)} ended during the burst: ${slowness(limit, isGiven)}`
-      : `The bursts gave different results${isLate ? ': does the limiter count a request only after its lookup?' : ''}`;
+      : `The bursts gave different results${isLate ? ': does the limiter count requests too late?' : ''}`;
   return `${description}. ${why}`;
 }
 
@@ -254,8 +254,8 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
         isRested ? `after ${passed} requests (${kind})` : `at least ${passed} passed (${kind})`,
         ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
         ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
-        ...(judgement?.kind === 'kept' && judgement.countsLater !== undefined
-          ? ['more requests pass while others are in flight: the limiter counts after its lookup']
+        ...(judgement?.kind === 'kept' && (judgement.countsLater ?? 0) > 1
+          ? ['more requests pass if they come fast: the limiter counts them late']
           : []),
       ];
       return observed(words.join('; '), { kind, passed, isRested, spared, counting });
