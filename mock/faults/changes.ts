@@ -1,5 +1,13 @@
 import type { FindingKind, HttpRequest } from '../exchange.ts';
-import { lookUp, valuesOf, type ApiKey, type Deposit, type Overlay, type World } from '../world.ts';
+import {
+  lookUp,
+  valuesOf,
+  type ApiKey,
+  type Deposit,
+  type Execution,
+  type Overlay,
+  type World,
+} from '../world.ts';
 import { answers, both, define, failing, idsIn, noServerErrors, type Faults } from './define.ts';
 import { answerWith, cached, editPayload, editResponse, type Difference, type Filter } from './edits.ts';
 
@@ -83,14 +91,24 @@ const isNewlyExecuted = ({ deposits }: World, { reference_id }: Deposit): boolea
   return deposits.base.get(id)?.state === 'pending' && lookUp(deposits, id)?.state === 'EXECUTED';
 };
 
+const bodyOf = ({ amountInUsd, executedAt }: Execution) =>
+  JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt });
+
 /** Shows a newly executed deposit in answers of a kind. */
 const shownInstead = (kind: FindingKind): Difference =>
   editResponse((response, { request, world }) => {
     const deposit = lookUp(world.deposits, idOf(request));
     if (deposit?.state !== 'EXECUTED' || !isNewlyExecuted(world, deposit)) return response;
-    const { amountInUsd, executedAt } = deposit;
-    return { status: 200, body: JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt }) };
+    return { status: 200, body: bodyOf(deposit) };
   })({ kinds: [kind] });
+
+/** Shows pending deposits, once another one has become EXECUTED. */
+const shownWithAnother: Difference = editResponse((response, { request, world }) => {
+  const asked = lookUp(world.deposits, idOf(request));
+  const isStaying = asked?.state === 'pending' && asked.becomes === undefined;
+  const changed = [...world.deposits.changed.values()].find((one) => isNewlyExecuted(world, one));
+  return isStaying && changed?.state === 'EXECUTED' ? { status: 200, body: bodyOf(changed) } : response;
+})({ kinds: ['notYet'] });
 
 const secondWithoutAmount: Difference = (from) => {
   let shown = 0;
@@ -149,6 +167,10 @@ export const changeFaults: Faults = {
   ...failing(['foreign-ib/deposit-check/follows-key'], {
     'executed-deposit-shown-to-all: A deposit that becomes EXECUTED during the run is shown to every partner':
       shownInstead('foreign'),
+  }),
+  ...failing(['pending/deposit-check/pending'], {
+    'executed-deposit-takes-others-along: While a deposit is EXECUTED that was pending, other pending ones are shown too':
+      shownWithAnother,
   }),
   ...failing(['auth/deposit-check/missing'], {
     'executed-deposit-shown-without-key: A deposit that becomes EXECUTED during the run is shown without a key':

@@ -1,6 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
-import { createChanges, isOfOtherRun, type Changes } from '../model/changes.ts';
+import { createChanges, type Changes } from '../model/changes.ts';
 import { isLimiterAnswer } from '../expectations.ts';
 import { createHistory, type Nth } from '../explain/history.ts';
 import type { Facts } from '../facts.ts';
@@ -161,7 +161,7 @@ function judge(
     return facts === undefined ? [] : [{ facts, all: table.judge(facts, answer, view) }];
   });
   const right = judged.find(({ all }) => all.every(({ verdict }) => verdict.kind !== 'failed'));
-  if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !isOfOtherRun(answer))
+  if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !changes.isOfOtherRun(answer))
     return right ?? judged[0];
   const { facts, all } = judged[0];
   const verdict = answeredCorrectly.has(nameOf(request, known)) ? otherRun : earlierRun;

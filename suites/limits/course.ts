@@ -42,7 +42,7 @@ export interface Course extends Forecast {
 const FEW = 3;
 
 /** Requests that follow the execution of a deposit, and the revocation of a key. */
-const [AFTER_EXECUTION, AFTER_REVOCATION] = [45, 105];
+const [AFTER_EXECUTION, AFTER_REVOCATION] = [48, 105];
 
 /** Requests that show other keys, other requests and the recovery of a limited key. */
 const PROBES = 10;

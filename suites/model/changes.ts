@@ -108,6 +108,12 @@ export function createChanges(fixture: Known) {
           relationTo(change, request, fixture) === 'itself' ||
           (reply?.kind === 'answer' && reply.receivedAt >= begunAt && reply.receivedAt <= endedAt),
       ),
+    /** Whether an answer shows what the state hook of another run wrote, and not of this one. */
+    isOfOtherRun: (answer: Answer): boolean =>
+      isOfOtherRun(answer) &&
+      [...all.values()].every(
+        ({ change }) => change.state === 'key revoked' || isOfOtherRun(answer, change.deposit),
+      ),
     /** Whether a key was revoked during this run: now, or also if that was undone. */
     wasRevoked: ({ key }: KnownKey, isNow = false): boolean =>
       [...all.values()].some(

@@ -53,8 +53,12 @@ async function follow(
   const meanwhile = await askMeanwhile(context, own.slice(0, 1), dueAt);
   const due = await askAtOnce(context, own);
   const exchanges = [...meanwhile, ...due, ...(await askAtOnce(context, ofSecond ?? [], spellings.length))];
+  // Other rows judge who else sees the deposit, and whether other deposits changed too.
   if (other !== undefined) await askAtOnce(context, lookups({ credential: { as: 'key', key: other } }));
-  await askAtOnce(context, [depositCheck(reference_id, { credential: { as: 'none' } })], 1);
+  const others = [known.pending.find((one) => one !== deposit), known.failed[0], known.executed[0]];
+  const beside = others.flatMap((one) => (one === undefined ? [] : [depositCheck(one.reference_id)]));
+  const noKey = depositCheck(reference_id, { credential: { as: 'none' } });
+  await askAtOnce(context, [noKey, ...beside], 1 + beside.length);
   const isRightOnce = exchanges.some(
     ({ reply }) => reply.kind === 'answer' && expectDeposit(execution)(reply).kind === 'passed',
   );
