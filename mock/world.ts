@@ -105,7 +105,7 @@ export function createWorld(fixture: Fixture, now: number): World {
 
 /** Creates a key from one of a fixture. */
 export function keyOf({ limits, ...apiKey }: FixtureApiKey & { readonly name: string }): ApiKey {
-  return { ...apiKey, ...(limits === undefined ? {} : { limits: limitsOf(limits) }) };
+  return { ...apiKey, ...(limits !== undefined && { limits: limitsOf(limits) }) };
 }
 
 /** Converts the limits of a fixture, for all keys or for one. */

@@ -93,7 +93,7 @@ export function readBaseline(text: string, file: string) {
   };
   return {
     file,
-    ...(schema === undefined ? {} : { schema }),
+    ...(schema !== undefined && { schema }),
     known: known.map((entry, index) => ({ ...entry, line: lineOf(index) })),
   };
 }

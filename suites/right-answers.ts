@@ -51,7 +51,7 @@ const textOf = ({ id, level, clause, title, reading }: Requirement): RowText => 
   level,
   clause,
   title,
-  ...(reading === undefined ? {} : { reading }),
+  ...(reading !== undefined && { reading }),
 });
 
 /** A requirement that an answer breaks. */

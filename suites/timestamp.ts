@@ -50,7 +50,7 @@ export function sameInstant(fixture: Instant, actual: Instant): boolean {
 type Groups = Readonly<Record<string, string | undefined>>;
 
 function other(why: string, instant?: Instant): TimestampReading {
-  return { kind: 'other', why, ...(instant === undefined ? {} : { instant }) };
+  return { kind: 'other', why, ...(instant !== undefined && { instant }) };
 }
 
 /** Days since 1970-01-01; undefined if there is no such day. Date would roll over to another month or year. */

@@ -85,7 +85,7 @@ export function blockedBy(id: string): Verdict {
 }
 
 export function observed(words: string, data?: Record<string, unknown>): Observation {
-  return { kind: 'observed', words, ...(data === undefined ? {} : { data }) };
+  return { kind: 'observed', words, ...(data !== undefined && { data }) };
 }
 
 /** A function that judges an answer. */

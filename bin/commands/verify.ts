@@ -225,7 +225,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     fixture,
     options: {
       ...options,
-      ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
+      ...(replay !== undefined && { path: replay, selection: { ...options.selection, replay } }),
       rerun: rerunCommand('verify', given, context.env),
       keyVariables: variablesOf(options.known, context.env),
     },

@@ -96,7 +96,7 @@ function flagSchema(flag: Flag): object {
   return {
     description: describe,
     ...valueSchema(flag),
-    ...(value === undefined ? {} : { default: isNumber === true ? Number(value) : value }),
+    ...(value !== undefined && { default: isNumber === true ? Number(value) : value }),
   };
 }
 

@@ -84,7 +84,7 @@ export const dropHeader = (name: string) =>
 
 /** Replaces the status, and the body if one is given. */
 export const answerWith = (status: number, body?: unknown) =>
-  editResponse(() => ({ status, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }));
+  editResponse(() => ({ status, ...(body !== undefined && { body: JSON.stringify(body) }) }));
 
 /** Answers 204, without a body. */
 export const noContent = editResponse(() => ({ status: 204, body: '' }));

@@ -36,7 +36,7 @@ export function recordExchange(
           name === 'authorization' ? named(value) : variable(value),
         ]),
       ),
-      ...(body === undefined ? {} : { body: variable(body) }),
+      ...(body !== undefined && { body: variable(body) }),
     },
     ...(reply.kind === 'trouble'
       ? { trouble: redact(reply.words) }

@@ -126,8 +126,8 @@ async function completed(
     partial,
     regime: {
       ...regime,
-      ...(feature === undefined ? {} : { fits: (one: Trial['request']) => feature.holds(one) === true }),
-      ...(times === undefined ? {} : { sendings: times.nth, ...freshOf(times) }),
+      ...(feature !== undefined && { fits: (one: Trial['request']) => feature.holds(one) === true }),
+      ...(times !== undefined && { sendings: times.nth, ...freshOf(times) }),
     },
     parts: [
       ...conditions,

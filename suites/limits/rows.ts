@@ -26,7 +26,7 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
         ? inconclusive('key-refused', 'the target answers every request of the key under test with 401')
         : limitVerdict(endpoint, exploration, statedLimit(endpoint, known), context),
     cases: streams.reduce((sum, { sent }) => sum + sent, 0),
-    ...(request === undefined ? {} : { request, reply: answer! }),
+    ...(request !== undefined && { request, reply: answer! }),
   };
 }
 

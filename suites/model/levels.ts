@@ -49,7 +49,7 @@ const keyNeed = (words: string, partner: string, state: string, reason?: Need['r
   need: {
     words,
     fix: add('apiKeys', `{ "key": "…", "partner": ${partner}, "state": "${state}" }`),
-    ...(reason === undefined ? {} : { reason }),
+    ...(reason !== undefined && { reason }),
   },
 });
 

@@ -62,7 +62,7 @@ export function drawAt(path: string, known: Known, seed: number): Request {
   return requestAt(endpoint, levels, known, seed, {
     draw,
     shrunk,
-    ...(pick === undefined ? {} : { pick: Number(pick) }),
+    ...(pick !== undefined && { pick: Number(pick) }),
   });
 }
 
