@@ -11,14 +11,14 @@ import { deposits } from './controls/deposits.ts';
 import { faults } from './controls/faults.ts';
 import { oneOf } from './controls/fields.ts';
 import { keys, limits } from './controls/keys.ts';
-import { methodsOf, operation, whole } from './controls/operation.ts';
+import { methodsOf, operation, bySchema } from './controls/operation.ts';
 import { gradeClients, requests, type RequestQuery } from './controls/requests.ts';
 import type { JournalEntry } from './journal.ts';
 import { listMagicValues } from './magic-values.ts';
 import { applyProviderState } from './provider-state.ts';
 import type { ScorecardFormat } from './scorecard.ts';
-import { placeIn, replaceFixture, resetAll, resetWorld, emitChange } from './session.ts';
-import type { Place, Session, Watcher } from './session.ts';
+import { worldHandle, replaceFixture, resetAll, resetWorld, emitChange } from './session.ts';
+import type { WorldHandle, Session, Watcher } from './session.ts';
 
 /** A provider state, as in Pact. */
 export interface StateChange {
@@ -48,7 +48,7 @@ export const worldOperations = {
   requests,
   // Follows Pact's provider states. `verify` can use it as its state hook.
   state: operation('POST /state', 'Sets up a provider state, or tears it down.', {
-    body: whole<StateChange>(stateSchema),
+    body: bySchema<StateChange>(stateSchema),
     example: { state: 'key revoked', params: { key: 'northwind-key' } },
     args: (change: StateChange) => [change],
     run: ({ session, open }, change) => {
@@ -140,10 +140,10 @@ export interface ControlledMock extends ReturnType<typeof createControls> {}
  * @param env values for `${NAME}` in the keys of a fixture
  */
 export function createControls(session: Session, env: Environment = process.env) {
-  const place = placeIn(session, '', true);
+  const handle = worldHandle(session, '', true);
   return {
-    ...worldControls(session, '', place),
-    ...methodsOf(mockOperations, place),
+    ...worldControls(session, '', handle),
+    ...methodsOf(mockOperations, handle),
     /**
      * Returns the controls of the world that requests choose with `~` and its name after the key. The default
      * is a new name.
@@ -151,7 +151,7 @@ export function createControls(session: Session, env: Environment = process.env)
      * @throws Refusal with 400 for an invalid name
      */
     world: (name: string = randomUUID()): Controls & { readonly name: string } => {
-      const handle = placeIn(session, name);
+      const handle = worldHandle(session, name);
       // As long as the caller keeps the handle, or a part of it, the world is not evicted.
       if (name !== '') session.held.set(name, new WeakRef(handle));
       return { name, ...worldControls(session, name, handle) };
@@ -173,8 +173,8 @@ export function watchEvents({ watchers }: Session, watcher: Watcher): () => void
 }
 
 /** Creates the controls of a world. */
-export function worldControls(session: Session, name: string, place = placeIn(session, name)) {
-  const methods = methodsOf(worldOperations, place);
+export function worldControls(session: Session, name: string, handle = worldHandle(session, name)) {
+  const methods = methodsOf(worldOperations, handle);
   return {
     ...methods,
     clock: {
@@ -185,10 +185,10 @@ export function worldControls(session: Session, name: string, place = placeIn(se
     /** The journal. `requests(query)` is `requests.find(query)`. */
     requests: Object.assign((query?: RequestQuery) => methods.requests.find(query), methods.requests, {
       /** Returns how many requests the journal dropped, because it was full. */
-      dropped: () => place.peek().journal.dropped,
+      dropped: () => handle.peek().journal.dropped,
     }),
     /** Whether a request or a change reached this world. A GET of the admin API does not. */
-    isUsed: () => isUsed(place),
+    isUsed: () => isUsed(handle),
     /**
      * Waits for a matching request, one in the journal included.
      *
@@ -204,14 +204,14 @@ export function worldControls(session: Session, name: string, place = placeIn(se
      */
     assertKept: async () => {
       const { scorecardFormats } = await import('./scorecard.ts');
-      const card = await gradeClients(session, [place.peek()]);
+      const card = await gradeClients(session, [handle.peek()]);
       const broken = card.rules.filter(({ outcome }) => outcome === 'broken');
       if (broken.length > 0) throw new Error(`\n${scorecardFormats.text.write({ ...card, rules: broken })}`);
     },
   } as const;
 }
 
-export const isUsed = ({ session, name }: Place) => name === '' || session.sandboxes.has(name);
+export const isUsed = ({ session, name }: WorldHandle) => name === '' || session.sandboxes.has(name);
 
 function waitForRequest(session: Session, find: () => JournalEntry | undefined, timeoutMs: number) {
   return new Promise<JournalEntry>((resolve, reject) => {

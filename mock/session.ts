@@ -243,7 +243,7 @@ export function getSandbox(session: Session, name: string): Sandbox {
 }
 
 /** Access to a world: `open` creates it if necessary, `peek` only reads. Do not keep results: a reset replaces them. */
-export interface Place {
+export interface WorldHandle {
   readonly session: Session;
   /** Empty for the main world. */
   readonly name: string;
@@ -254,7 +254,7 @@ export interface Place {
 }
 
 /** @throws Refusal with 400 for an invalid name */
-export function placeIn(session: Session, name: string, isAll = false): Place {
+export function worldHandle(session: Session, name: string, isAll = false): WorldHandle {
   const wrong = worldNameProblem(name);
   if (wrong !== undefined) throw badRequest('world', wrong);
   const [open, peek] = [() => getSandbox(session, name), () => peekSandbox(session, name)];

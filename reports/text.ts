@@ -81,7 +81,7 @@ export function chunk(text: string, width: number): readonly string[] {
   return lines;
 }
 
-/** Returns the items that are neither undefined nor false: `present('a', isSet && 'b')`. */
+/** Returns the items that are neither undefined nor false: `compact('a', isSet && 'b')`. */
 export const compact = <Item>(...items: readonly (Item | false | undefined)[]): readonly Item[] =>
   items.filter((item): item is Item => item !== undefined && item !== false);
 

@@ -42,11 +42,11 @@ export const LONGER_MS = 300;
 
 type Kind = 'kept' | 'broken' | 'unclear' | undefined;
 /** What a run says about a rule, with the requests that show it. */
-interface Sight {
+interface Observation {
   readonly kind: Kind;
   readonly requests?: readonly SeenRequest[];
 }
-const notSeen: Sight = { kind: undefined };
+const notSeen: Observation = { kind: undefined };
 
 function byTarget(requests: readonly SeenRequest[]): ReadonlyMap<string, readonly SeenRequest[]> {
   const groups = new Map<string, SeenRequest[]>();
@@ -79,7 +79,7 @@ function attemptsIn(run: RunFacts, unchanged: RunFacts) {
  */
 const judgeAttempts =
   (kindOf: (attempts: ReturnType<typeof attemptsIn>) => Kind) =>
-  (run: RunFacts, unchanged: RunFacts): Sight => {
+  (run: RunFacts, unchanged: RunFacts): Observation => {
     const attempts = attemptsIn(run, unchanged);
     const repeated = attempts.filter(({ isRepeated }) => isRepeated);
     if (repeated.length === 0) return notSeen;
@@ -112,13 +112,13 @@ const judgeRetryAfter = judgeAttempts((attempts) => {
 });
 
 /** For a client that never repeats: kept, if it got the changed answer. */
-const judgeRefused = (run: RunFacts, unchanged: RunFacts): Sight => {
+const judgeRefused = (run: RunFacts, unchanged: RunFacts): Observation => {
   const attempts = attemptsIn(run, unchanged);
   const sight = judgeAttempts(() => 'broken')(run, unchanged);
   return sight.kind === undefined && attempts.length > 0 ? { kind: 'kept' } : sight;
 };
 
-const judgeRetry = (run: RunFacts, unchanged: RunFacts): Sight => {
+const judgeRetry = (run: RunFacts, unchanged: RunFacts): Observation => {
   const attempts = attemptsIn(run, unchanged);
   if (attempts.length === 0) return notSeen;
   if (attempts.some(({ isRepeated }) => isRepeated)) return { kind: 'kept' };
@@ -143,7 +143,7 @@ export function isHasty(run: Pick<RunFacts, 'requests'>, unchanged: Pick<RunFact
 /** Polls of a client that just pauses, in the time that the state adds. */
 const MOST_POLLS = LONGER_MS / POLL_PAUSE_MS;
 
-const judgePolls = (run: RunFacts, unchanged: RunFacts): Sight => {
+const judgePolls = (run: RunFacts, unchanged: RunFacts): Observation => {
   const polls = run.requests.filter(({ isChanged }) => isChanged);
   if (polls.length === 0) return notSeen;
   if (isHasty(run, unchanged)) return { kind: 'broken', requests: polls };
@@ -151,14 +151,14 @@ const judgePolls = (run: RunFacts, unchanged: RunFacts): Sight => {
   return { kind: polls.length > MOST_POLLS ? 'unclear' : 'kept', requests: polls };
 };
 
-const judgeRedirect = (run: RunFacts): Sight => {
+const judgeRedirect = (run: RunFacts): Observation => {
   const redirected = run.requests.filter(({ isChanged }) => isChanged);
   if (run.isKeyElsewhere) return { kind: 'broken', requests: redirected };
   return { kind: redirected.length > 0 ? 'kept' : undefined };
 };
 
 /** A repeat without the key that the unchanged run always sends with this request. */
-const judgeHeader = (run: RunFacts, unchanged: RunFacts): Sight => {
+const judgeHeader = (run: RunFacts, unchanged: RunFacts): Observation => {
   const isKeyless = (one: SeenRequest) => one.endpoint !== undefined && callerOf(one) === undefined;
   const without = new Set(unchanged.requests.filter(isKeyless).map(({ target }) => target));
   const known = new Set(unchanged.requests.map(({ target }) => target));
@@ -169,13 +169,13 @@ const judgeHeader = (run: RunFacts, unchanged: RunFacts): Sight => {
 };
 
 /** Another method, which the unchanged run never uses. */
-const judgeMethod = (run: RunFacts, unchanged: RunFacts): Sight => {
+const judgeMethod = (run: RunFacts, unchanged: RunFacts): Observation => {
   const isOther = ({ method }: SeenRequest) => method !== 'GET' && method !== 'OPTIONS';
   const requests = unchanged.requests.some(isOther) ? [] : run.requests.filter(isOther);
   return requests.length > 0 ? { kind: 'broken', requests } : notSeen;
 };
 
-type JudgeRun = (run: RunFacts, unchanged: RunFacts) => Sight;
+type JudgeRun = (run: RunFacts, unchanged: RunFacts) => Observation;
 
 /** The states that show each rule, with what they show. The unchanged run shows the others. */
 const judges: Partial<Record<RuleId, Readonly<Record<string, JudgeRun>>>> = {
@@ -243,7 +243,7 @@ export function judgeRules(runs: Runs): readonly JudgedRule[] {
 /** Judges a rule by the strongest of what the runs show. */
 function judged(
   rule: (typeof rules)[number],
-  seen: readonly (Sight & { readonly state: string })[],
+  seen: readonly (Observation & { readonly state: string })[],
 ): JudgedRule {
   const outcomes = ['broken', 'unclear', 'kept'] as const;
   const outcome = outcomes.find((one) => seen.some(({ kind }) => kind === one)) ?? 'notSeen';

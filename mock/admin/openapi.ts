@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import fixtureSchema from '../../schemas/fixture.schema.json' with { type: 'json' };
 import type { Fields, Schema } from '../controls/fields.ts';
-import { isWhole, type Route } from '../controls/operation.ts';
+import { isBySchema, type Route } from '../controls/operation.ts';
 
 /** Results of calls: each field has a JSON type or the name of a schema. `?` marks optional fields. */
 const shapes = {
@@ -95,7 +95,7 @@ function schemaOf(fields: Fields): Schema {
 
 function operationOf(route: Route) {
   const { summary, body, example, result, isPublic } = route;
-  const schema = body && (isWhole(body) ? body.schema : schemaOf(body));
+  const schema = body && (isBySchema(body) ? body.schema : schemaOf(body));
   return {
     summary,
     parameters: parametersOf(route),

@@ -4,7 +4,7 @@ import { syntaxErrorIn } from '../../schemas/json.ts';
 import { isUsed } from '../controls.ts';
 import { answerOf } from '../controls/answer.ts';
 import { perform, type Route } from '../controls/operation.ts';
-import { Refusal, badRequest, placeIn, type Session } from '../session.ts';
+import { Refusal, badRequest, worldHandle, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { checkAccess, type Access } from './access.ts';
 import { routes } from './routes.ts';
@@ -35,14 +35,14 @@ async function handle(session: Session, access: Access | undefined, request: Htt
   if (access !== undefined && route?.isPublic !== true) checkAccess(access, request);
   if (route === undefined) throw noRoute(request.method, path, samePath);
   const query = new URLSearchParams(search);
-  const place = placeNamed(session, route, query);
+  const world = worldNamed(session, route, query);
   const body = request.body ? parseBody(request.body) : undefined;
-  const wasUsed = isUsed(place);
-  const result = await perform(route, place, body, parametersOf(route, path, query));
+  const wasUsed = isUsed(world);
+  const result = await perform(route, world, body, parametersOf(route, path, query));
   if (route.respond !== undefined) return route.respond(result, { ...request, query });
   if (result === undefined) return answerOf(204);
   // A mistyped world would make every check true that no request came.
-  const isUnused = route.isGlobal !== true && !wasUsed && !isUsed(place);
+  const isUnused = route.isGlobal !== true && !wasUsed && !isUsed(world);
   const shown = isUnused ? { ...result, unused: true } : result;
   return answerOf(route.status ?? 200, 'application/json', JSON.stringify(shown));
 }
@@ -61,13 +61,13 @@ function matchPath({ path: pattern }: Route, path: string) {
 }
 
 /** @throws Refusal with 400 for an unknown parameter or an invalid name of a world */
-function placeNamed(session: Session, { path, parameters = {}, isGlobal }: Route, query: URLSearchParams) {
+function worldNamed(session: Session, { path, parameters = {}, isGlobal }: Route, query: URLSearchParams) {
   const own = Object.keys(parameters).filter((name) => !path.includes(`{${name}}`));
   const known = isGlobal === true ? own : [...own, 'world'];
   for (const name of query.keys())
     if (!known.includes(name))
       throw badRequest(name, `is unknown in the query; known: ${known.join(', ') || 'none'}`);
-  return placeIn(session, query.get('world') ?? '', !query.has('world'));
+  return worldHandle(session, query.get('world') ?? '', !query.has('world'));
 }
 
 /** Reads parameters from path and query, as numbers where an operation wants one. */

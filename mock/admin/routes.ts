@@ -4,7 +4,7 @@ import description from '../../schemas/openapi.json' with { type: 'json' };
 import { mockOperations, watchEvents, worldOperations } from '../controls.ts';
 import { answerOf } from '../controls/answer.ts';
 import { readPart } from '../controls/data.ts';
-import { operation, routesOf, whole, type Route } from '../controls/operation.ts';
+import { operation, routesOf, bySchema, type Route } from '../controls/operation.ts';
 import { trimBasePath } from '../handler.ts';
 import { loadPage, policyOf } from '../page/asset.ts';
 import { replaceFixture } from '../session.ts';
@@ -13,7 +13,7 @@ import { openapiOf } from './openapi.ts';
 /** Operations that only HTTP needs. JavaScript has its own `watch` and `replaceFixture`. */
 const served = {
   replaceFixture: operation('PUT /fixture', 'Replaces the fixture until a reset, and resets all worlds.', {
-    body: whole<Fixture>('fixture'),
+    body: bySchema<Fixture>('fixture'),
     isGlobal: true,
     run: ({ session }, given) => {
       const fixture = readPart(given ?? null);

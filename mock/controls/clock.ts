@@ -2,7 +2,7 @@ import type { Behaviour } from '../behaviour.ts';
 import { gaugesOf } from '../limiter.ts';
 import type { ClockMode } from '../options.ts';
 import { MAX_TIME, emit, timeIn, clockTime, badRequest } from '../session.ts';
-import type { Clock, Due, Place } from '../session.ts';
+import type { Clock, Due, WorldHandle } from '../session.ts';
 import { dueAt, expiryOf, valuesOf, type World } from '../world.ts';
 import { number, required, type Field } from './fields.ts';
 import { operation } from './operation.ts';
@@ -52,12 +52,12 @@ export const clock = {
     example: { seconds: 60 },
     result: 'clock',
     args: (ms: number) => [{ ms }],
-    run: (place, { seconds, ms }) => {
+    run: (handle, { seconds, ms }) => {
       if ((seconds === undefined) === (ms === undefined))
         throw badRequest('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
-      const now = timeIn(place.session, place.peek());
+      const now = timeIn(handle.session, handle.peek());
       const at = now + (ms ?? seconds! * 1000);
-      return move(place, { at: checkTime(ms === undefined ? 'seconds' : 'ms', at) });
+      return move(handle, { at: checkTime(ms === undefined ? 'seconds' : 'ms', at) });
     },
   }),
   /** Keeps remaining times: a deposit due in 3 s stays due in 3 s. Dates in the fixture are compared with the new time. */
@@ -69,7 +69,7 @@ export const clock = {
       example: { now: '2026-01-01T00:00:00Z' },
       result: 'clock',
       args: (now: Time) => [{ now }],
-      run: (place, { now }) => setClock(place, now),
+      run: (handle, { now }) => setClock(handle, now),
     },
   ),
   freeze: operation('POST /clock/freeze', 'Stops the clock, at a given time or now.', {
@@ -77,9 +77,9 @@ export const clock = {
     example: { now: '2026-01-01T00:00:00Z' },
     result: 'clock',
     args: (now?: Time) => [{ now }],
-    run: (place, { now }) => {
-      const due = now === undefined ? undefined : setClock(place, now).due;
-      const frozen = move(place, { rate: 0 });
+    run: (handle, { now }) => {
+      const due = now === undefined ? undefined : setClock(handle, now).due;
+      const frozen = move(handle, { rate: 0 });
       return { ...frozen, due: due ?? frozen.due };
     },
   }),
@@ -88,11 +88,11 @@ export const clock = {
     example: { rate: 60 },
     result: 'clock',
     args: (rate: number) => [{ rate }],
-    run: (place, { rate }) => move(place, { rate }),
+    run: (handle, { rate }) => move(handle, { rate }),
   }),
 };
 
-function move({ session, open }: Place, change: Partial<Clock>): Moved {
+function move({ session, open }: WorldHandle, change: Partial<Clock>): Moved {
   const sandbox = open();
   const base = session.now();
   const from = clockTime(sandbox.clock, base);
@@ -103,11 +103,11 @@ function move({ session, open }: Place, change: Partial<Clock>): Moved {
   return { ...shownAt(to, sandbox.clock.rate), due };
 }
 
-function setClock(place: Place, to: Time): Moved {
+function setClock(handle: WorldHandle, to: Time): Moved {
   const at = checkTime('now', parseTime(to)!);
-  const back = timeIn(place.session, place.peek()) - at;
-  if (back > 0) place.open().world = shiftBack(place.open().world, back);
-  return move(place, { at });
+  const back = timeIn(handle.session, handle.peek()) - at;
+  if (back > 0) handle.open().world = shiftBack(handle.open().world, back);
+  return move(handle, { at });
 }
 
 /** Rounds Unix ms and checks that HTTP can write them as a date. */

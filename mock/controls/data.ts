@@ -1,10 +1,10 @@
 import { checkFixture } from '../../schemas/fixture.ts';
 import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { Refusal, emitChange, type Place, type Session } from '../session.ts';
+import { Refusal, emitChange, type WorldHandle, type Session } from '../session.ts';
 import { lookUp, valuesOf, type User } from '../world.ts';
 import { integer, text, type Field, type ValuesOf } from './fields.ts';
-import { operation, whole } from './operation.ts';
+import { operation, bySchema } from './operation.ts';
 
 /** Maximum of items in an answer over HTTP, unless the call asks for more. */
 const PAGE = 1000;
@@ -43,16 +43,16 @@ function toPage<Value, Item extends object>(
 export const listOf = <const Name extends string, Value, Item extends object>(
   name: Name,
   summary: string,
-  valuesIn: (place: Place) => readonly Value[],
-  shownIn: (place: Place) => (value: Value) => Item,
+  valuesIn: (handle: WorldHandle) => readonly Value[],
+  shownIn: (handle: WorldHandle) => (value: Value) => Item,
   state?: Field<string>,
 ) =>
   operation(`GET /${name}`, summary, {
     result: name,
     parameters: { ...(state && { state }), ...page } as typeof page & { readonly state: Field<string> },
     args: (query: ListQuery = {}) => [undefined, query],
-    run: (place, query) => {
-      const { items, total } = toPage(valuesIn(place), shownIn(place), query);
+    run: (handle, query) => {
+      const { items, total } = toPage(valuesIn(handle), shownIn(handle), query);
       return { [name]: items, meta: { total } } as unknown as Listed<Name, Item>;
     },
     gives: (listed): readonly Item[] => listed[name],
@@ -106,7 +106,7 @@ export const users = {
   ),
   add: operation('POST /users', 'Adds a user in the format of the fixture.', {
     result: 'user',
-    body: whole<FixtureUser>('user'),
+    body: bySchema<FixtureUser>('user'),
     status: 201,
     args: (user: FixtureUser) => [user],
     run: ({ session, open }, given): User => {

@@ -2,7 +2,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { chaosName, parseChaos, parseQueuedChaos, ruleSpec } from '../chaos.ts';
 import { faults as allFaults } from '../faults.ts';
-import { Refusal, badRequest, emitChange, newService, type Place, type Sandbox } from '../session.ts';
+import { Refusal, badRequest, emitChange, newService, type WorldHandle, type Sandbox } from '../session.ts';
 import { variants } from '../variants.ts';
 import { integer, oneOf, required, type Field, type ValuesOf } from './fields.ts';
 import { operation } from './operation.ts';
@@ -89,7 +89,7 @@ export const faults = {
   ),
 };
 
-function setFaults({ session, open }: Place, given: FaultChange): ShownFaults {
+function setFaults({ session, open }: WorldHandle, given: FaultChange): ShownFaults {
   if (Object.values(given).every((value) => value === undefined))
     throw badRequest('', 'the body needs "fault", "chaos" or "seed", such as {"chaos": ["500:0.1"]}');
   // Check all values before any change.

@@ -1,11 +1,11 @@
 import { namedKeys } from '../../schemas/fixture-keys.ts';
 import type { FixtureApiKey, FixtureLimits } from '../../schemas/generated/types.ts';
 import { gaugesOf, type Gauge } from '../limiter.ts';
-import { Refusal, emitChange, redactKey, timeIn, type Place, type Sandbox } from '../session.ts';
+import { Refusal, emitChange, redactKey, timeIn, type WorldHandle, type Sandbox } from '../session.ts';
 import { expiryOf, keyAt, keyOf, limitsOf, lookUp, valuesOf, type ApiKey, type Limits } from '../world.ts';
 import { listOf, readItem, readPart } from './data.ts';
 import { required, text } from './fields.ts';
-import { operation, whole } from './operation.ts';
+import { operation, bySchema } from './operation.ts';
 
 const byKey = {
   body: { key: required(text(), 'a key, or its name in GET /__admin/keys') },
@@ -20,14 +20,14 @@ export const keys = {
     'keys',
     'The names of the keys, and their current state. Keys of the built-in fixture are public, and shown.',
     ({ peek }) => valuesOf(peek().world.keys),
-    (place) => (key: ApiKey) => shownKey(place, place.peek(), key),
+    (handle) => (key: ApiKey) => shownKey(handle, handle.peek(), key),
   ),
   add: operation(
     'POST /keys',
     'Adds a key in the format of the fixture; expiresAfterSeconds counts from now.',
     {
       result: 'shownKey',
-      body: whole<FixtureApiKey>('apiKey'),
+      body: bySchema<FixtureApiKey>('apiKey'),
       status: 201,
       args: (key: FixtureApiKey) => [key],
       run: addKey,
@@ -35,11 +35,11 @@ export const keys = {
   ),
   revoke: operation('POST /keys/revoke', 'Makes a key revoked from now on; 409 if it is already.', {
     ...byKey,
-    run: (place, { key }) => endKey(place, key, 'revoked'),
+    run: (handle, { key }) => endKey(handle, key, 'revoked'),
   }),
   expire: operation('POST /keys/expire', 'Makes a key expired from now on; 409 if it is already.', {
     ...byKey,
-    run: (place, { key }) => endKey(place, key, 'expired'),
+    run: (handle, { key }) => endKey(handle, key, 'expired'),
   }),
 };
 
@@ -50,7 +50,7 @@ export const limits = {
     'The limits for all keys, and the state of each limiter, with ms until it frees a request.',
     {
       result: 'shownLimits',
-      run: (place) => shownState(place, place.peek()),
+      run: (handle) => shownState(handle, handle.peek()),
     },
   ),
   set: operation(
@@ -58,7 +58,7 @@ export const limits = {
     'Sets the limits of the given endpoints for all keys, as in a fixture; null removes one, {} all.',
     {
       result: 'shownLimits',
-      body: whole<LimitChange>({ type: 'object' }),
+      body: bySchema<LimitChange>({ type: 'object' }),
       example: { 'deposit-check': { requests: 2, windowSeconds: 60 } },
       args: (change: LimitChange) => [change],
       run: setLimits,
@@ -80,7 +80,7 @@ function shownLimits({ 'user-status': user, 'deposit-check': deposit }: Limits):
   };
 }
 
-function shownKey({ session }: Place, sandbox: Sandbox, key: ApiKey): ShownKey {
+function shownKey({ session }: WorldHandle, sandbox: Sandbox, key: ApiKey): ShownKey {
   const expiresAt = expiryOf(sandbox.world, key);
   return {
     name: key.name,
@@ -111,14 +111,14 @@ export function findKeyByName({ world }: Sandbox, asked: string, status: number)
 const namedState = ({ name }: ApiKey) =>
   /\/(active|revoked|expired)(?:\/\d+)?>$/.exec(name)![1] as ApiKey['state'];
 
-function save(place: Place, sandbox: Sandbox, key: ApiKey, what: string): ShownKey {
+function save(handle: WorldHandle, sandbox: Sandbox, key: ApiKey, what: string): ShownKey {
   sandbox.world.keys.changed.set(key.key, key);
-  emitChange(place.session, sandbox, `${key.name} ${what}`);
-  return shownKey(place, sandbox, key);
+  emitChange(handle.session, sandbox, `${key.name} ${what}`);
+  return shownKey(handle, sandbox, key);
 }
 
-function addKey(place: Place, given: FixtureApiKey): ShownKey {
-  const { session, open } = place;
+function addKey(handle: WorldHandle, given: FixtureApiKey): ShownKey {
+  const { session, open } = handle;
   const added = readItem(session, 'apiKeys', given);
   const sandbox = open();
   const all = sandbox.world.keys;
@@ -128,16 +128,16 @@ function addKey(place: Place, given: FixtureApiKey): ShownKey {
   const { name } = namedKeys([...others, added]).at(-1)!;
   const key = { ...keyOf({ ...added, name }), since: timeIn(session, sandbox) - sandbox.world.createdAt };
   redactKey(session, key);
-  return save(place, sandbox, key, 'added');
+  return save(handle, sandbox, key, 'added');
 }
 
-function endKey(place: Place, asked: string, state: 'revoked' | 'expired'): ShownKey {
-  const sandbox = place.open();
+function endKey(handle: WorldHandle, asked: string, state: 'revoked' | 'expired'): ShownKey {
+  const sandbox = handle.open();
   const key = findKeyByName(sandbox, asked, 404);
-  const now = keyAt(sandbox.world, key, timeIn(place.session, sandbox)).state;
+  const now = keyAt(sandbox.world, key, timeIn(handle.session, sandbox)).state;
   if (now === state || now === 'revoked')
     throw new Refusal(409, `${key.name} is ${now} already`, { state: now });
-  return save(place, sandbox, { ...key, state }, state);
+  return save(handle, sandbox, { ...key, state }, state);
 }
 
 /** The limits for all keys, and the state of each limiter. */
@@ -149,23 +149,23 @@ export interface ShownLimits {
 /** New limits by endpoint; `null` removes one. */
 export type LimitChange = { readonly [Name in keyof FixtureLimits]?: FixtureLimits[Name] | null };
 
-function shownState({ session }: Place, sandbox: Sandbox): ShownLimits {
+function shownState({ session }: WorldHandle, sandbox: Sandbox): ShownLimits {
   const { world, service } = sandbox;
   const gauges = gaugesOf(service.behaviour, world, timeIn(session, sandbox));
   return { limits: shownLimits(world.limits), gauges };
 }
 
-function setLimits(place: Place, given: LimitChange): ShownLimits {
+function setLimits(handle: WorldHandle, given: LimitChange): ShownLimits {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
   const named = isObject ? Object.entries(given).filter(([, limit]) => limit !== null) : [];
   const { limits: read } = readPart(
     { limits: isObject ? Object.fromEntries(named) : (given ?? null) },
     'limits',
   );
-  const sandbox = place.open();
+  const sandbox = handle.open();
   const kept = Object.entries(sandbox.world.limits).filter(([name]) => !Object.hasOwn(given, name));
   const others = Object.keys(given).length === 0 ? {} : Object.fromEntries(kept);
   sandbox.world = { ...sandbox.world, limits: { ...others, ...limitsOf(read!) } };
-  emitChange(place.session, sandbox, 'limits set');
-  return shownState(place, sandbox);
+  emitChange(handle.session, sandbox, 'limits set');
+  return shownState(handle, sandbox);
 }

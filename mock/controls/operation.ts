@@ -1,22 +1,22 @@
 import type { Answer, HttpRequest } from '../exchange.ts';
-import { badRequest, type Place } from '../session.ts';
+import { badRequest, type WorldHandle } from '../session.ts';
 import { checkFields, type Field, type Fields, type Schema, type ValuesOf } from './fields.ts';
 
 /** A body that the operation itself checks. */
-export interface Whole<Value> {
+export interface BySchema<Value> {
   readonly schema: Schema;
   /** Only a type. */
   readonly value?: Value;
 }
 
 /** Declares a body that the operation itself checks, by its schema or by the name of a schema. */
-export const whole = <Value>(schema: Schema | string): Whole<Value> => ({
+export const bySchema = <Value>(schema: Schema | string): BySchema<Value> => ({
   schema: typeof schema === 'string' ? { $ref: `#/components/schemas/${schema}` } : schema,
 });
 
-type Body = Fields | Whole<unknown>;
+type Body = Fields | BySchema<unknown>;
 type InputOf<Declared> =
-  Declared extends Whole<infer Value> ? Value : Declared extends Fields ? ValuesOf<Declared> : unknown;
+  Declared extends BySchema<infer Value> ? Value : Declared extends Fields ? ValuesOf<Declared> : unknown;
 
 /** An operation of the mock. Router, checks, OpenAPI, reference and JavaScript methods are derived from it. */
 export interface Operation {
@@ -38,7 +38,7 @@ export interface Operation {
   readonly isPublic?: true;
   /** Converts the arguments of the JavaScript method to a body and parameters. Default: it takes none. */
   readonly args?: (...args: readonly unknown[]) => readonly [body?: unknown, parameters?: object];
-  readonly run: (place: Place, input: unknown) => unknown;
+  readonly run: (handle: WorldHandle, input: unknown) => unknown;
   /** What the JavaScript method returns of the result. Default: all. */
   readonly gives?: (result: unknown) => unknown;
   /** Answers over HTTP. Default: the result as JSON. */
@@ -64,7 +64,7 @@ interface TypedDetails<Parameters, Given, Args extends readonly unknown[], Resul
   readonly args?: (
     ...args: Args
   ) => readonly [body?: InputOf<Given> | undefined, parameters?: InputOf<Parameters>];
-  readonly run: (place: Place, input: InputOf<Given> & InputOf<Parameters>) => Result;
+  readonly run: (handle: WorldHandle, input: InputOf<Given> & InputOf<Parameters>) => Result;
   readonly gives?: (result: Result) => Value;
   readonly respond?: (result: Awaited<Result>, request: AdminRequest) => Answer | Promise<Answer>;
 }
@@ -87,20 +87,25 @@ export const operation = <
     TypedDetails<Parameters, Given, Args, Result, Value>,
 ) => ({ call, summary, ...details }) as unknown as Typed<Call, Result, (...args: Args) => Value>;
 
-export const isWhole = (body: Body): body is Whole<unknown> => Object.hasOwn(body, 'schema');
+export const isBySchema = (body: Body): body is BySchema<unknown> => Object.hasOwn(body, 'schema');
 
 /**
  * Runs an operation in a world. HTTP and JavaScript both call it, so they refuse the same input with the same words.
  *
  * @throws Refusal with 400 and the first wrong field, or what the operation throws
  */
-export function perform(one: Operation, place: Place, body?: unknown, parameters: object = {}): unknown {
+export function perform(
+  one: Operation,
+  handle: WorldHandle,
+  body?: unknown,
+  parameters: object = {},
+): unknown {
   if (one.parameters !== undefined) checkFields(one.parameters, parameters);
-  if (one.body === undefined) return one.run(place, parameters);
-  if (isWhole(one.body)) return one.run(place, body);
+  if (one.body === undefined) return one.run(handle, parameters);
+  if (isBySchema(one.body)) return one.run(handle, body);
   if (typeof (body ?? {}) !== 'object' || Array.isArray(body))
     throw badRequest('', 'the body must be a JSON object');
-  return one.run(place, { ...checkFields(one.body, body ?? {}), ...parameters });
+  return one.run(handle, { ...checkFields(one.body, body ?? {}), ...parameters });
 }
 
 /** Operations by name, in groups: `deposits.execute`. */
@@ -118,11 +123,11 @@ export type Methods<Table> = {
 };
 
 /** Derives the JavaScript methods of operations in a world. */
-export function methodsOf<Table extends object>(table: Table, place: Place): Methods<Table> {
+export function methodsOf<Table extends object>(table: Table, handle: WorldHandle): Methods<Table> {
   const methods = Object.entries(table as Operations).map(([name, entry]) => {
-    if (!isOperation(entry)) return [name, methodsOf(entry, place)];
+    if (!isOperation(entry)) return [name, methodsOf(entry, handle)];
     const method = (...args: readonly unknown[]) => {
-      const result = perform(entry, place, ...(entry.args?.(...args) ?? []));
+      const result = perform(entry, handle, ...(entry.args?.(...args) ?? []));
       return entry.gives === undefined ? result : entry.gives(result);
     };
     return [name, method];

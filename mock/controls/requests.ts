@@ -4,7 +4,7 @@ import { splitTarget } from '../handler.ts';
 import { clearJournal, storedEntries, toJournalEntry, toJournalLine } from '../journal.ts';
 import type { JournalLine } from '../journal.ts';
 import { addressedWorld, peekSandbox, emitChange, badRequest, Refusal } from '../session.ts';
-import type { Place, Sandbox, Session } from '../session.ts';
+import type { WorldHandle, Sandbox, Session } from '../session.ts';
 import { integer, type Field, type ValuesOf } from './fields.ts';
 import { findKeyByName } from './keys.ts';
 import { operation } from './operation.ts';
@@ -75,11 +75,11 @@ export const requests = {
     result: 'requests',
     parameters: lastFields,
     args: (query: ValuesOf<typeof lastFields> = {}) => [undefined, query],
-    run: (place, { limit, since = 0 }) => {
-      const all = findRequests(place, {});
+    run: (handle, { limit, since = 0 }) => {
+      const all = findRequests(handle, {});
       const later = all.filter(({ id }) => id > since);
       const last = limit === undefined ? later : later.slice(Math.max(0, later.length - limit));
-      return { requests: last, dropped: place.peek().journal.dropped, meta: { total: all.length } };
+      return { requests: last, dropped: handle.peek().journal.dropped, meta: { total: all.length } };
     },
     gives: (listed) => listed.requests,
   }),
@@ -87,9 +87,9 @@ export const requests = {
   find: operation('POST /requests/find', 'Lists the matching requests.', {
     result: 'requests',
     ...byCriteria,
-    run: (place, query) => ({
-      requests: findRequests(place, query),
-      dropped: place.peek().journal.dropped,
+    run: (handle, query) => ({
+      requests: findRequests(handle, query),
+      dropped: handle.peek().journal.dropped,
     }),
     gives: (found) => found.requests,
   }),
@@ -97,16 +97,16 @@ export const requests = {
   count: operation('POST /requests/count', 'Counts the matching requests.', {
     result: 'count',
     ...byCriteria,
-    run: (place, query) => {
-      const found = findRequests(place, query);
-      const { dropped, droppedTo, size } = searchedWorld(place, query.key).sandbox.journal;
+    run: (handle, query) => {
+      const found = findRequests(handle, query);
+      const { dropped, droppedTo, size } = searchedWorld(handle, query.key).sandbox.journal;
       if (dropped > 0 && !(Number(query.since) >= droppedTo))
         throw new Refusal(
           409,
           `the journal keeps ${size} requests and dropped ${dropped}: count with "since": ${droppedTo}, or keep more with --journal`,
           { dropped },
         );
-      return { count: found.length, dropped: place.peek().journal.dropped };
+      return { count: found.length, dropped: handle.peek().journal.dropped };
     },
     gives: ({ count }) => count,
   }),
@@ -120,9 +120,9 @@ export const requests = {
   }),
 };
 
-function findRequests(place: Place, query: RequestQuery) {
-  const { redact } = place.session;
-  const { sandbox, key } = searchedWorld(place, query.key);
+function findRequests(handle: WorldHandle, query: RequestQuery) {
+  const { redact } = handle.session;
+  const { sandbox, key } = searchedWorld(handle, query.key);
   const wanted = Object.entries({ ...query, key }).filter(([, value]) => value !== undefined);
   const matches = (line: JournalLine) =>
     wanted.every(([name, value]) => criteria[name as keyof RequestQuery].matches(line, `${value}`));
@@ -132,7 +132,7 @@ function findRequests(place: Place, query: RequestQuery) {
 }
 
 /** Returns the world to search, which the key may name, and the name of the key in its journal. */
-function searchedWorld({ session, name: world }: Place, asked: string | undefined) {
+function searchedWorld({ session, name: world }: WorldHandle, asked: string | undefined) {
   const named = asked === undefined ? undefined : addressedWorld(session, `Bearer ${asked}`);
   if (named?.problem !== undefined) throw badRequest('key', `is invalid: ${named.problem}`);
   if (named !== undefined && world !== '' && world !== named.name)

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { routes } from '../../../mock/admin/routes.ts';
 import { faults } from '../../../mock/faults.ts';
-import { isWhole } from '../../../mock/controls/operation.ts';
+import { isBySchema } from '../../../mock/controls/operation.ts';
 import { createMock } from '../../../mock/index.ts';
 import { rules } from '../../../mock/scorecard/rules.ts';
 import { suites, type Requirement } from '../../../suites/index.ts';
@@ -147,7 +147,7 @@ as functions of the mock and of each world. Both take the same input. \`GET /__a
       return [
         `\`${call}\``,
         isFunction(name) ? `\`${name}\`` : '',
-        shown === '' && body !== undefined && isWhole(body) ? 'as in a fixture' : shown,
+        shown === '' && body !== undefined && isBySchema(body) ? 'as in a fixture' : shown,
         `${summary}${query.length === 0 ? '' : ` Query: ${query.map((one) => `\`${one}\``).join(', ')}.`}`,
       ];
     }),
