@@ -140,10 +140,10 @@ export interface ControlledMock extends ReturnType<typeof createControls> {}
  * @param env values for `${NAME}` in the keys of a fixture
  */
 export function createControls(session: Session, env: Environment = process.env) {
-  const handle = worldHandle(session, '', true);
+  const main = worldHandle(session, '', true);
   return {
-    ...worldControls(session, '', handle),
-    ...methodsOf(mockOperations, handle),
+    ...worldControls(session, '', main),
+    ...methodsOf(mockOperations, main),
     /**
      * Returns the controls of the world that requests choose with `~` and its name after the key. The default
      * is a new name.

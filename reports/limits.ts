@@ -59,7 +59,7 @@ export function limitSentences(record: RunRecord): readonly string[] {
         contradiction !== undefined && `the target contradicts the fixture: ${contradiction}`,
     ),
     ...endpoints.flatMap(({ remarks = [] }) => remarks.map((words) => `limits: ${words}`)),
-    ignored.length > 0 && `limits announced in vain: ${ignored.join(', ')}`,
+    ignored.length > 0 && `announced limits that the target did not apply: ${ignored.join(', ')}`,
     open.length > 0 &&
       `stated limits not compared with the target's: ${open.length}, because ${reasons}${advice}`,
   );
