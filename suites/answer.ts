@@ -104,7 +104,8 @@ export function summary({ status, text, json }: Answer): string {
 
 /** All values of a header field, joined; undefined if it is missing. */
 export function header(answer: Answer, name: string): string | undefined {
-  return answer.headers[name]?.join(', ');
+  const values = answer.headers[name];
+  return values?.length === 1 ? values[0] : values?.join(', ');
 }
 
 /** Whether the body is an HTML page, such as the error page of a proxy. */
@@ -120,6 +121,8 @@ export function isFromFrontEnd(answer: Answer): boolean {
 
 /** Duplicate names in the outermost object of a JSON text. JSON.parse silently keeps the last one. */
 export function repeatedNames(text: string): readonly string[] {
+  // Most bodies are written like this, and then no name was lost.
+  if (JSON.stringify(JSON.parse(text)) === text) return [];
   const seen = new Set<string>();
   const repeated: string[] = [];
   visit(text, {

@@ -53,11 +53,13 @@ export function nonObject(answer: Answer): string {
 const expectField =
   (name: string, value: unknown): Expectation =>
   (answer) => {
+    const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
+    if (fields?.[name] === value) return pass;
     const expected = `200 with "${name}": ${JSON.stringify(value)}`;
     if (answer.status !== 200) return failed('status', expected, summary(answer));
-    const fields = fieldsOf(answer);
-    if (fields === undefined) return failed('JSON', expected, nonObject(answer));
-    return fields[name] === value ? pass : failed('value', expected, summary(answer));
+    return fields === undefined
+      ? failed('JSON', expected, nonObject(answer))
+      : failed('value', expected, summary(answer));
   };
 
 /** The join date is judged separately. */

@@ -100,11 +100,10 @@ function rateLimitField(answer: Answer): { readonly remaining: number; readonly 
 
 /** What an answer says is left; undefined if it does not say. */
 export function advertisedBy(answer: Answer, now: number): Advertised | undefined {
-  const theirs = timeOf(answer, now);
   const of = (field: string, remaining: number, reset: number) => ({
     field,
     remaining,
-    resetAt: now + resetMs(reset, theirs),
+    resetAt: now + resetMs(reset, timeOf(answer, now)),
     at: answer.sentAt,
   });
   const structured = rateLimitField(answer);
@@ -141,14 +140,19 @@ function namedWait(answer: Answer, now: number): RequestedWait | undefined {
   return reset && { ms: resetMs(reset.value, theirs), field: reset.field };
 }
 
+const policyFields = ['ratelimit-policy', 'x-ratelimit-policy', ...names.limit];
+
 /** The limits that an answer names: `RateLimit-Policy`, or the policy in `RateLimit-Limit`. */
 export function policiesOf(answer: Answer): readonly Policy[] {
-  return ['ratelimit-policy', 'x-ratelimit-policy', ...names.limit].flatMap((field) =>
-    itemsOf(header(answer, field) ?? '').flatMap((item) => {
+  return policyFields.flatMap((field) => {
+    const text = header(answer, field);
+    // Most answers name no limit.
+    if (text === undefined) return [];
+    return itemsOf(text).flatMap((item) => {
       const [most, window] = [item.get('q') ?? item.get('') ?? '', item.get('w') ?? ''];
       return WHOLE.test(most) && WHOLE.test(window) && Number(most) > 0 && Number(window) > 0
         ? [{ field, most: Number(most), windowMs: Number(window) * 1000 }]
         : [];
-    }),
-  );
+    });
+  });
 }
