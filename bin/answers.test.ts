@@ -4,6 +4,7 @@ import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { createService } from '../mock/handler.ts';
 import { createWorld } from '../mock/world.ts';
+import { defined } from '../schemas/defined.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
 import { createLookups } from '../suites/engine/lookups.ts';
 import { wireRequest } from '../suites/engine/sender.ts';
@@ -65,7 +66,7 @@ test('every lookup of a run, as a curl line, has the answer of the mock among th
       assert.equal(factsOf(known, read)?.kind, factsOf(known, request)?.kind, curl);
       // A server reads names in any letter case.
       const { fieldNames: _, ...inLowerCase } = request;
-      const received = { ...wireRequest(inLowerCase), alongside: 0 };
+      const received = defined({ ...wireRequest(inLowerCase), alongside: 0 });
       const { response } = answer(world, received, Date.UTC(2026, 0, 1));
       const came = readAnswer(printed(response.status, response.headers, response.body), 'answer');
       assert.deepEqual(judgeAnswer(known, read, came), [], curl);

@@ -69,7 +69,8 @@ interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused' | 'm
 async function mockSession(fixture: Fixture): Promise<Session> {
   const { startMock } = await import('../mock/server.ts');
   const clock = virtualClock(Date.now());
-  const mock = await startMock({ fixture, clock });
+  // Nobody can read its journal.
+  const mock = await startMock({ fixture, clock, journal: 0 });
   return {
     target: new URL(mock.url),
     clock,

@@ -2,7 +2,10 @@
 export function oncePer<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const values = new WeakMap<Key, Value>();
   return (key) => {
-    if (!values.has(key)) values.set(key, compute(key));
-    return values.get(key) as Value;
+    const found = values.get(key);
+    if (found !== undefined || values.has(key)) return found as Value;
+    const made = compute(key);
+    values.set(key, made);
+    return made;
   };
 }

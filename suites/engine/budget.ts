@@ -32,7 +32,8 @@ export function createBudget(options: BudgetOptions) {
   /** Why no request may be sent; undefined if one may. `until` (ms): end of work that must leave the reserve. */
   const ended = (until?: number): Trouble | undefined => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
-    if (clock.now() >= Math.min(until ?? deadline, deadline) || performance.now() >= realEnd)
+    const isLate = realEnd < Infinity && performance.now() >= realEnd;
+    if (isLate || clock.now() >= Math.min(until ?? deadline, deadline))
       return trouble('budget', '--max-duration was reached');
     return spent < maxRequests - (until === undefined ? 0 : reserved)
       ? undefined

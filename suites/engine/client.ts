@@ -30,10 +30,10 @@ export interface WireRequest {
   readonly method: string;
   readonly target: string;
   /** Whether the target is sent as a URL. */
-  readonly isAbsolute?: boolean;
+  readonly isAbsolute?: boolean | undefined;
   /** Names are sent as they are. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 export interface Client {
@@ -119,6 +119,7 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
   const started = performance.now();
   const answeredBefore = connections.answered;
   return new Promise<Reply>((resolve, reject) => {
+    let timer: NodeJS.Timeout;
     const collector = createCollector({
       timeoutMs,
       onHead: () => void connections.answered++,
@@ -129,18 +130,23 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
       },
       onEnd: (end) => {
         clearTimeout(timer);
-        clearInterval(starving);
         if (end instanceof Problem) reject(end);
         // undici frees the connection after this callback. A request sent before would open another one.
         else setImmediate(resolve, end);
       },
     });
-    const timer = setTimeout(() => collector.cutOff(outOfTime()), Math.min(timeoutMs, leftMs));
-    const starving = setInterval(() => {
-      const { connected, running } = pools[0]!.stats;
-      const isStarving = !collector.hasHead() && connections.answered > answeredBefore && connected > running;
-      if (isStarving) stopReusing(connections);
-    }, timeoutMs * STARVED_AFTER);
+    const wait = (untilEndMs: number) => {
+      const ms = Math.min(timeoutMs * STARVED_AFTER, untilEndMs);
+      timer = setTimeout(() => {
+        if (ms === untilEndMs) return collector.cutOff(outOfTime());
+        const { connected, running } = pools[0]!.stats;
+        const isStarving =
+          !collector.hasHead() && connections.answered > answeredBefore && connected > running;
+        if (isStarving) stopReusing(connections);
+        wait(untilEndMs - ms);
+      }, ms);
+    };
+    wait(Math.min(timeoutMs, leftMs));
     pools.at(-1)!.dispatch(
       {
         method: request.method,
@@ -188,7 +194,8 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
       if (isOver || status < 200) return;
       onHead();
       head = { status, headers: multiMap(headers) };
-      const fields = Object.values(head.headers).reduce((sum, { length }) => sum + length, 0);
+      let fields = 0;
+      for (const name in head.headers) fields += head.headers[name]!.length;
       if (fields > MAX_FIELDS)
         cutOff(trouble('network', `the answer has more than ${MAX_FIELDS} header fields`));
     },
@@ -210,9 +217,8 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
 
 /** A field of the request replaces one of the user, in any letter case. */
 function merged(own: WireRequest['headers'], fields: WireRequest['headers']): WireRequest['headers'] {
-  const names = new Set(Object.keys(fields).map((name) => name.toLowerCase()));
-  const all: Record<string, string> = {};
-  for (const name of Object.keys(own)) if (!names.has(name)) all[name] = own[name]!;
+  const all = { ...own };
+  for (const name in fields) if (name.toLowerCase() in all) delete all[name.toLowerCase()];
   return Object.assign(all, fields);
 }
 

@@ -22,15 +22,15 @@ export interface ContextCall extends Readonly<Omit<LineOf<'call'>, 'line' | 'rep
 /** A request that was sent, its reply, and its purpose. */
 export interface RunExchange extends Exchange {
   /** Id of the requirement that asked. */
-  readonly of?: string;
+  readonly of?: string | undefined;
   /** Path of the lookup in the covering array. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Set if the request only confirms or explains a failure. */
-  readonly isAgain?: true;
+  readonly isAgain?: true | undefined;
   /** Set if a front end answered in place of the target. */
-  readonly isLost?: true;
+  readonly isLost?: true | undefined;
   /** Set if it was sent together with others. */
-  readonly isAtOnce?: true;
+  readonly isAtOnce?: true | undefined;
 }
 
 /** Events of a run: enough to judge the run again without the target. */

@@ -36,6 +36,7 @@ function needsOf({ options, waiter, rows, isCut, results }: RunState): Pick<RunR
   const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive' || 'threshold' in one;
   if (!isCut && ![...results.values()].some(isOpen)) return {};
   const { maxDurationMs, maxRequests } = options;
+  if (maxDurationMs === Infinity && maxRequests === Infinity) return {};
   const isMore = ({ durationMs, requests }: Need) => durationMs > maxDurationMs || requests > maxRequests;
   const inSeconds = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });
   const needs = plan({ ...options, limits: limitsOf(waiter) })

@@ -1,4 +1,3 @@
-import { defined } from '../../schemas/defined.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
 import { authorizationOf, factsOf } from '../facts-of-request.ts';
@@ -104,11 +103,20 @@ function withKey({ known, clock, waiter, wasRevoked }: Sending, request: Request
   if (request.credential.as !== 'caller') return request;
   if (known.callerKeys.length === 0) return undefined;
   const usable = known.callerKeys.filter((one, at) => at === 0 || !wasRevoked(one)).map(({ key }) => key);
-  const first = firstKey(waiter.limits, askedBy(known, request), usable, clock.now());
-  const key = known.callerKeys.find((one) => one.key === first)!;
-  const before = keyed.get(request);
-  if (before?.credential.as === 'key' && before.credential.key === key) return before;
-  const made: Request = { ...request, credential: { as: 'key', key } };
+  const before = keyed.get(request) ?? withCallerKey(request, known.callerKeys[0]!);
+  const first = firstKey(waiter.limits, askedBy(known, before), usable, clock.now());
+  return first === before.credential.key.key
+    ? before
+    : withCallerKey(
+        request,
+        known.callerKeys.find((one) => one.key === first)!,
+      );
+}
+
+type Keyed = Request & { readonly credential: { readonly as: 'key'; readonly key: KnownKey } };
+
+function withCallerKey(request: Request, key: KnownKey): Keyed {
+  const made: Keyed = { ...request, credential: { as: 'key', key } };
   keyed.set(request, made);
   return made;
 }
@@ -121,7 +129,7 @@ function accountOf({ known, wasRevoked }: Sending, request: Request) {
 }
 
 /** Each request with the key that was chosen last: its facts are read once. */
-const keyed = new WeakMap<Request, Request>();
+const keyed = new WeakMap<Request, Keyed>();
 
 /** Sends a request when its turn comes, and again after 429 unless `isOnce`. */
 async function attempt(
@@ -191,7 +199,7 @@ async function transmit(
     }
     const isLost = isFrontEnd && (!isLast || most === 1);
     const { of, path, isAgain, isAtOnce } = options;
-    onExchange(defined({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined }));
+    onExchange({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined });
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
       const account = accountOf(sending, request);
@@ -247,5 +255,5 @@ export function wireRequest(request: Request): WireRequest {
       : Object.fromEntries(
           Object.entries(fields).map(([name, value]) => [writtenName(name, fieldNames), value]),
         );
-  return { method, target, headers: written, ...defined({ isAbsolute, body }) };
+  return { method, target, headers: written, isAbsolute, body };
 }

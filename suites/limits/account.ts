@@ -53,7 +53,7 @@ export interface EndpointLimits {
   /** Refusals that the learned limit does not explain: other requests count too, or other clients use the key. */
   readonly unexplained: number;
   /** By key; the empty key stands for all requests without an accepted one. */
-  readonly accounts: ReadonlyMap<string, Account>;
+  readonly accounts: readonly Account[];
 }
 
 /** When a server may have counted a request, in ms of the engine's clock. */
@@ -64,6 +64,7 @@ interface Span {
 
 /** One key on one endpoint. Times are in ms of the engine's clock. */
 interface Account {
+  readonly key: string;
   /** Requests without an answer yet that may count, and all of them. */
   readonly inFlight: number;
   readonly flying: number;
@@ -94,13 +95,14 @@ interface Refusal {
   readonly gaveUp: string | undefined;
 }
 
-const newAccount: Account = {
+const newAccount = (key: string): Account => ({
+  key,
   inFlight: 0,
   flying: 0,
   counted: [],
   refusal: undefined,
   advertised: undefined,
-};
+});
 
 /** What a run knows at its start: the stated limits and its own bounds. */
 export const newLimits = (
@@ -112,7 +114,7 @@ export const newLimits = (
     learned: undefined,
     refusals: [],
     unexplained: 0,
-    accounts: new Map(),
+    accounts: [],
   });
   return {
     endpoints: { 'user-status': of('user-status'), 'deposit-check': of('deposit-check') },
@@ -175,7 +177,7 @@ const MAX_COUNTED = 4000;
 const MAX_UNEXPLAINED = 5;
 
 export const accountOf = ({ accounts }: EndpointLimits, key: string): Account =>
-  accounts.get(key) ?? newAccount;
+  accounts.find((one) => one.key === key) ?? newAccount(key);
 
 /** The limit that a run keeps to. */
 export const limitOf = ({ stated, learned }: EndpointLimits): SourcedLimit | undefined => stated ?? learned;
@@ -244,11 +246,22 @@ function usedIn(
 ) {
   let [spent, firstAt] = [0, Number.POSITIVE_INFINITY];
   for (const { inFlight, counted } of accountsIn(limits, endpoint, key, scope)) {
-    const first = counted.findLastIndex(({ at }) => at <= now - windowMs - MARGIN_MS) + 1;
+    const first = firstAfter(counted, now - windowMs - MARGIN_MS);
     spent += inFlight + counted.length - first;
     firstAt = Math.min(firstAt, counted[first]?.at ?? Infinity);
   }
   return { spent, firstAt };
+}
+
+/** The place of the first span that ended after a time (ms). */
+function firstAfter(counted: readonly Span[], time: number): number {
+  let [first, end] = [0, counted.length];
+  while (first < end) {
+    const middle = (first + end) >> 1;
+    if (counted[middle]!.at <= time) first = middle + 1;
+    else end = middle;
+  }
+  return first;
 }
 
 /** The accounts that a limiter counts together. */
@@ -259,12 +272,9 @@ function accountsIn(
   scope = limitOf(limits.endpoints[endpoint])?.scope ?? 'key',
 ): readonly Account[] {
   const names = scope === 'key' || scope === 'endpoint' ? [endpoint] : endpointNames;
-  const isOfKey = scope === 'key' || scope === 'key on both endpoints';
-  return names.flatMap((name) =>
-    [...limits.endpoints[name].accounts].flatMap(([owner, one]) =>
-      (isOfKey ? owner === key : owner !== '') ? [one] : [],
-    ),
-  );
+  if (scope === 'key' || scope === 'key on both endpoints')
+    return names.map((name) => accountOf(limits.endpoints[name], key));
+  return names.flatMap((name) => limits.endpoints[name].accounts.filter((one) => one.key !== ''));
 }
 
 /** The key whose request may be sent first. */
@@ -296,7 +306,7 @@ export function reduce(before: Limits, event: LimitEvent): Limits {
   const { endpoint, key, cost } = event;
   const account = { ...accountOf(before.endpoints[endpoint], key) };
   const of = { ...before.endpoints[endpoint] };
-  of.accounts = new Map(of.accounts).set(key, account);
+  of.accounts = [...of.accounts.filter((one) => one.key !== key), account];
   const limits = { ...before, endpoints: { ...before.endpoints, [endpoint]: of } };
   const draft: Draft = { limits, of, account };
   if (event.kind === 'sent') {
@@ -517,7 +527,7 @@ function compareStated(draft: Draft, event: Ended): void {
   const { endpoint, at: now, wanted } = event;
   const { stated, learned } = of;
   const said = wanted === undefined ? '' : ` (${wanted.field} ${describeMs(wanted.ms)})`;
-  const isUnused = [...of.accounts.values()].every(({ counted }) => counted.length === 0);
+  const isUnused = of.accounts.every(({ counted }) => counted.length === 0);
   if (isUnused)
     remark(limits, endpoint, 'used-up', `the limit was already used up when this run began${said}`);
   if (stated === undefined) {

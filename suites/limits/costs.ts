@@ -1,3 +1,4 @@
+import { oncePer } from '../../schemas/once-per.ts';
 import type { Answer } from '../answer.ts';
 import { expectMember } from '../expectations.ts';
 import type { Facts } from '../facts.ts';
@@ -13,18 +14,22 @@ export function costOf({ endpoint, key, parameter, entity, isOpen }: Facts): 0 |
   return endpoint === 'user-status' && isMember ? 0 : 1;
 }
 
+const askedFor = oncePer((known: Known) =>
+  oncePer((request: Request): Asked => {
+    const { endpoint } = request;
+    const { key, found } = presentedKey(known, request);
+    const facts = factsOf(known, request);
+    const isAccepted = key === 'accepted' || key === 'open';
+    return {
+      endpoint,
+      key: found?.key ?? '',
+      cost: facts === undefined ? (isAccepted ? 1 : 0) : costOf(facts),
+    };
+  }),
+);
+
 /** Whose limit a request uses, and whether it may count. */
-export function askedBy(known: Known, request: Request): Asked {
-  const { endpoint } = request;
-  const { key, found } = presentedKey(known, request);
-  const facts = factsOf(known, request);
-  const isAccepted = key === 'accepted' || key === 'open';
-  return {
-    endpoint,
-    key: found?.key ?? '',
-    cost: facts === undefined ? (isAccepted ? 1 : 0) : costOf(facts),
-  };
-}
+export const askedBy = (known: Known, request: Request): Asked => askedFor(known)(request);
 
 /**
  * Whether an answer shows that its request counted (Limits): on deposit-check any answer to an accepted key, on

@@ -81,7 +81,8 @@ function note(waiter: Waiter, event: LimitEvent): void {
   const { options, known, limits: before } = waiter;
   const limits = reduce(before, event);
   waiter.limits = limits;
-  for (const remark of limits.remarks.slice(before.remarks.length)) options.onRemark?.(remark);
+  if (limits.remarks !== before.remarks)
+    for (const remark of limits.remarks.slice(before.remarks.length)) options.onRemark?.(remark);
   wakeAll(waiter);
   const shown = limitShownBy(limits, event);
   if (shown === undefined || isLike(shown, known[event.endpoint])) return;

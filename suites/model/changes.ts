@@ -116,6 +116,7 @@ export function createChanges(fixture: Known) {
       ),
     /** Whether a key was revoked during this run: now, or also if that was undone. */
     wasRevoked: ({ key }: KnownKey, isNow = false): boolean =>
+      all.size > 0 &&
       [...all.values()].some(
         ({ change, endedAt }) =>
           change.state === 'key revoked' && change.key.key === key && (!isNow || endedAt === Infinity),
@@ -154,7 +155,8 @@ function relationTo(
   if (endpoint !== 'deposit-check') return undefined;
   const { parameter } = endpoints[endpoint];
   const value = target.split(`${parameter}=`)[1] ?? '';
-  const isNamed = readable(value).toLowerCase().includes(change.deposit.reference_id.toLowerCase());
+  const text = value.includes('%') ? readable(value) : value;
+  const isNamed = text.toLowerCase().includes(change.deposit.reference_id.toLowerCase());
   return isNamed ? 'itself' : undefined;
 }
 
