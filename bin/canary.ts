@@ -131,27 +131,29 @@ function directClient({ answer }: Service, world: World, now: () => number): Cli
   return {
     send: async ({ method, target: local, isAbsolute, headers: fields, body }) => {
       const target = isAbsolute === true ? `http://mock.invalid${local}` : local;
-      const sent = Object.entries(fields);
-      const headers = Object.fromEntries(sent.map(([name, value]) => [name.toLowerCase(), value]));
-      const request = { method, target, headers, rawHeaders: sent.flat() };
+      const headers: Record<string, string> = {};
+      const rawHeaders: string[] = [];
+      for (const name in fields) {
+        headers[name.toLowerCase()] = fields[name]!;
+        rawHeaders.push(name, fields[name]!);
+      }
       const sentAt = now();
       inFlight++;
       await Promise.resolve();
       const alongside = inFlight - 1;
-      const { response } = answer(world, defined({ ...request, alongside, body }), now());
+      const request = { method, target, headers, rawHeaders, alongside, ...(body !== undefined && { body }) };
+      const { response } = answer(world, request, now());
       await Promise.resolve();
       inFlight--;
       if (response.transportFault === 'reset')
         return { kind: 'trouble', code: 'network', words: 'the connection was closed before the answer' };
-      const received = Object.entries(response.headers).map(
-        ([name, value]) => [name.toLowerCase(), [value]] as const,
-      );
-      const encoding = received.find(([name]) => name === 'content-encoding')?.[1][0];
+      const received: Record<string, readonly string[]> = {};
+      for (const name in response.headers) received[name.toLowerCase()] = [response.headers[name]!];
       return {
         kind: 'answer',
         status: response.status,
-        headers: Object.fromEntries(received),
-        ...decodeBody(bytesOf(method, response), encoding),
+        headers: received,
+        ...decodeBody(bytesOf(method, response), received['content-encoding']?.[0]),
         sentAt,
         receivedAt: now(),
         tookMs: 0,

@@ -39,6 +39,12 @@ export type Changes = Partial<
   Pick<Request, 'method' | 'credential' | 'headers' | 'fieldNames' | 'body' | 'misplaced' | 'isStateChanged'>
 >;
 
+/** The raw query of a request, without the question mark. */
+export function queryOf({ target }: Pick<Request, 'target'>): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? '' : target.slice(mark + 1);
+}
+
 /** A lookup with a raw query, without the question mark; undefined for no query. */
 export function lookup(endpoint: Endpoint, query: string | undefined, changes: Changes = {}): Request {
   const { path } = endpoints[endpoint];
@@ -67,7 +73,10 @@ export const fingerprint = ({
   headers,
   fieldNames,
   body,
-}: Request): string => JSON.stringify([method, target, isAbsolute, credential, headers, fieldNames, body]);
+}: Request): string => {
+  const who = credential.as === 'key' ? [credential.key.key, credential.scheme] : credential;
+  return JSON.stringify([method, target, isAbsolute, who, headers, fieldNames, body]);
+};
 
 /** Writes a field name in another letter case: `x-api-key` → `X-Api-Key` or `X-API-KEY`. */
 export function writtenName(name: string, as: FieldNames | undefined): string {

@@ -215,8 +215,9 @@ function combined({ endpoint, name, matches }: Target, some: readonly Condition[
   const where = some.map(({ words }, nth) => words ?? names[nth]!);
   const change: Change = (behaviour) => {
     const [sentOf, askedOf] = [countRepeats(), countAsked()];
+    const isCounted = some.some(({ words }) => words?.startsWith('history: '));
     const isHit = (exchange: Exchange) => {
-      const times = { sent: sentOf(exchange), asked: askedOf(exchange) };
+      const times = isCounted ? { sent: sentOf(exchange), asked: askedOf(exchange) } : { sent: 0, asked: 0 };
       if (!matches(exchange)) return false;
       return some.every(({ holds }) => holds(exchange, times));
     };

@@ -52,7 +52,7 @@ export function createEvaluation(options: EvaluationOptions) {
     tally,
     changes,
     addExchange: ({ request, reply, of, path, isAgain, isLost, isAtOnce }: RunExchange): void => {
-      if (reply.kind !== 'answer') return tally.history.add(request, false);
+      if (reply.kind !== 'answer') return void tally.history.add(request, false);
       noticeTransition(options, changes, request, reply);
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
@@ -62,7 +62,7 @@ export function createEvaluation(options: EvaluationOptions) {
         const proof = verdict.kind === 'failed' ? { evidence } : {};
         monitor.found = { verdict, cases: cases + 1, ...proof };
       }
-      if (isLost === true) return tally.history.add(request, false);
+      if (isLost === true) return void tally.history.add(request, false);
       const isJudgedAlone = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
       addAnswer(tally, request, reply, path, isAgain === true || isJudgedAlone);
     },

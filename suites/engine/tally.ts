@@ -2,15 +2,15 @@ import { defined } from '../../schemas/defined.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { createChanges, type Changes } from '../model/changes.ts';
 import { isLimiterAnswer } from '../expectations.ts';
-import { createHistory, type Nth } from '../explain/history.ts';
+import { createHistory, namesOf, type Nth } from '../explain/history.ts';
 import type { Facts } from '../facts.ts';
-import { authorizationOf, factsOf } from '../facts-of-request.ts';
+import { factsOf } from '../facts-of-request.ts';
 import type { Cover, Finding, Table } from '../judge.ts';
 import type { Known } from '../known.ts';
 import type { Origin } from '../model/factors.ts';
 import { showsEntity } from '../named-answers.ts';
 import { originOf } from '../model/path.ts';
-import { fingerprint, type Request } from '../request.ts';
+import type { Request } from '../request.ts';
 import type { AnswerRow, LookupRow, Refinement } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { earlierRun, failed, inconclusive, otherRun, pass, type Verdict } from '../verdict.ts';
@@ -80,19 +80,6 @@ export interface Tally {
 
 const MAX_FAILURES = 5;
 
-/** A name for the lookup. Other header fields make it another one: what is wrong then is not that it is repeated. */
-function nameOf(request: Request, { callerKeys }: Known): string {
-  const { credential, misplaced, body, target, headers, fieldNames } = request;
-  if (misplaced !== undefined || body !== undefined) return fingerprint(request);
-  const fields = JSON.stringify([headers, fieldNames]);
-  // A transcript has the shell form of a field only.
-  const field =
-    credential.as === 'header'
-      ? `${credential.shell} ${credential.key?.name ?? ''}`
-      : authorizationOf(credential, callerKeys[0]);
-  return `${field} ${target} ${fields}`;
-}
-
 /**
  * Creates the tally of a run before its first answer.
  *
@@ -128,10 +115,10 @@ export function addAnswer(
   path?: string,
   isAgain = false,
 ): readonly Finding[] {
-  const { known, table, changes, history, log, silent, answeredCorrectly } = tally;
+  const { table, changes, history, log, silent, answeredCorrectly } = tally;
   const isRefused = isLimiterAnswer(request.endpoint, answer);
-  history.add(request, !isRefused);
-  if (path !== undefined && !isAgain) log.push({ request, reply: answer, path, nth: history.nth(request) });
+  const { nth, name: asked } = history.add(request, !isRefused);
+  if (path !== undefined && !isAgain) log.push({ request, reply: answer, path, nth });
   for (const { row, facts, reply, ...one } of silent.splice(0)) {
     const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
     note(tally, { row, verdict }, facts, { ...one, reply });
@@ -140,7 +127,7 @@ export function addAnswer(
   if (judged === undefined) return [];
   const { facts } = judged;
   let { all } = judged;
-  const name = `${nameOf(request, known)}${changes.concerns(request) ? ` ${facts.kind}` : ''}`;
+  const name = changes.concerns(request) ? `${asked} ${facts.kind}` : asked;
   const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
   if (answeredCorrectly.has(name) && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
   if (isCorrect) answeredCorrectly.add(name);
@@ -164,7 +151,7 @@ function judge(
   if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !changes.isOfOtherRun(answer))
     return right ?? judged[0];
   const { facts, all } = judged[0];
-  const verdict = answeredCorrectly.has(nameOf(request, known)) ? otherRun : earlierRun;
+  const verdict = answeredCorrectly.has(namesOf(request, known).name) ? otherRun : earlierRun;
   return { facts, all: all.map((one) => (one.verdict.kind === 'failed' ? { ...one, verdict } : one)) };
 }
 

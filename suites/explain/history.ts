@@ -1,7 +1,7 @@
 import { endpoints } from '../../schemas/endpoints.ts';
 import { authorizationOf } from '../facts-of-request.ts';
 import type { Known } from '../known.ts';
-import { fingerprint, type Request } from '../request.ts';
+import { fingerprint, queryOf, type Request } from '../request.ts';
 
 /**
  * How often something was asked for with this key, this time included: the id, the URL, and the URL with the same header
@@ -19,43 +19,66 @@ export const LATER = 3;
 /** Counts how often a run asked for each id. */
 export function createHistory(known: Known) {
   const counts = new Map<string, { certain: number; possible: number }>();
-  const countOf = (name: string) => counts.get(name) ?? { certain: 0, possible: 0 };
+  const countOf = (name: string) => {
+    const before = counts.get(name);
+    if (before !== undefined) return before;
+    const none = { certain: 0, possible: 0 };
+    counts.set(name, none);
+    return none;
+  };
   const nthOf = (name: string) => {
     const { certain, possible } = countOf(name);
     return certain === possible ? certain : undefined;
   };
-  const namesOf = (request: Request) => {
-    const who = authorizationOf(request.credential, known.callerKeys[0]);
-    const isPlain = request.misplaced === undefined && request.body === undefined;
-    const url = isPlain ? `${who} ${request.target}` : fingerprint(request);
-    return {
-      id: `${who} ${request.endpoint} ${idOf(request)}`,
-      url,
-      request: `${url} ${JSON.stringify([request.headers, request.fieldNames])}`,
-    };
-  };
+  const placeOf = ({ id, url, name }: Names): Nth => ({
+    id: nthOf(id),
+    url: nthOf(url),
+    request: nthOf(name),
+  });
   return {
-    /** @param isCertain whether the target has surely counted it */
-    add: (request: Request, isCertain: boolean): void => {
-      for (const name of Object.values(namesOf(request))) {
-        const { certain, possible } = countOf(name);
-        counts.set(name, { certain: certain + (isCertain ? 1 : 0), possible: possible + 1 });
+    /**
+     * @param isCertain whether the target has surely counted it
+     * @returns its place, and a name for the lookup: other header fields make it another one
+     */
+    add: (request: Request, isCertain: boolean): { readonly nth: Nth; readonly name: string } => {
+      const names = namesOf(request, known);
+      for (const name of [names.id, names.url, names.name]) {
+        const count = countOf(name);
+        if (isCertain) count.certain++;
+        count.possible++;
       }
+      return { nth: placeOf(names), name: names.name };
     },
     /** Its place after `add`. */
-    nth: (request: Request): Nth => {
-      const { id, url, request: same } = namesOf(request);
-      return { id: nthOf(id), url: nthOf(url), request: nthOf(same) };
-    },
+    nth: (request: Request): Nth => placeOf(namesOf(request, known)),
     /** How often its id was asked for, lost requests included. */
-    asked: (request: Request): number => countOf(namesOf(request).id).possible,
+    asked: (request: Request): number => counts.get(idNameOf(request, known))?.possible ?? 0,
   };
 }
 
+type Names = ReturnType<typeof namesOf>;
+
+/** Names for the id that a request asks for, for its URL, and for the URL with the header fields; each with the key. */
+export function namesOf(request: Request, known: Known) {
+  const { misplaced, body, target, headers, fieldNames } = request;
+  const isPlain = misplaced === undefined && body === undefined;
+  const url = isPlain ? `${whoAsks(request, known)} ${target}` : fingerprint(request);
+  return { id: idNameOf(request, known), url, name: `${url} ${JSON.stringify([headers, fieldNames])}` };
+}
+
+const idNameOf = (request: Request, known: Known) =>
+  `${whoAsks(request, known)} ${request.endpoint} ${idOf(request)}`;
+
+/** The key as it is presented. A transcript has the shell form of a field only. */
+const whoAsks = ({ credential }: Request, { callerKeys }: Known) =>
+  credential.as === 'header'
+    ? `${credential.shell} ${credential.key?.name ?? ''}`
+    : authorizationOf(credential, callerKeys[0]);
+
 /** The id that a lookup asks for, in lower case; the value as sent if it is none. */
-export function idOf({ endpoint, target }: Request): string {
-  const { parameter } = endpoints[endpoint];
-  const query = target.split(/\?(.*)/s)[1] ?? '';
+export function idOf(request: Request): string {
+  const { parameter } = endpoints[request.endpoint];
+  const query = queryOf(request);
   const part = query.split('&').find((one) => one.startsWith(`${parameter}=`));
   const raw = part?.slice(parameter.length + 1) ?? query;
   try {
