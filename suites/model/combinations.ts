@@ -17,6 +17,8 @@ const isAlike = ({ levels }: Factor, one: string, other: string): boolean =>
 interface GroupedFactor extends Factor {
   /** For each level, the number of the one that stands for it. */
   readonly numbers: ReadonlyMap<string, number>;
+  /** By that number, the levels of the group. */
+  readonly members: readonly (readonly string[])[];
 }
 
 export function inGroups(factor: Factor): GroupedFactor {
@@ -26,6 +28,7 @@ export function inGroups(factor: Factor): GroupedFactor {
     ...factor,
     names,
     numbers: new Map(factor.names.map((level) => [level, names.indexOf(first(level))])),
+    members: names.map((name) => factor.names.filter((level) => first(level) === name)),
   };
 }
 
@@ -40,12 +43,12 @@ export function createSpace(all: readonly Factor[], isFeasible: IsFeasible, seed
   const isRowFeasible = feasibleRows(factors, isFeasible);
   const made: (readonly Combination[])[] = [];
   const numberings: Numbering[] = [];
-  /** The next level of the group of this one; the level itself without a group. */
-  const nextLike = (factor: Factor, level: string): string => {
-    const members = Object.keys(factor.levels).filter((one) => isAlike(factor, one, level));
-    if (members.length < 2) return level;
-    const turn = turns.get(level) ?? Math.abs(seed);
-    turns.set(level, turn + 1);
+  /** The next of these levels, which are a group. */
+  const nextOf = (members: readonly string[]): string => {
+    const [first] = members as readonly [string];
+    if (members.length < 2) return first;
+    const turn = turns.get(first) ?? Math.abs(seed);
+    turns.set(first, turn + 1);
     return members[turn % members.length]!;
   };
   const space = {
@@ -54,9 +57,7 @@ export function createSpace(all: readonly Factor[], isFeasible: IsFeasible, seed
     numbering: (strength: number): Numbering => (numberings[strength] ??= numberingOf(factors, strength)),
     /** The levels of a row. Those of a group take turns. */
     levelsIn: (row: Row): Partial<Levels> =>
-      Object.fromEntries(
-        factors.map((factor, at) => [factor.name, nextLike(factor, factor.names[row[at]!]!)]),
-      ),
+      Object.fromEntries(factors.map(({ name, members }, at) => [name, nextOf(members[row[at]!]!)])),
     /** Whether a lookup with these levels exists. */
     isFeasible: isRowFeasible,
     combinations: (strength: number): readonly Combination[] =>

@@ -247,14 +247,18 @@ function createPart(space: Space, options: PartOptions) {
     }
     return rows.push(row);
   };
-  /** The part of the pairs that so many rows covered. */
+  /** The pairs that rows of one request can cover, and the part of them that so many rows covered. */
+  let cheap: readonly Combination[] | undefined;
   let progress = { rows: -1, share: 0 };
+  const wantedIn = (all: readonly Combination[], wanted: Wanted | 'cheap') => {
+    const levels = levelsWanted(factors, wanted, options);
+    return all.filter(({ row }) => hasOnly(row, levels));
+  };
   /** Begins to cover combinations of so many factors. */
   const begin = (strength: number, wanted: Wanted) => {
     const numbering = space.numbering(strength);
     const all = space.combinations(strength);
-    const levels = wanted === 'all' ? undefined : levelsWanted(factors, wanted, options);
-    const list = rotated(levels === undefined ? all : all.filter(({ row }) => hasOnly(row, levels)), seed);
+    const list = rotated(wanted === 'all' ? all : wantedIn(all, wanted), seed);
     const left = { numbering, list, isLeft: new Uint8Array(numbering.size) };
     for (const { code } of list) left.isLeft[code] = 1;
     open.set(strength, left);
@@ -289,8 +293,7 @@ function createPart(space: Space, options: PartOptions) {
     progress: (): number => {
       if (progress.rows !== rows.length) {
         const { isLeft } = open.get(1) ?? begin(1, 'all');
-        const levels = levelsWanted(factors, 'cheap', options);
-        const cheap = space.combinations(1).filter(({ row }) => hasOnly(row, levels));
+        cheap ??= wantedIn(space.combinations(1), 'cheap');
         const missing = cheap.filter(({ code }) => isLeft[code] === 1).length;
         progress = { rows: rows.length, share: 1 - missing / cheap.length };
       }

@@ -32,9 +32,7 @@ export function requestsOf(
   pick?: number,
 ): fc.Arbitrary<Request> {
   const { parameter } = endpoints[endpoint];
-  const text = fc
-    .tuple(idsOf(endpoint, levels, known, pick), fc.array(fc.boolean(), { minLength: 1, maxLength: 32 }))
-    .map(([id, flags]) => spellingLevels[levels['id spelling']]!.spell(id, flags));
+  const text = spellingLevels[levels['id spelling']]!.spelled(idsOf(endpoint, levels, known, pick));
   // With another partner's entities, the number is that of an entity.
   const isEntity = pick !== undefined && levels.key !== 'active' && findsEntities(endpoint, levels);
   const tokenPick = isEntity ? 0 : pick;
@@ -42,14 +40,15 @@ export function requestsOf(
     levels.malformation === 'none'
       ? text.map((value): string | undefined => `${parameter}=${value}`)
       : malformed(endpoint, levels, text, pick);
+  const further = levels.query === 'alone' ? fc.constant('') : fc.constantFrom(...extras);
   return fc
-    .tuple(query, presentationsOf(levels, known, tokenPick), fc.constantFrom(...extras))
-    .map(([asked, { changes, query: further }, extra]) => {
+    .tuple(query, presentationsOf(levels, known, tokenPick), further)
+    .map(([asked, { changes, query: appended }, extra]) => {
       const parts = [
         levels.query === 'extra parameter before' ? extra : undefined,
         asked,
         levels.query === 'extra parameter after' ? extra : undefined,
-        further,
+        appended,
       ].filter((part) => part !== undefined);
       // An empty part beside others would be a broken query.
       const used = parts.length > 1 ? parts.filter((part) => part !== '') : parts;

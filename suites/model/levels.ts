@@ -1,4 +1,4 @@
-import type * as fc from 'fast-check';
+import * as fc from 'fast-check';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { KeyFact, RawFacts } from '../facts.ts';
 import { queryFacts } from '../facts-of-request.ts';
@@ -246,26 +246,34 @@ export const depositSituations: LevelTable<SituationLevel> = {
 export interface SpellingLevel extends Level {
   /** Whether the id needs letters. */
   readonly needsLetters?: true;
-  readonly spell: (id: string, flags: readonly boolean[]) => string;
+  readonly spelled: (ids: fc.Arbitrary<string>) => fc.Arbitrary<string>;
 }
+
+/** Some letters or characters of an id are written in another way. */
+const withFlags =
+  (spell: (id: string, flags: readonly boolean[]) => string): SpellingLevel['spelled'] =>
+  (ids) =>
+    fc
+      .tuple(ids, fc.array(fc.boolean(), { minLength: 1, maxLength: 32 }))
+      .map(([id, flags]) => spell(id, flags));
 
 /** Letters of an id that is spelled in another case. */
 const cased = { needsLetters: true, facts: () => ({ isCased: true }) } as const;
 
 /** How the id is written. */
 export const spellingLevels: LevelTable<SpellingLevel> = {
-  'lower case': { spell: (id) => id },
-  'upper case': { ...cased, spell: (id) => id.toUpperCase() },
+  'lower case': { spelled: (ids) => ids },
+  'upper case': { ...cased, spelled: (ids) => ids.map((id) => id.toUpperCase()) },
   'mixed case': {
     ...cased,
-    spell: (id, flags) => {
+    spelled: withFlags((id, flags) => {
       const text = withLetterCase(id, flags);
       return [id.toLowerCase(), id.toUpperCase()].includes(text) ? withLetterCase(id, [true, false]) : text;
-    },
+    }),
   },
   'percent-encoded': {
     facts: () => ({ isEncoded: true, isOpen: true }),
-    spell: (id, flags) => percentEncoded(id, flags.includes(true) ? flags : [true]),
+    spelled: withFlags((id, flags) => percentEncoded(id, flags.includes(true) ? flags : [true])),
   },
 };
 
