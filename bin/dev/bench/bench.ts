@@ -1,4 +1,4 @@
-/** Measures the installed package and other servers (`npm run bench`). Needs Linux, an idle machine and half an hour. */
+/** Measures the installed package and bare servers (`npm run bench`). Needs Linux, an idle machine and half an hour. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { limitsOf } from '../../canary.ts';
 import { install } from '../package/install.ts';
 import { readJson } from '../paths.ts';
 import { bareCost, buildFirstRelease, marginalCost, processorOf } from './processor.ts';
-import { bareHttp, barePolka, load, others, thisPackage, start } from './servers.ts';
+import { bareHttp, barePolka, load, thisPackage, start } from './servers.ts';
 
 /** Figures of one measurement, by column. */
 type Sample = Readonly<Record<string, number>>;
@@ -21,7 +21,7 @@ type Sample = Readonly<Record<string, number>>;
 type Rows = Readonly<Record<string, () => Promise<Sample>>>;
 
 const { folder, command } = await install();
-const servers = [bareHttp, thisPackage(command), ...others];
+const servers = [bareHttp, thisPackage(command)];
 const run = promisify(execFile);
 
 /** Runs a command line and returns the seconds from the start of its process to its exit. */
@@ -73,7 +73,7 @@ async function limitedRun(limits: FixtureLimits, isStated: boolean, delay = 0, f
   const known = isStated ? served : fixtureFile('known', oneKey);
   const record = join(folder, 'run.json');
   const server = thisPackage(command, '--fixture', served, '--delay', String(delay));
-  await using running = await start(server, folder);
+  await using running = await start(server);
   const verify = `verify ${running.origin} --fixture ${known} --seed 1${flags}`;
   const seconds = await timed(`${verify} --report json=${record}`);
   const { requests, strength = 0, requirements } = readJson<RunRecord>(record);
@@ -124,7 +124,7 @@ const parts: Readonly<Record<string, Rows>> = {
     servers,
     ({ name }) => name,
     async (server) => {
-      await using running = await start(server, folder);
+      await using running = await start(server);
       await load(running, WARM_UP);
       return { ...(await load(running, { duration: 3 })), ...running.usage() };
     },
@@ -134,7 +134,7 @@ const parts: Readonly<Record<string, Rows>> = {
       [barePolka, ...servers],
       ({ name }) => `${name}, to the first 200`,
       async (server) => {
-        await using running = await start(server, folder);
+        await using running = await start(server);
         return { seconds: running.seconds };
       },
     ),
@@ -145,7 +145,7 @@ const parts: Readonly<Record<string, Rows>> = {
     '`--help`': async () => ({ seconds: await timed('--help') }),
     '`npx ib-conformance verify`, to its first request': timeToFirstRequest,
     '`verify` of a URL, 1,000 requests': async () => {
-      await using running = await start(thisPackage(command, '--limits', 'off'), folder);
+      await using running = await start(thisPackage(command, '--limits', 'off'));
       return { seconds: await timed(`${verifyCommand(running)} ${SUITES} --max-requests 1000`) };
     },
     '`verify` of the built-in mock': async () => ({ seconds: await timed('verify --seed 1') }),
@@ -155,7 +155,7 @@ const parts: Readonly<Record<string, Rows>> = {
     (cases) => `${thousands(cases)} cases`,
     async (cases) => {
       const [record, peak] = [join(folder, 'run.json'), join(folder, 'peak')];
-      await using running = await start(thisPackage(command, '--limits', 'off'), folder);
+      await using running = await start(thisPackage(command, '--limits', 'off'));
       const bare = await load(running, WARM_UP);
       const flags = `--cases ${cases} --no-canary ${SUITES} --report json=${record}`;
       const watch = new URL('../../testing/peak-memory.mjs', import.meta.url).href;
@@ -183,7 +183,7 @@ const parts: Readonly<Record<string, Rows>> = {
     ).map(([name, measure]) => [
       name,
       async () => {
-        await using running = await start(thisPackage(command, '--limits', 'off'), folder);
+        await using running = await start(thisPackage(command, '--limits', 'off'));
         return { 'processor µs a request': await measure(running) };
       },
     ]),
@@ -207,13 +207,13 @@ const parts: Readonly<Record<string, Rows>> = {
       const path = `/api/ib/user-status?user_id=${users[0]!.user_id}`;
       const { key } = apiKeys.find(({ partner, state }) => partner !== null && state === 'active')!;
       const server = thisPackage(command, '--limits', 'off', '--fixture', file);
-      await using running = await start(server, folder, { path, key });
+      await using running = await start(server, { path, key });
       return { 'seconds to the first 200': running.seconds, ...running.usage() };
     },
   ),
   soak: {
     'ib-conformance': async () => {
-      await using running = await start(thisPackage(command, '--limits', 'off'), folder);
+      await using running = await start(thisPackage(command, '--limits', 'off'));
       await load(running, { amount: SOAK_REQUESTS / 10 });
       const early = running.usage()['memory, MB'];
       await load(running, { amount: (SOAK_REQUESTS / 10) * 9 });

@@ -1,10 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import manifest from '../../../package.json' with { type: 'json' };
 import { root } from '../paths.ts';
 
 /** A lookup that every server answers with 200, with a key of the built-in fixture. */
@@ -16,17 +14,14 @@ const member = {
 /** A server to measure. It answers the lookup on loopback, without logs. */
 export interface Server {
   readonly name: string;
-  /** Package to install by npm, if it needs one. */
-  readonly install?: string;
-  /** Returns the command line. A program without a slash is in the `node_modules/.bin` of the installed package. */
-  readonly argv: (port: string) => readonly string[];
+  /** Returns the program and its arguments. */
+  readonly argv: (port: string) => readonly [program: string, ...words: string[]];
 }
 
 const nodeScript = (name: string, script: string): Server => ({
   name,
   argv: (port) => [process.execPath, '-e', script, port],
 });
-const openApi = join(root, 'schemas/openapi.json');
 
 export const bareHttp = nodeScript(
   'bare node:http',
@@ -35,33 +30,17 @@ const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store'
 require('node:http').createServer((_, response) => response.writeHead(200, headers).end(body)).listen(Number(process.argv[1]), '127.0.0.1');`,
 );
 
-export const barePolka: Server = {
-  ...nodeScript(
-    'bare polka',
-    `const body = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+export const barePolka = nodeScript(
+  'bare polka',
+  `const body = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
 require('polka')().get('/api/ib/user-status', (_, response) => response.end(body)).listen(Number(process.argv[1]), '127.0.0.1');`,
-  ),
-  install: `polka@${manifest.devDependencies.polka}`,
-};
+);
 
 /** Returns the mock of this package; `command` is the installed program. */
 export const thisPackage = (command: string, ...flags: readonly string[]): Server => ({
   name: 'ib-conformance',
   argv: (port) => [command, 'mock', '--port', port, '--log', 'silent', ...flags],
 });
-
-export const others: readonly Server[] = [
-  {
-    name: 'Prism',
-    install: '@stoplight/prism-cli',
-    argv: (port) => ['prism', 'mock', openApi, '--port', port, '--host', '127.0.0.1', '-v', 'silent'],
-  },
-  {
-    name: 'Mockoon',
-    install: '@mockoon/cli',
-    argv: (port) => ['mockoon-cli', 'start', '--data', openApi, '--port', port, '--disable-log-to-file'],
-  },
-];
 
 let lastPort = 24_000;
 const POLL_MS = 2;
@@ -70,19 +49,16 @@ const TIMEOUT_MS = 60_000;
 /**
  * Starts a server and waits for its first 200.
  *
- * @param folder where to install packages
  * @param lookup a request that gets 200
  * @throws Error if it exits or does not answer 200 within a minute
  */
-export async function start({ name, install, argv }: Server, folder: string, lookup = member) {
-  const home = install === undefined ? folder : installOnce(install, folder);
+export async function start({ name, argv }: Server, lookup = member) {
   const port = String((lastPort += 1));
-  const [program = '', ...rest] = argv(port);
-  const command = program.includes('/') ? program : join(home, 'node_modules/.bin', program);
+  const [program, ...words] = argv(port);
   const origin = `http://127.0.0.1:${port}`;
   const begin = performance.now();
   // A separate process group: the program may start other processes, which have to end too.
-  const child = spawn(command, rest, { cwd: home, stdio: 'ignore', detached: true });
+  const child = spawn(program, words, { cwd: root, stdio: 'ignore', detached: true });
   const exited = once(child, 'exit');
   const end = async () => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
@@ -108,16 +84,6 @@ async function isUp(url: string, key: string): Promise<boolean> {
   const response = await fetch(url, { headers }).catch(() => undefined);
   await response?.arrayBuffer();
   return response?.status === 200;
-}
-
-/** Installs a package on first use and returns its folder. */
-function installOnce(name: string, folder: string): string {
-  const home = join(folder, name.replace(/\W/g, ''));
-  if (mkdirSync(home, { recursive: true }) !== undefined) {
-    writeFileSync(join(home, 'package.json'), '{ "private": true }\n');
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', name], { cwd: home });
-  }
-  return home;
 }
 
 /** Reads the resident memory (MB, 2^20 bytes) and the processor time (s) of a process from Linux. */
