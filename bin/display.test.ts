@@ -64,6 +64,31 @@ test('a log does not mention short waits', () => {
   assert.deepEqual(written, []);
 });
 
+test('a log has a line of progress every 10 s, and none during a wait', () => {
+  const { display, written, pass } = displayed(false);
+  const state = {
+    done: 1,
+    total: 2,
+    doing: 'x',
+    elapsedMs: 1,
+    maxRequests: Infinity,
+    maxDurationMs: Infinity,
+  };
+  for (let requests = 1; requests <= 15; requests++) {
+    display.onProgress({ ...state, requests });
+    pass(1);
+  }
+  // A scenario may take long.
+  pass(10);
+  display.onWait({ ...wait, waitMs: 8000 }, []);
+  pass(7);
+  display.onProgress({ ...state, requests: 26 });
+  assert.deepEqual(
+    written.map((text) => /\d+ requests|waiting 0:\d+/.exec(text)?.[0]),
+    ['10 requests', '15 requests', 'waiting 0:08'],
+  );
+});
+
 test('a terminal shows each second what all endpoints wait for, and no progress meanwhile', () => {
   const { display, written, pass } = displayed(true);
   display.onWait({ ...wait, waitMs: 7000 }, []);

@@ -1,12 +1,12 @@
 import { renderFailing, renderPlan, renderProgress, renderWaiting } from '../reports/index.ts';
-import type { Waiting } from '../schemas/plan.ts';
+import type { Progress, Waiting } from '../schemas/plan.ts';
 import type { RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Returns to the start of the line of a terminal, and clears it. */
 export const CLEAR_LINE = '\r\u001b[K';
 
-/** In ms: how often a terminal changes, and how often a log says that the run still waits. */
+/** In ms: how often a terminal changes, and how often a log says that the run goes on. */
 const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 10_000];
 
 /** Shorter waits are not mentioned, in ms. */
@@ -21,7 +21,7 @@ interface Shown {
 type Every = (work: () => void, ms: number) => { unref: () => void };
 
 /**
- * Shows what a run does while it lasts: on a terminal one line that changes, in a log the plan and each long wait.
+ * Shows what a run does while it lasts: on a terminal one line that changes, in a log the plan and a line every 10 s.
  * Both name the requirements that have failed so far, because the reports come after all waits.
  *
  * @param every calls a function again and again, such as `setInterval`
@@ -33,13 +33,14 @@ export function createDisplay(
 ) {
   const waits = new Map<Waiting['endpoint'], Shown>();
   const loggedAt = new Map<Waiting['endpoint'], number>();
-  let last = Number.NEGATIVE_INFINITY;
+  let last = isTerminal ? Number.NEGATIVE_INFINITY : now();
   let failing = '';
   let timer: ReturnType<Every> | undefined;
+  let progress: Progress | undefined;
   const show = (text: string) => writeError(isTerminal ? `${CLEAR_LINE}${text}` : `${text}\n`);
   const print = (text: string) => writeError(`${isTerminal ? CLEAR_LINE : ''}${text}`);
   const rest = ({ waiting, endsAt }: Shown): Waiting => ({ ...waiting, waitMs: endsAt - now() });
-  /** Shows the waits that are not over. A log has a line every 10 s for each endpoint. */
+  /** Shows the waits that are not over, or else, in a log, the progress. A log has a line every 10 s. */
   const tick = () => {
     const at = now();
     for (const [name, { endsAt }] of waits) if (endsAt <= at) waits.delete(name);
@@ -52,12 +53,21 @@ export function createDisplay(
           .slice(0, terminal.width),
       );
     if (isTerminal) return;
+    if (left.length === 0 && progress !== undefined && at - last >= LOG_MS) {
+      last = at;
+      show(renderProgress(progress, terminal.width));
+    }
     for (const one of left) {
       const { endpoint } = one.waiting;
       if (at - (loggedAt.get(endpoint) ?? -LOG_MS) < LOG_MS) continue;
       loggedAt.set(endpoint, at);
+      last = at;
       show(renderWaiting(rest(one)));
     }
+  };
+  const start = () => {
+    timer ??= every(tick, SECOND_MS);
+    timer.unref();
   };
   return {
     onPlan: (plan) => print(renderPlan(plan)),
@@ -72,12 +82,13 @@ export function createDisplay(
       // Several requests may wait for the same limiter.
       if (before !== undefined && Math.abs(endsAt - before.endsAt) < SECOND_MS) return;
       waits.set(waiting.endpoint, { waiting, endsAt });
-      timer ??= every(tick, SECOND_MS);
-      timer.unref();
+      start();
       tick();
     },
     onProgress: (state) => {
-      if (!isTerminal || now() - last < FRAME_MS || waits.size > 0) return;
+      progress = state;
+      if (!isTerminal) return start();
+      if (now() - last < FRAME_MS || waits.size > 0) return;
       last = now();
       show(renderProgress(state, terminal.width));
     },
