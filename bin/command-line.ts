@@ -22,7 +22,9 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   const parser = yargs()
     .scriptName('ib-conformance')
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.');
-  register(parser, commands, choose, completion)
+  // Every command takes time: a command that was named is enough, but the shell completes the name of any.
+  const named = completion === undefined ? commands.filter((one) => nameOf(one) === argv[0]) : [];
+  register(parser, named.length > 0 ? named : commands, choose, completion)
     .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
     .version(version)

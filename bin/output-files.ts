@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -60,7 +59,7 @@ async function writerFor(file: string, mode: number | undefined): Promise<Pendin
   const overwrite = direct((text) => fs.writeFile(place, text));
   // Pipes and devices cannot be replaced.
   if (existing?.isFile() === false) return overwrite;
-  const temporary = join(dirname(place), `.ib-conformance-${randomBytes(6).toString('hex')}.part`);
+  const temporary = join(dirname(place), `.ib-conformance-${crypto.randomUUID()}.part`);
   temporaryFiles.add(temporary);
   try {
     await fs.writeFile(temporary, '', { mode: mode ?? 0o666, flag: 'wx' });

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
+import { sha256 } from './digest.ts';
 
 /** The transport resets the connection, never sends the response, or closes the connection within the body. */
 export type TransportFault = 'reset' | 'timeout' | 'truncate';
@@ -85,8 +85,7 @@ const HASH_BYTES = 6;
 
 /** Hashes values to a number from 0 to below 1, evenly distributed. */
 function hashToUnit(from: readonly (string | number)[]): number {
-  const digest = createHash('sha256').update(JSON.stringify(from)).digest();
-  return digest.readUIntBE(0, HASH_BYTES) / 2 ** (8 * HASH_BYTES);
+  return sha256(JSON.stringify(from)).readUIntBE(0, HASH_BYTES) / 2 ** (8 * HASH_BYTES);
 }
 
 /** Formats an action as in a spec: `503`, `reset`, `slow:250ms`. */

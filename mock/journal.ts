@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { defined } from '../schemas/defined.ts';
 import { carriesSecret, redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
 import { reasonOf } from './answer.ts';
 import { chaosName } from './chaos.ts';
+import { sha256 } from './digest.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
@@ -162,7 +162,7 @@ export function createEntry(
 
 const toMicroseconds = (ms: number) => Math.round(ms * 1000) / 1000;
 
-const digestOf = (credential: string) => createHash('sha256').update(credential).digest('hex').slice(0, 12);
+const digestOf = (credential: string) => sha256(credential).toString('hex').slice(0, 12);
 
 /** Converts Retry-After, a number of seconds or a date, to seconds (RFC 9110, 10.2.3). */
 function secondsOf(retryAfter: string, at: number): number {

@@ -315,7 +315,7 @@ describe('as a process', () => {
 
   for (const [what, script, pattern] of [
     ['a deleted working directory', 'cd "$1" && rmdir "$1"', /: the working directory was deleted: change/],
-    ['a limit of 24 open files', 'ulimit -n 24', /: (?:too many open files|cannot start: EMFILE)/],
+    ['a limit of 20 open files', 'ulimit -n 20', /: (?:too many open files|cannot start: EMFILE)/],
   ] as const)
     test(`${what} is reported, with exit code 2`, () => {
       const place = mkdtempSync(join(folder, 'place-'));

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
@@ -272,8 +271,8 @@ async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags
   if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
     throw wrongUsage(`--admin-port ${adminPort}: --port uses it; omit --admin-port or give another port`);
   const { isLoopback } = await import('../../mock/server.ts');
-  const newToken =
-    adminToken === undefined && !isLoopback(host) ? randomBytes(18).toString('base64url') : undefined;
+  const randomToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('base64url');
+  const newToken = adminToken === undefined && !isLoopback(host) ? randomToken() : undefined;
   return { admin: { port: adminPort, token: adminToken ?? newToken }, newToken };
 }
 

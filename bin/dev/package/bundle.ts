@@ -1,6 +1,7 @@
-import { cpSync, existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { build, type BuildOptions, type Metafile } from 'esbuild';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, resolve } from 'node:path';
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
 import { distFolder, root } from '../paths.ts';
 
 /** Files that the bundle reads at run time, by their path in its folder. */
@@ -15,12 +16,43 @@ const FILE_URL = "const __fileUrl=require('node:url').pathToFileURL(__filename).
 /** The entry points of the API. */
 const api = { index: 'bin/api/index.ts', mock: 'mock/index.ts', 'node-test': 'bin/api/node-test.ts' };
 
+/** What most entry points and commands load, with all that it imports. */
+const common = [
+  'mock/server.ts',
+  'bin/commands/flags.ts',
+  'bin/exit-codes.ts',
+  'bin/fixture-file.ts',
+  'bin/output-files.ts',
+  'bin/url-and-headers.ts',
+  'bin/version.ts',
+];
+
+/**
+ * Imports `common` in each entry point and in each module that is imported dynamically. What the same ones load becomes
+ * one chunk, so that a start reads few files.
+ */
+const withCommon: Plugin = {
+  name: 'with-common',
+  setup(bundler) {
+    bundler.onResolve({ filter: /\.ts$/ }, ({ path, kind, resolveDir }) =>
+      kind === 'entry-point' || kind === 'dynamic-import'
+        ? { path: resolve(resolveDir, path), namespace: 'with-common' }
+        : undefined,
+    );
+    bundler.onLoad({ filter: /./, namespace: 'with-common' }, ({ path }) => {
+      const imports = common.map((file) => `import ${JSON.stringify(join(root, file))};`);
+      return { contents: `${imports.join('')}export * from ${JSON.stringify(path)};`, resolveDir: root };
+    });
+  },
+};
+
 /** Options by module format. Commands are imported dynamically, so each has its own chunk. */
 const formats = {
   esm: {
     entryPoints: { ...api, main: 'bin/main.ts', 'self-test-worker': 'bin/self-test.ts' },
     outExtension: { '.js': '.mjs' },
     splitting: true,
+    plugins: [withCommon],
     // CommonJS packages load Node's modules with `require`.
     banner: { js: CREATE_REQUIRE },
   },
@@ -56,9 +88,27 @@ export async function bundle(format: keyof typeof formats, folder = distFolder):
     metafile: true,
     logLevel: 'warning',
   });
+  const chunks = Object.keys(metafile.outputs).map((chunk) => join(root, chunk));
+  if (format === 'esm') for (const chunk of chunks) requireBuiltins(chunk);
   for (const [place, file] of Object.entries(assets)) cpSync(join(root, file), join(folder, place));
-  assertFilesExist(Object.keys(metafile.outputs).map((chunk) => join(root, chunk)));
+  assertFilesExist(chunks);
   return metafile;
+}
+
+/** Import of one name, of several, or of a whole module. */
+const IMPORT = /(?<=^|[;}\n])import(?: ([\w$]+) |(\{[^}]*\})|\*as ([\w$]+) )from"([\w:/]+)";/g;
+
+/**
+ * Loads modules of Node with `require`: an import reads all their exports, and some of these load more modules when
+ * they are read. `node:http` loads undici that way, and `node:crypto` webcrypto.
+ */
+function requireBuiltins(chunk: string): void {
+  const text = readFileSync(chunk, 'utf8');
+  const changed = text.replaceAll(IMPORT, (found, one?: string, some?: string, whole?: string, from = '') => {
+    const names = one ?? whole ?? some!.replaceAll(' as ', ':');
+    return isBuiltin(from) && from !== 'node:module' ? `const ${names}=require("${from}");` : found;
+  });
+  writeFileSync(chunk, changed);
 }
 
 /** Bundles the script of the admin page. */
