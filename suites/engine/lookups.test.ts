@@ -207,6 +207,15 @@ test('a default run repeats what has no id in each accepted form, and refused ke
     for (const version of versions) assert.ok(isTried({ key, 'id version': version }), `${key} ${version}`);
 });
 
+test('if each version but 4 is only unknown, every pair with a gate comes soon', () => {
+  const isPlain = ({ reference_id }: { readonly reference_id: string }) => reference_id[14] === '4';
+  const depositById = new Map([...builtIn.depositById].filter(([, deposit]) => isPlain(deposit)));
+  const lookups = lookupsOf('deposit-check', 1500, rows, { ...builtIn, depositById });
+  const gated = lookups.filter(({ rank, levels }) => rank === 'pair' && levels.key === 'revoked');
+  assert.ok(gated.some(({ times }) => times > 1));
+  assert.ok(lookups.some(({ rank }) => rank === 'triple'));
+});
+
 test('the search for lookups ends if no lookup covers a requirement', () => {
   const pending = rows.filter(({ id }) => id === 'pending/deposit-check/pending');
   const [deposit] = known.becoming;
