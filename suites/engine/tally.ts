@@ -353,4 +353,4 @@ const oddness = (origin: Origin | undefined) =>
   origin === undefined
     ? 100
     : (origin.path.match(/[;,][a-z ]+=/g) ?? []).length +
-      (/key=|header=|malformation=/.test(origin.path) ? 0.5 : 0);
+      5 * (origin.path.match(/key=|header=|malformation=/g) ?? []).length;

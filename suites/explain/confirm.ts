@@ -101,8 +101,9 @@ async function tryNew(prober: Prober, levels: Levels, { most, ...how }: Try) {
     const { failed, of } = shareOf(trials);
     const isClear = failed === of || (failed >= ENOUGH && of - failed >= ENOUGH);
     if (of >= most || (of >= MIN_TRIALS && isClear)) break;
-    if (!how.isRandom && tried.has(idOf(request))) break;
-    tried.add(idOf(request));
+    const value = idOf(request) || request.target;
+    if (!how.isRandom && tried.has(value)) break;
+    tried.add(value);
     const { outcome, nth } = await prober.ask(request, levels, sendings);
     if (outcome === 'unknown') continue;
     trials.push({ request, hasFailed: outcome === 'fails' });

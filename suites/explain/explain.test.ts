@@ -7,10 +7,11 @@ import { forms, tokenOf } from '../inputs/credentials.ts';
 import { neighbours } from '../inputs/uuids.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { drawAt, pathOf } from '../model/path.ts';
-import type { Request } from '../request.ts';
+import { fingerprint, type Request } from '../request.ts';
+import { idOf } from './history.ts';
 import { answerOf } from '../testing/samples.ts';
 import { explain } from './explain.ts';
-import { failingRun, known, readingOf, rowOf, rows, seed } from './testing/fake-target.ts';
+import { countBy, failingRun, known, readingOf, rowOf, rows, seed } from './testing/fake-target.ts';
 
 /** Explains the first failure of a target with some wrong answers, and counts the requests. */
 async function explained(
@@ -18,8 +19,9 @@ async function explained(
   levels: Partial<Levels>,
   wrong: (request: Request, nth: number) => Answer | undefined,
   at: Parameters<typeof pathOf>[2] = { draw: 0 },
+  others: Parameters<typeof failingRun>[4] = [],
 ) {
-  const { failure, context, sent } = failingRun(id, levels, wrong, at);
+  const { failure, context, sent } = failingRun(id, levels, wrong, at, others);
   const found = await explain(rowOf(id), failure, context);
   return { ...found, sent: sent() };
 }
@@ -34,6 +36,8 @@ const otherText = answerOf(404, { error: 'not found' });
 const otherRefusal = answerOf(401, { error: 'Unauthorized' });
 const isPlainBearer = ({ credential }: Request) =>
   credential.as === 'caller' || (credential.as === 'key' && (credential.scheme ?? 'Bearer') === 'Bearer');
+const isBearer = ({ credential }: Request) =>
+  credential.as === 'header' ? /^bearer +\S+$/i.test(credential.value) : credential.as !== 'none';
 const isUpper = ({ target }: Request) => /=[0-9A-F-]*[A-F][0-9A-F-]*(?:&|$)/.test(target);
 
 describe('`where` lists exactly the conditions of a failure', () => {
@@ -89,6 +93,29 @@ describe('`where` lists exactly the conditions of a failure', () => {
       ['key: revoked', 'header: bearer'],
     ],
     [
+      'another status for EXECUTED deposits in upper case, with bearer too',
+      'auth/deposit-check/malformed',
+      { header: 'bearer', 'id spelling': 'upper case' },
+      (request) =>
+        isUpper(request) &&
+        depositIn(request)?.state === 'EXECUTED' &&
+        !isForeign(request) &&
+        isBearer(request)
+          ? answerOf(403, { error: 'Forbidden' })
+          : undefined,
+      ['header: bearer or BEARER or extra spaces', 'id spelling: upper case'],
+    ],
+    [
+      'own EXECUTED deposits of two versions get another shape',
+      'valid/deposit-check/shape',
+      { 'id version': '1' },
+      (request) =>
+        depositIn(request)?.state === 'EXECUTED' && /[17]/.test(idIn(request)![14]!) && !isForeign(request)
+          ? otherShape
+          : undefined,
+      ['id version: 1 or 7'],
+    ],
+    [
       'another text for each malformed header, which bearer is too',
       'auth/deposit-check/malformed',
       { header: 'bearer' },
@@ -129,6 +156,63 @@ test('if the levels of a failure have one entity only, others show that its valu
   );
   assert.deepEqual(found.where?.slice(0, -1), ['query: extra parameter before']);
   assert.match(found.where?.at(-1) ?? '', /^some ids, not all \(1 of \d+\)$/);
+});
+
+test('a lookup with another gate, which fails for its own reason, hides no condition', async () => {
+  const found = await explained(
+    'auth/deposit-check/expired',
+    { key: 'expired', situation: 'unknown', query: 'extra parameter after' },
+    ({ credential, target }) =>
+      credential.as === 'key' && credential.key.state === 'expired' && /_id=[^&]*&/.test(target)
+        ? otherRefusal
+        : undefined,
+    { draw: 0 },
+    // `reference_id=&other=1`
+    [[{ key: 'expired', malformation: 'an empty value' }, 1]],
+  );
+  assert.deepEqual(found.where, ['key: expired', 'query: extra parameter after']);
+});
+
+for (const [what, nameOf] of [
+  ['an id is asked for', idOf],
+  ['the same URL is asked for', ({ target }: Request) => target],
+  ['the same request is sent', fingerprint],
+] as const)
+  test(`a fault from the second time on that ${what}`, async () => {
+    const timesOf = countBy(nameOf);
+    const found = await explained('valid/deposit-check/repeatable', { situation: 'unknown' }, (request) =>
+      timesOf(request) > 1 ? otherText : undefined,
+    );
+    assert.equal(found.where?.at(-1), `history: from the second time on that ${what} in this run`);
+  });
+
+test('a fault from the third time on that no id is asked for', async () => {
+  const timesOf = countBy((one) => (one.credential.as === 'key' ? one.credential.key.key : '') + idOf(one));
+  const found = await explained(
+    'valid/user-status/repeatable',
+    { malformation: 'no parameter' },
+    (request) => (idOf(request) === '' && timesOf(request) > 2 ? answerOf(400, { error: 'no' }) : undefined),
+  );
+  assert.deepEqual(found.where, [
+    'malformation: no parameter or an empty value',
+    'history: from the third time on that an id is asked for in this run',
+  ]);
+});
+
+test('if some keys fail, it is not said of ids', async () => {
+  const found = await explained(
+    'auth/deposit-check/unknown-key',
+    { key: 'unknown', situation: 'unknown' },
+    (request) => {
+      const { credential } = request;
+      const isEven = credential.as === 'header' && credential.value.length % 2 === 0;
+      return isEven && readingOf(request).row.id === 'auth/deposit-check/unknown-key'
+        ? otherRefusal
+        : undefined;
+    },
+  );
+  assert.match(found.where?.at(-1) ?? '', /^some keys or their forms, not all \(\d+ of \d+\)$/);
+  assert.equal(found.separation?.ids, undefined);
 });
 
 test('a key of which too few entities show that it matters is suspected', async () => {

@@ -1,27 +1,20 @@
+import { defined } from '../../schemas/defined.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
-import { headerLevels } from '../model/levels.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { isFeasible } from '../model/feasible.ts';
+import type { Request } from '../request.ts';
 import type { LookupRow } from '../requirement.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { confirm, repeat, type Confirmed } from './confirm.ts';
-import { idOf, LATER } from './history.ts';
+import { LATER } from './history.ts';
 import { minimise, shrink } from './minimise.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
-import {
-  freshOf,
-  isAt,
-  isLike,
-  isOfEntity,
-  isSameEntity,
-  timesOf,
-  type Regime,
-  type Trial,
-} from './regime.ts';
-import { MIN_SHARE, shareOf } from './statistics.ts';
-import { alike, askFresh, timesPart, validate, type Part, type Validated } from './validate.ts';
-import { findFeature, type ValueCondition } from './values.ts';
-import { maskedBy, vary, type LevelCondition } from './vary.ts';
+import { freshOf, isAt, isLike, isOfEntity, isSameEntity, timesOf, type Regime } from './regime.ts';
+import { MIN_SHARE } from './statistics.ts';
+import { alike, timesPart, type LevelCondition, type Part } from './parts.ts';
+import { askFresh, askOtherwise, validate, type Validated } from './validate.ts';
+import { byId, someValues, valuesOf, type SomeValues } from './values.ts';
+import { maskedBy, vary } from './vary.ts';
 
 /**
  * Confirms a failure, finds its conditions, and shrinks its value.
@@ -45,18 +38,18 @@ export async function explain(
   const isLost = confirmed.times === undefined || confirmed.regime.share.failed === 0;
   if (repeats.failed === 1 && isLost) return intermittent;
   // Even many draws show nothing.
-  if (isTooRare(confirmed.regime)) return { ...intermittent, ...recorded(NOTHING, confirmed.trials) };
+  if (isTooRare(confirmed.regime))
+    return {
+      ...intermittent,
+      ...recorded(NOTHING, await someValues(prober, confirmed.levels, confirmed.trials)),
+    };
   const levels = await minimise(prober, confirmed.levels, confirmed.regime);
   if (!isSameValue(levels, confirmed.levels)) confirmed = await confirm(prober, levels, repeats);
   const { conditions, failing } = await vary(prober, levels, confirmed.regime);
-  const { checked, regime, partial } = await settled(prober, conditions, failing, { ...confirmed, levels });
+  const { checked, regime, some } = await settled(prober, conditions, failing, { ...confirmed, levels });
   const shrunk = await shrink(prober, plainOf(prober, levels), regime);
   const isOnlyOnce = checked.where.some((part) => part.kind === 'times' && part.times.isOnly);
-  return {
-    ...(isOnlyOnce ? {} : intermittent),
-    ...recorded(checked, partial),
-    ...shrunk,
-  };
+  return { ...(isOnlyOnce ? {} : intermittent), ...recorded(checked, some), ...shrunk };
 }
 
 const NOTHING: Validated = { where: [], suspected: [], without: [] };
@@ -88,13 +81,13 @@ async function settled(
   conditions: readonly LevelCondition[],
   failing: readonly Levels[],
   confirmed: Confirmed,
-): Promise<{ readonly checked: Validated; readonly regime: Regime; readonly partial: readonly Trial[] }> {
-  const { parts, regime, partial } = await completed(prober, conditions, failing, confirmed);
+): Promise<{ readonly checked: Validated; readonly regime: Regime; readonly some: SomeValues | undefined }> {
+  const { parts, regime, some } = await completed(prober, conditions, failing, confirmed);
   const checked = await validate({ prober, levels: confirmed.levels, regime }, parts);
   const kept = new Set<Part>([...checked.where, ...checked.suspected]);
   const dropped = conditions.filter((one) => isOfEntity(one.factor) && !kept.has(one));
-  if (dropped.length === 0 || partial.length > 0 || regime.fits !== undefined)
-    return { checked, regime, partial };
+  if (dropped.length === 0 || some !== undefined || regime.fits !== undefined)
+    return { checked, regime, some };
   // With other levels some entities pass, and others fail: their values may differ.
   const others = dropped.flatMap(({ passing }) => passing);
   const rest = conditions.filter((one) => !dropped.includes(one));
@@ -119,14 +112,19 @@ async function completed(
   const isTried = regime.isRandom || early !== undefined;
   const isFailing = (one: ReturnType<typeof seen>[number]) =>
     failing.some((some) => isLike(some)(one)) && (times === undefined || isAt(times, one));
-  const { feature, partial } = isTried
-    ? { feature: early, partial: [] }
+  const { feature, some } = isTried
+    ? { feature: early, some: undefined }
     : await valuesOf(prober, failing, regime, [trials, byId(seen().filter(isFailing))]);
+  const fits = feature !== undefined && { fits: (one: Request) => feature.holds(one) === true };
+  if (times !== undefined) {
+    await askOtherwise(prober, levels, { ...regime, ...fits }, times);
+    times = timesOf(seen()) ?? times;
+  }
   return {
-    partial,
+    some,
     regime: {
       ...regime,
-      ...(feature !== undefined && { fits: (one: Trial['request']) => feature.holds(one) === true }),
+      ...fits,
       ...(times !== undefined && { sendings: times.nth, ...freshOf(times) }),
     },
     parts: [
@@ -137,77 +135,18 @@ async function completed(
   };
 }
 
-/** If some values pass: a feature of those that fail, or lookups that show both. */
-async function valuesOf(
-  prober: Prober,
-  failing: readonly Levels[],
-  regime: Regime,
-  [trials, ids]: readonly [readonly Trial[], readonly Trial[]],
-): Promise<{ readonly feature?: ValueCondition | undefined; readonly partial: readonly Trial[] }> {
-  const [levels] = failing as readonly [Levels];
-  for (const list of hasOnlyIds(levels) ? [trials, ids] : [trials]) {
-    if (!(await isPartial(prober, levels, list))) continue;
-    const some = ids.length >= MIN_TO_HALVE ? ids.filter((_, nth) => nth % 2 === 0) : ids;
-    const feature = await findFeature(prober, failing, { ...regime, maxAsked: Infinity }, some);
-    return { feature, partial: feature === undefined ? list : [] };
-  }
-  return { partial: [] };
-}
-
-/** Whether some values pass, also when they are asked for again. */
-async function isPartial(prober: Prober, levels: Levels, trials: readonly Trial[]): Promise<boolean> {
-  const passing = trials.filter(({ hasFailed }) => !hasFailed).slice(0, 3);
-  for (const { request } of passing)
-    if ((await prober.ask(request, levels, LATER)).outcome !== 'passes') return false;
-  return passing.length > 0;
-}
-
-/** Whether lookups with these levels differ only in their ids, not in the form of a gate. */
-const hasOnlyIds = ({ malformation, header }: Levels) =>
-  malformation === 'none' && headerLevels[header]!.forms.length === 1;
-
-/** If so many values were tried, half of them are kept for the prediction. */
-const MIN_TO_HALVE = 40;
-
-/** The values that were tried, those that fail first. One fails if one of its lookups did. */
-function byId(observations: readonly Trial[]): readonly Trial[] {
-  const found = new Map<string, Trial>();
-  for (const { request, hasFailed } of observations) {
-    const id = idOf(request);
-    if (hasFailed || !found.has(id)) found.set(id, { request, hasFailed });
-  }
-  return [...found.values()].toSorted((one, other) => Number(other.hasFailed) - Number(one.hasFailed));
-}
-
-function someIds(trials: readonly Trial[]): string {
-  const { failed, of } = shareOf(trials);
-  return `some ids, not all (${failed} of ${of})`;
-}
-
-/** Maximum number of characters of a value that is shown. */
-const MAX_SHOWN = 40;
-
-/** Two values that fail and two that pass. */
-function examplesOf(trials: readonly Trial[]) {
-  const some = (isWanted: boolean) =>
-    trials
-      .filter(({ hasFailed }) => hasFailed === isWanted)
-      .slice(0, 2)
-      .map(({ request }) => idOf(request).slice(0, MAX_SHOWN));
-  return { ids: { failing: some(true), passing: some(false) } };
-}
-
+/** What to add to the judgement. */
 function recorded(
   { where, suspected, with: withAll, without }: Validated,
-  partial: readonly Trial[],
+  some: SomeValues | undefined,
 ): Partial<Judgement> {
   const words = (parts: readonly Part[]) => parts.map((part) => part.words);
-  const isSome = partial.length > 0;
-  const examples = isSome ? examplesOf(partial) : {};
   const shares = withAll === undefined || where.length === 0 ? {} : { with: withAll, without };
   return {
-    where: [...words(where), ...(isSome ? [someIds(partial)] : [])],
+    where: [...words(where), ...(some === undefined ? [] : [some.words])],
     ...(suspected.length === 0 ? {} : { suspected: words(suspected) }),
-    ...(!isSome && where.length === 0 ? {} : { separation: { ...shares, ...examples } }),
+    ...(some === undefined && where.length === 0
+      ? {}
+      : { separation: defined({ ...shares, ids: some?.ids }) }),
   };
 }

@@ -75,12 +75,12 @@ const whoAsks = ({ credential }: Request, { callerKeys }: Known) =>
     ? `${credential.shell} ${credential.key?.name ?? ''}`
     : authorizationOf(credential, callerKeys[0]);
 
-/** The id that a lookup asks for, in lower case; the value as sent if it is none. */
+/** The id that a lookup asks for, in lower case; the value as sent if it is none, and empty without one. */
 export function idOf(request: Request): string {
   const { parameter } = endpoints[request.endpoint];
   const query = queryOf(request);
   const part = query.split('&').find((one) => one.startsWith(`${parameter}=`));
-  const raw = part?.slice(parameter.length + 1) ?? query;
+  const raw = part?.slice(parameter.length + 1) ?? '';
   try {
     return decodeURIComponent(raw.replaceAll('+', ' ')).toLowerCase();
   } catch {

@@ -195,17 +195,19 @@ function createComparison(row: LookupRow, { exchange, verdict }: Failure, { know
     const right = facts === undefined ? [] : table.coverOf(facts).right;
     return (right.find((one) => one.row === row) ?? right[0])?.answer.name;
   };
-  const signature = signatureOf(factsOf(known, exchange.request));
+  const facts = factsOf(known, exchange.request);
+  const signature = signatureOf(facts);
+  const allRight = new Set(facts && table.coverOf(facts).right.map(({ answer }) => answer.name));
 
   /** Whether the failing answer would also be wrong for another lookup: if not, another answer shows nothing. */
   const isComparable = (request: Request): boolean => {
-    const facts = factsOf(known, request);
+    const others = factsOf(known, request);
     return (
-      facts !== undefined &&
-      signatureOf(facts) === signature &&
+      others !== undefined &&
+      signatureOf(others) === signature &&
       (exchange.reply.kind === 'trouble' ||
         table
-          .judge(facts, exchange.reply, known)
+          .judge(others, exchange.reply, known)
           .some((one) => one.verdict.kind === 'failed' && isRelevant(one)))
     );
   };
@@ -220,13 +222,13 @@ function createComparison(row: LookupRow, { exchange, verdict }: Failure, { know
     const wrong = found.filter((one) => one.verdict.kind === 'failed');
     if (wrong.some((one) => isRelevant(one) && aspectOf(one) === verdict.aspect)) return 'fails';
     if (wrong.some((one) => one.row === row)) return 'unknown';
-    // Several answers are correct, and this may be one that the requirement does not ask for.
-    const facts = factsOf(known, request)!;
-    const { right } = table.coverOf(facts);
-    const isAsked = right.some(
-      ({ answer }) => answer.name === signature && answer.expect(facts)(reply).kind === 'passed',
+    // Several answers are correct, and this may be one that would be wrong for the failure: it shows nothing.
+    const others = factsOf(known, request)!;
+    const { right } = table.coverOf(others);
+    const isRight = right.some(
+      ({ answer }) => allRight.has(answer.name) && answer.expect(others)(reply).kind === 'passed',
     );
-    return isAsked || right.length === 1 ? 'passes' : 'unknown';
+    return isRight || right.length === 1 ? 'passes' : 'unknown';
   };
 
   return { isComparable, outcomeOf };

@@ -29,7 +29,7 @@ export const ofSeveral: ReadonlySet<string> = new Set<FactorName>(['repetition',
 
 /** Whether a lookup has these levels, but for those that a single request does not have. */
 export const isLike =
-  (levels: Levels) =>
+  (levels: Partial<Levels>) =>
   ({ levels: others }: { readonly levels: Levels }): boolean =>
     Object.entries(levels).every(
       ([name, level]) => ofSeveral.has(name) || others[name as FactorName] === level,

@@ -33,6 +33,9 @@ const logFactorial = (n: number): number => (n < 2 ? 0 : Math.log(n) + logFactor
 
 const logChoose = (n: number, k: number) => logFactorial(n) - logFactorial(k) - logFactorial(n - k);
 
+/** How many choices of `k` of `n` there are. */
+export const choices = (n: number, k: number): number => Math.exp(logChoose(n, k));
+
 /** The two-sided probability (Fisher's exact test) that two shares differ by chance as much as these. */
 export function chanceOf(one: Share, other: Share): number {
   const failed = one.failed + other.failed;

@@ -6,8 +6,9 @@ import { answerOf } from '../testing/samples.ts';
 import { confirm, repeat } from './confirm.ts';
 import { idOf } from './history.ts';
 import { minimise } from './minimise.ts';
-import { countIds, proberOf, type Wrong } from './testing/fake-target.ts';
-import { timesPart, validate, type Part } from './validate.ts';
+import { countBy, proberOf, type Wrong } from './testing/fake-target.ts';
+import { timesPart, type Part } from './parts.ts';
+import { validate } from './validate.ts';
 import { findFeature } from './values.ts';
 import { vary } from './vary.ts';
 
@@ -48,7 +49,7 @@ describe('confirm', () => {
     ['only the second time', (nth: number) => nth === 2, { what: 'id', nth: 2, isOnly: true }],
   ] as const)
     test(`a fault per history: ${words}`, async () => {
-      const timesOf = countIds();
+      const timesOf = countBy();
       // The row about repetition owns what fails only later.
       const prober = proberOf(
         isHit(1) ? unknownDeposit : 'valid/deposit-check/repeatable',
@@ -167,6 +168,19 @@ describe('values', () => {
     const { prober, regime, trials } = await confirmed(wrong);
     const feature = await findFeature(prober, [unknown], regime, trials);
     assert.equal(feature?.words, 'value: id ends with c to f');
+  });
+
+  test('no range is named whose edge nobody could try', async () => {
+    const wrong: Wrong = (request, nth) => (nth === 0 || lastDigit(request) >= 8 ? otherText : undefined);
+    const { prober, regime } = await confirmed(wrong);
+    const findIn = async (digits: (digit: number) => boolean) => {
+      const draw: typeof prober.draw = (levels, wanted) =>
+        prober.draw(levels, wanted).filter((one) => digits(lastDigit(one)));
+      const trials = draw(unknown).map((request) => ({ request, hasFailed: lastDigit(request) >= 8 }));
+      return (await findFeature({ ...prober, draw }, [unknown], regime, trials.slice(0, 40)))?.words;
+    };
+    assert.equal(await findIn((digit) => digit !== 5), 'value: id ends with 8 to f');
+    assert.equal(await findIn((digit) => digit !== 7 && digit !== 8), undefined);
   });
 
   test('nothing simple predicts every third id', async () => {

@@ -1,30 +1,20 @@
-import { factors, plainLevels, type Levels } from '../model/factors.ts';
+import { factors, plainLevels, type FactorName, type Levels } from '../model/factors.ts';
+import type { Request } from '../request.ts';
 import { idOf, LATER } from './history.ts';
-import type { Observation, Prober } from './probe.ts';
+import type { Prober } from './probe.ts';
 import {
   drawsWith,
-  isAt,
   isSameEntity,
   sharesAt,
   shareWith,
-  timesWords,
   tryInTurn,
   type Regime,
   type Times,
   type Trial,
 } from './regime.ts';
 import { chanceOf, drawsFor, MAX_DRAWS, shareOf, SIGNIFICANT, type Share } from './statistics.ts';
-import type { ValueCondition } from './values.ts';
-import { comparable, type LevelCondition } from './vary.ts';
-
-interface TimesCondition {
-  readonly kind: 'times';
-  readonly times: Times;
-  readonly words: string;
-}
-
-/** A part of the condition of a failure. */
-export type Part = LevelCondition | TimesCondition | ValueCondition;
+import { alike, holds, type LevelCondition, type Part, type TimesCondition } from './parts.ts';
+import { comparable } from './vary.ts';
 
 /** What new lookups showed about a condition. */
 export interface Validated {
@@ -40,8 +30,6 @@ export interface Subject {
   readonly levels: Levels;
   readonly regime: Regime;
 }
-
-export const timesPart = (times: Times): Part => ({ kind: 'times', times, words: timesWords(times) });
 
 /**
  * Sends new lookups with the whole condition, and without each of its parts. A part without which one fails is no
@@ -135,24 +123,19 @@ function separatesIds(
   return failed < ids.size ? chance < SIGNIFICANT / 5 : chance <= SIGNIFICANT;
 }
 
-/** Lookups that were sent before, with all parts but one. */
-const seenWithout = (prober: Prober, { key }: Levels, parts: readonly Part[], part: LevelCondition) =>
-  prober
-    .observations()
-    .filter(
-      (one) =>
-        (one.levels.key === key || part.factor === 'key') &&
-        part.passing.some((levels) => levels[part.factor] === one.levels[part.factor]) &&
-        parts.every((other) => other === part || holds(other, one)),
-    );
-
-/** Whether a lookup has a part of a condition. */
-const holds = (part: Part, seen: Observation): boolean =>
-  part.kind === 'levels'
-    ? part.failing.includes(seen.levels[part.factor])
-    : part.kind === 'times'
-      ? isAt(part.times, seen)
-      : part.holds(seen.request) === true;
+/** Lookups that were sent before, with all parts but one. A gate that is no part may explain another answer. */
+function seenWithout(prober: Prober, levels: Levels, parts: readonly Part[], part: LevelCondition) {
+  const { factor, passing } = part;
+  const others = parts.filter((one) => one !== part);
+  const isFree = (name: FactorName) =>
+    name === factor || (name !== 'key' && others.some((one) => one.kind === 'levels' && one.factor === name));
+  const gates = factors[prober.endpoint].flatMap(({ name, isGate }) =>
+    isGate && !isFree(name) ? [name] : [],
+  );
+  return alike(prober, levels, others, gates).filter((one) =>
+    passing.some(({ [factor]: level }) => level === one.levels[factor]),
+  );
+}
 
 /** Lookups at other times of asking: those of the run, and new ones. */
 async function tryOtherTimes(
@@ -171,9 +154,30 @@ async function tryOtherTimes(
   return outside.failed > 0 || isClear ? outside : undefined;
 }
 
-/** Lookups with the same key that have these parts. */
-export const alike = (prober: Prober, { key }: Levels, parts: readonly Part[]): readonly Observation[] =>
-  prober.observations().filter((one) => one.levels.key === key && parts.every((part) => holds(part, one)));
+/** Asks for new ids in another way before: what fails then shows whether the id, the URL or the request counts. */
+export async function askOtherwise(
+  prober: Prober,
+  levels: Levels,
+  regime: Regime,
+  { nth }: Times,
+): Promise<void> {
+  const ways: readonly (readonly [Partial<Levels>, (request: Request) => Request])[] = [
+    [{ query: 'extra parameter after' }, (one) => ({ ...one, target: `${one.target}&_=2` })],
+    [{ fields: 'Accept: */*' }, (one) => ({ ...one, headers: { ...one.headers, accept: '*/*' } })],
+  ];
+  for (const [some, change] of ways) {
+    let shown = 0;
+    for (const request of prober.draw(levels, { ...regime, maxAsked: 0 }).slice(0, MAX_OTHERWISE)) {
+      if (idOf(request) === '' || shown === OTHERWISE) break;
+      for (let left = Math.max(1, nth - 1); left > 0; left--)
+        await prober.ask(change(request), { ...levels, ...some });
+      if ((await prober.ask(request, levels, nth)).outcome === 'fails') shown++;
+    }
+  }
+}
+
+/** Ids that fail in the end, for each other way to ask for them; of so many. */
+const [OTHERWISE, MAX_OTHERWISE] = [3, 8];
 
 /** Asks for ids that were hardly asked for with this key, and with the second one, until they fail. */
 export async function askFresh(

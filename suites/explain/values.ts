@@ -1,8 +1,10 @@
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
-import { idOf } from './history.ts';
+import { idOf, LATER } from './history.ts';
 import type { Regime, Trial } from './regime.ts';
 import type { Levels } from '../model/factors.ts';
+import { headerLevels, keyLevels } from '../model/levels.ts';
+import { shareOf } from './statistics.ts';
 import type { Prober } from './probe.ts';
 
 /** A property of a value, as a number between `least` and `most`. */
@@ -61,6 +63,8 @@ export interface ValueCondition {
   readonly words: string;
   /** Whether a value has it; undefined if no value between was tried. */
   readonly holds: (request: Request) => boolean | undefined;
+  /** Whether the values next to it were tried: each digit and month, but not each length. */
+  readonly isKnown: boolean;
   /** Number of new lookups without it that passed, as it predicted. */
   readonly predicted: number;
 }
@@ -103,7 +107,7 @@ export async function findFeature(
         .slice(0, most);
     const between = newOf(undefined, 4);
     const predicted = [...newOf(true, PREDICTED / 2), ...newOf(false, PREDICTED / 2)];
-    if (between.length === 0 && predicted.length < PREDICTED) return undefined;
+    if (between.length === 0 && (predicted.length < PREDICTED || !feature.isKnown)) return undefined;
     let isRight = between.length === 0;
     for (const { request, some } of between.length > 0 ? between : predicted) {
       const { outcome } = await prober.ask(request, some, regime.sendings);
@@ -122,9 +126,9 @@ function featureOf(trials: readonly Trial[], known: Known): Omit<ValueCondition,
   const passing = trials.filter(({ hasFailed }) => !hasFailed);
   if (failing.length < ENOUGH || passing.length < ENOUGH) return undefined;
   for (const feature of features) {
-    const valuesOf = (some: readonly Trial[]) =>
+    const numbersOf = (some: readonly Trial[]) =>
       some.flatMap(({ request }) => feature.of(request, known) ?? []);
-    const [bad, good] = [valuesOf(failing), valuesOf(passing)];
+    const [bad, good] = [numbersOf(failing), numbersOf(passing)];
     if (bad.length < failing.length || good.length < passing.length) continue;
     const [from, to] = [Math.min(...bad), Math.max(...bad)];
     if (good.some((one) => one >= from && one <= to)) continue;
@@ -135,9 +139,15 @@ function featureOf(trials: readonly Trial[], known: Known): Omit<ValueCondition,
       below === -Infinity ? feature.least : from,
       above === Infinity ? feature.most : to,
     ];
+    // What is between was not tried.
+    const gaps = [
+      ...(below > -Infinity && first - below > 1 ? [`${below} or less`] : []),
+      ...(above < Infinity && above - last > 1 ? [`${above} or more`] : []),
+    ];
     return {
       kind: 'value',
-      words: wordsOf(feature, first, last),
+      words: wordsOf(feature, first, last) + (gaps.length === 0 ? '' : ` (not ${gaps.join(', or ')})`),
+      isKnown: gaps.length === 0 || feature.most === Infinity,
       holds: (request) => {
         const value = feature.of(request, known);
         if (value === undefined) return undefined;
@@ -147,4 +157,87 @@ function featureOf(trials: readonly Trial[], known: Known): Omit<ValueCondition,
     };
   }
   return undefined;
+}
+
+/** If some values pass: a feature of those that fail, or what shows both. */
+export async function valuesOf(
+  prober: Prober,
+  failing: readonly Levels[],
+  regime: Regime,
+  [trials, ids]: readonly [readonly Trial[], readonly Trial[]],
+): Promise<{ readonly feature?: ValueCondition | undefined; readonly some?: SomeValues | undefined }> {
+  const [levels] = failing as readonly [Levels];
+  for (const list of hasOnlyIds(levels) ? [trials, ids] : [trials]) {
+    if (!(await isPartial(prober, levels, list))) continue;
+    const some = ids.length >= MIN_TO_HALVE ? ids.filter((_, nth) => nth % 2 === 0) : ids;
+    const feature = await findFeature(prober, failing, { ...regime, maxAsked: Infinity }, some);
+    return feature === undefined ? { some: await someValues(prober, levels, list) } : { feature };
+  }
+  return {};
+}
+
+/** Whether some values pass, also when they are asked for again. */
+async function isPartial(prober: Prober, levels: Levels, trials: readonly Trial[]): Promise<boolean> {
+  const passing = trials.filter(({ hasFailed }) => !hasFailed).slice(0, 3);
+  for (const { request } of passing)
+    if ((await prober.ask(request, levels, LATER)).outcome !== 'passes') return false;
+  return passing.length > 0;
+}
+
+/** Whether lookups with these levels differ only in their ids, not in the form of a gate. */
+const hasOnlyIds = ({ malformation, header }: Levels) =>
+  malformation === 'none' && headerLevels[header]!.forms.length === 1;
+
+/** If so many values were tried, half of them are kept for the prediction. */
+const MIN_TO_HALVE = 40;
+
+/** The values that were tried, those that fail first. One fails if one of its lookups did. */
+export function byId(observations: readonly Trial[]): readonly Trial[] {
+  const found = new Map<string, Trial>();
+  for (const { request, hasFailed } of observations) {
+    const id = idOf(request);
+    if (hasFailed || !found.has(id)) found.set(id, { request, hasFailed });
+  }
+  return [...found.values()].toSorted((one, other) => Number(other.hasFailed) - Number(one.hasFailed));
+}
+
+/** That some values fail and others pass, without a feature that separates them. */
+export interface SomeValues {
+  readonly words: string;
+  /** Two ids that fail and two that pass. */
+  readonly ids?: { readonly failing: readonly string[]; readonly passing: readonly string[] };
+}
+
+/** Maximum number of characters of a value that is shown. */
+const MAX_SHOWN = 40;
+
+/** Says how many lookups fail, and of what: of the ids, or of keys and the forms in which they are sent. */
+export async function someValues(
+  prober: Prober,
+  levels: Levels,
+  trials: readonly Trial[],
+): Promise<SomeValues> {
+  const { failed, of } = shareOf(trials);
+  const requestsOf = (isWanted: boolean) =>
+    trials.filter(({ hasFailed }) => hasFailed === isWanted).map(({ request }) => request);
+  const [failing, passing] = [requestsOf(true), requestsOf(false)];
+  const words = (what: string) => `some ${what}, not all (${failed} of ${of})`;
+  if (!(await areIds(prober, levels, failing[0], passing[0]))) return { words: words('keys or their forms') };
+  const shown = (some: readonly Request[]) => some.slice(0, 2).map((one) => idOf(one).slice(0, MAX_SHOWN));
+  return { words: words('ids'), ids: { failing: shown(failing), passing: shown(passing) } };
+}
+
+/** Whether it is the id that matters: a lookup that fails passes with the id of another. */
+async function areIds(
+  prober: Prober,
+  levels: Levels,
+  failing?: Request,
+  passing?: Request,
+): Promise<boolean> {
+  const isOneKey =
+    headerLevels[levels.header]!.forms.length === 1 && keyLevels[levels.key]!.drawn === undefined;
+  if (isOneKey || failing === undefined || passing === undefined) return true;
+  if (failing.misplaced !== undefined) return false;
+  const { outcome } = await prober.ask({ ...failing, target: passing.target }, levels, LATER);
+  return outcome === 'passes';
 }

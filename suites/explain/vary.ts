@@ -13,18 +13,8 @@ import {
   type Regime,
   type Trial,
 } from './regime.ts';
-import { chanceOf, shareOf, SIGNIFICANT } from './statistics.ts';
-
-/** Levels of a factor with which a lookup fails, while it passes with others. */
-export interface LevelCondition {
-  readonly kind: 'levels';
-  readonly factor: FactorName;
-  readonly failing: readonly string[];
-  /** All levels of lookups that pass without the condition. */
-  readonly passing: readonly Levels[];
-  /** `id spelling: upper case or mixed case` */
-  readonly words: string;
-}
+import { alike, type LevelCondition } from './parts.ts';
+import { chanceOf, choices, shareOf, SIGNIFICANT } from './statistics.ts';
 
 /** Factors that cannot matter, because another one decides the answer before. */
 export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
@@ -100,6 +90,15 @@ export function comparable(
     .find((one) => factsOfLevels(prober.endpoint, one).entity === entity && prober.isComparable(one));
 }
 
+/** A factor, with the levels that fail and those that pass. */
+interface Varied {
+  readonly factor: Factor;
+  readonly failing: string[];
+  readonly passing: Levels[];
+  /** Levels that pass with too few different ids. */
+  readonly weak: Levels[];
+}
+
 /**
  * Finds the factors of which some levels fail and others pass.
  *
@@ -112,7 +111,7 @@ export async function vary(
 ): Promise<{ readonly conditions: readonly LevelCondition[]; readonly failing: readonly Levels[] }> {
   const plain = plainLevels(prober.endpoint);
   const list = candidates(prober, levels);
-  const found: LevelCondition[] = [];
+  const found: Varied[] = [];
   const all = [levels];
   let situations = list.find(({ name }) => name === 'situation')?.names ?? [];
   const isFirst = ({ name }: Factor) => (name === 'situation' ? 0 : 1);
@@ -120,39 +119,72 @@ export async function vary(
     const { name, isGate, names } = factor;
     // Other levels of a plain gate have other right answers.
     if (isGate && levels[name] === plain[name]) continue;
-    const failing = [levels[name]];
-    const passing: Levels[] = [];
-    const weak: Levels[] = [];
+    const varied: Varied = { factor, failing: [levels[name]], passing: [], weak: [] };
     for (const level of names) {
       if (level === levels[name]) continue;
       const others = comparable(prober, { ...levels, [name]: level }, levels, situations);
       if (others === undefined) continue;
       const outcome = await probe(prober, others, levels, regime);
-      if (outcome === 'fails') {
-        failing.push(level);
-        all.push(others);
-      }
-      if (outcome === 'some fail' && isOfEntity(name)) all.push(others);
-      if (outcome === 'passes') passing.push(others);
-      if (outcome === 'too few pass') weak.push(others);
+      if (outcome === 'fails') varied.failing.push(level);
+      if (outcome === 'fails' || (outcome === 'some fail' && isOfEntity(name))) all.push(others);
+      if (outcome === 'passes') varied.passing.push(others);
+      if (outcome === 'too few pass') varied.weak.push(others);
     }
-    // Each alone has too few entities. Together they may have enough, which the validation decides.
-    if (failing.length === 1) passing.push(...weak);
-    // If others fail too, it is their values that may differ.
-    else if (isOfEntity(name)) all.push(...weak);
-    if (name === 'situation') situations = [...failing, ...names];
-    if (passing.length > 0)
-      found.push({
-        kind: 'levels',
-        factor: name,
-        failing,
-        passing,
-        words: wordsOf(factor, failing, passing.length),
-      });
+    if (name === 'situation') situations = [...varied.failing, ...names];
+    found.push(varied);
   }
-  const conditions = found.toSorted((one, other) => at(list, one) - at(list, other));
-  return { conditions, failing: all };
+  for (const one of found) all.push(...settleWeak(prober, levels, regime, one, found));
+  const conditions = found.flatMap(({ factor, ...one }) =>
+    one.passing.length === 0 ? [] : [conditionOf(factor, one)],
+  );
+  return { conditions: conditions.toSorted((one, other) => at(list, one) - at(list, other)), failing: all };
 }
+
+/**
+ * Decides about levels that pass with too few ids. If only one fails, they may have enough together, which the validation
+ * decides. If several fail, and all could do so by chance, it is the values that may differ.
+ *
+ * @returns levels of lookups that may fail
+ */
+function settleWeak(
+  prober: Prober,
+  levels: Levels,
+  regime: Regime,
+  { factor: { name }, failing, passing, weak }: Varied,
+  found: readonly Varied[],
+): readonly Levels[] {
+  const others = found.flatMap(({ factor, ...one }) =>
+    factor.name === name || one.passing.length === 0 ? [] : [conditionOf(factor, one)],
+  );
+  const having = alike(prober, levels, others, name === 'key' ? [] : ['key']);
+  const idsOf = (of: readonly string[]) => {
+    const some = having.filter((one) => of.includes(one.levels[name]));
+    const failed = new Set(some.filter(({ hasFailed }) => hasFailed).map(({ request }) => idOf(request)));
+    const tried = some
+      .filter(({ nth }) => (nth.id ?? 0) >= regime.sendings)
+      .map(({ request }) => idOf(request));
+    return { failed: failed.size, of: new Set([...failed, ...tried]).size };
+  };
+  const names = weak.map((one) => one[name]);
+  // Any so many of the levels might have been those that fail.
+  const chance =
+    chanceOf(idsOf(failing), idsOf(names)) * choices(failing.length + weak.length, failing.length);
+  if (failing.length === 1 || chance < SIGNIFICANT) {
+    passing.push(...weak);
+    return [];
+  }
+  const { failed, of } = shareWith(regime, levels);
+  if (failed < of) failing.push(...names);
+  return isOfEntity(name) ? weak : [];
+}
+
+const conditionOf = (factor: Factor, { failing, passing }: Omit<Varied, 'factor'>): LevelCondition => ({
+  kind: 'levels',
+  factor: factor.name,
+  failing,
+  passing,
+  words: wordsOf(factor, failing, passing.length),
+});
 
 const at = (list: readonly Factor[], { factor }: LevelCondition) =>
   list.findIndex(({ name }) => name === factor);

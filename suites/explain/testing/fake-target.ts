@@ -42,29 +42,44 @@ function right(request: Request): Answer {
 /** What a faulty target does: a wrong answer, no answer, or what is right. */
 export type Wrong = (request: Request, nth: number) => Reply | undefined;
 
-/** A run against a target with some wrong answers, and its first failure. */
+/**
+ * A run against a target with some wrong answers, and its first failure.
+ *
+ * @param others levels of lookups that are sent before, and the number of their example
+ */
 export function failingRun(
   id: string,
   levels: Partial<Levels>,
   wrong: Wrong,
   at: Parameters<typeof pathOf>[2] = { draw: 0 },
+  others: readonly (readonly [Partial<Levels>, number])[] = [],
 ) {
   const endpoint = id.split('/')[1] as Endpoint;
   const tally = createTally(rows, known, table);
-  const path = pathOf(endpoint, { ...plainLevels(endpoint), ...levels }, at);
   let sent = 0;
-  const send = (request: Request, isAgain = true) => {
+  const send = (request: Request, path?: string) => {
     const reply = wrong(request, sent++) ?? right(request);
-    if (reply.kind === 'answer') addAnswer(tally, request, reply, path, isAgain);
+    if (reply.kind === 'answer') addAnswer(tally, request, reply, path, path === undefined);
     else tally.history.add(request, false);
     return Promise.resolve({ request, reply });
   };
+  const sendOf = (some: Partial<Levels>, where: typeof at) => {
+    const path = pathOf(endpoint, { ...plainLevels(endpoint), ...some }, where);
+    void send(drawAt(path, known, seed), path);
+  };
+  for (const [some, pick] of others) sendOf(some, { pick });
   // A lookup may fail only when it is asked for again.
-  for (let left = 3; left > 0 && failuresOf(tally, rowOf(id)).length === 0; left--)
-    void send(drawAt(path, known, seed), false);
+  for (let left = 3; left === 3 || (left > 0 && failuresOf(tally, rowOf(id)).length === 0); left--)
+    sendOf(levels, at);
   const failure: Failure | undefined = failuresOf(tally, rowOf(id))[0];
   if (failure === undefined) throw new Error(`${id} does not fail`);
-  const context: ExplainContext = { known, seed, tally, send, isOver: () => false };
+  const context: ExplainContext = {
+    known,
+    seed,
+    tally,
+    send: (request) => send(request),
+    isOver: () => false,
+  };
   return { failure, context, sent: () => sent };
 }
 
@@ -74,12 +89,12 @@ export function proberOf(...run: Parameters<typeof failingRun>) {
   return createProber(rowOf(run[0]), failure, context);
 }
 
-/** Counts how often each id was asked for. */
-export function countIds() {
+/** Counts requests with the same name: by default, those of the same id. */
+export function countBy(nameOf: (request: Request) => string = idOf) {
   const counts = new Map<string, number>();
   return (request: Request): number => {
-    const times = (counts.get(idOf(request)) ?? 0) + 1;
-    counts.set(idOf(request), times);
+    const times = (counts.get(nameOf(request)) ?? 0) + 1;
+    counts.set(nameOf(request), times);
     return times;
   };
 }
