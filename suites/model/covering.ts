@@ -283,12 +283,12 @@ function createPart(space: Space, options: PartOptions) {
     /** The row with other levels of the factors that nothing else fixes, so that it covers more pairs. */
     enriched: (levels: Levels): Levels => {
       const left = open.get(1) ?? begin(1, 'all');
-      const cheap = factors.map(({ isCostly }) => (isCostly === true ? 0 : -1));
+      const costly = factors.map(({ isCostly }) => (isCostly === true ? 0 : -1));
       // A level that is left is chosen before others that exclude it.
       const next = left.list.find(
-        ({ code, row }) => left.isLeft[code] === 1 && row.every((level, at) => level < 0 || cheap[at]! < 0),
+        ({ code, row }) => left.isLeft[code] === 1 && row.every((level, at) => level < 0 || costly[at]! < 0),
       );
-      const start = cheap.map((level, at) => Math.max(level, next?.row[at] ?? -1));
+      const start = costly.map((level, at) => Math.max(level, next?.row[at] ?? -1));
       const row = filled(start, space, left, rows.length);
       const found = { ...levels, ...space.levelsIn(row) };
       add(row);
