@@ -83,41 +83,41 @@ test('a wrong answer in a crowd is no failure if the lookup gets it alone, too',
   assert.equal(finding.kind === 'inconclusive' && finding.reason, 'flaky');
 });
 
-/** The groups that are sent at once, without a limit, and with a limit of 16 in 2 s. */
-async function crowdsOf(limits: Known['limits'], leftMs: number): Promise<readonly (readonly Request[])[]> {
+/** The groups that are sent at once. */
+async function crowdsOf(limits: Known['limits']): Promise<readonly (readonly Request[])[]> {
   const crowds: (readonly Request[])[] = [];
   const send = async (...requests: readonly Request[]) => requests.map(() => answerOf(200, {}));
   const sendAtOnce = (...requests: readonly Request[]) => {
     crowds.push(requests);
     return send(...requests);
   };
-  await judge({ send, sendAtOnce, leftMs: () => leftMs }, { ...sampleKnown, limits });
+  await judge({ send, sendAtOnce }, { ...sampleKnown, limits });
   return crowds;
 }
 
 test('without a limit, crowds grow; with a stated limit, they have few lookups of deposits', async () => {
-  const limits = { 'deposit-check': { requests: 16, windowSeconds: 2 } };
+  const limits = (windowSeconds: number) => ({ 'deposit-check': { requests: 16, windowSeconds } });
   const figures = async (...of: Parameters<typeof crowdsOf>) =>
     (await crowdsOf(...of)).map((crowd) => [
       crowd.length,
       crowd.filter(({ endpoint }) => endpoint === 'deposit-check').length,
     ]);
   assert.deepEqual(
-    (await figures({}, 2000)).map(([size]) => size),
+    (await figures({})).map(([size]) => size),
     [16, 32, 64],
   );
-  assert.deepEqual(await figures(limits, 2000), [
+  assert.deepEqual(await figures(limits(2)), [
     [16, 4],
     [32, 4],
   ]);
-  assert.deepEqual(await figures(limits, 1999), [
-    [16, 3],
-    [32, 3],
+  assert.deepEqual(await figures(limits(20)), [
+    [16, 2],
+    [32, 2],
   ]);
 });
 
 test('the same id is looked up with the keys of two partners at once', async () => {
-  const [crowd] = await crowdsOf({}, 2000);
+  const [crowd] = await crowdsOf({});
   const partners = new Map<string, Set<string | null | undefined>>();
   for (const { target, credential } of crowd!) {
     const partner = credential.as === 'key' ? credential.key.partner : undefined;

@@ -3,7 +3,7 @@ import type { Answer, Reply } from '../answer.ts';
 import { sameAnswer } from '../expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
-import { statedLimit } from '../limits/limit.ts';
+import { SHORT_WAIT_MS, statedLimit } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
 import type { Scenario } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
@@ -16,12 +16,18 @@ const SIZES = [16, 32, 64] as const;
 /** Different entities in a crowd. Each is asked for by several callers at once. */
 const MAX_ENTITIES = 4;
 
-/** How many lookups of deposits a crowd may have: a stated limit allows few, most of all if it outlasts the run. */
-function mostDeposits(known: Known, leftMs: number): number {
+/** Lookups of deposits in the smallest crowd. */
+const MIN_DEPOSITS = 2;
+
+/** How many lookups of deposits a crowd may have: a stated limit allows few, most of all if its window is long. */
+function mostDeposits(known: Known): number {
   const limit = statedLimit('deposit-check', known);
   if (limit === undefined) return SIZES[0] / 2;
-  const share = limit.windowMs > leftMs ? 36 : 6;
-  return Math.min(SIZES[0] / 2, Math.max(2, Math.floor((limit.most * known.callerKeys.length) / share)));
+  const share = limit.windowMs > SHORT_WAIT_MS ? 100 : 6;
+  return Math.min(
+    SIZES[0] / 2,
+    Math.max(MIN_DEPOSITS, Math.floor((limit.most * known.callerKeys.length) / share)),
+  );
 }
 
 /** A crowd: different ids and keys side by side, and the same id with two partners' keys. */
@@ -49,7 +55,8 @@ function crowd(known: Known, size: number, depositsAtMost: number): readonly Req
     ...deposits.slice(0, depositsAtMost),
     ...users.slice(0, callers.length),
     ...(isFree ? [lookupOf('user-status', unknown, callers[0])] : []),
-    lookupOf('deposit-check', unknown, callers[0]),
+    // Another partner's key, or another deposit, shows a second answer too.
+    ...(depositsAtMost > MIN_DEPOSITS ? [lookupOf('deposit-check', unknown, callers[0])] : []),
   ];
   // Members never count, so that the rest of a crowd consists of them.
   const rest = repeated(users.length > 0 ? users.filter(isOwn) : few, Math.max(0, size - few.length));
@@ -137,7 +144,7 @@ export const judgeConcurrency: Scenario['run'] = async (context, known) => {
   const { suspects } = seen;
   const done = (finding: Verdict) => ({ finding, cases: seen.cases });
   const sizes = statedLimit('deposit-check', known) === undefined ? SIZES : SIZES.slice(0, 2);
-  const depositsAtMost = mostDeposits(known, context.leftMs());
+  const depositsAtMost = mostDeposits(known);
   for (const size of sizes) {
     const requests = crowd(known, size, depositsAtMost);
     const passed = seen.cases;
