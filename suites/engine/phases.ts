@@ -2,7 +2,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { drawAt } from '../model/path.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { plan } from '../limits/plan.ts';
-import { longestWindowMs } from '../limits/waiter.ts';
+import { longestWindowMs, tellLimits } from '../limits/waiter.ts';
 import type { Request } from '../request.ts';
 import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
@@ -94,6 +94,7 @@ async function walkBoth(state: RunState): Promise<void> {
     ),
   );
   await Promise.all([transitions.work(), pairs.work()]);
+  tellLimits(state.waiter);
 }
 
 /** Whether a limit makes the run wait long: what needs little of it does not come after what uses it up. */

@@ -5,6 +5,7 @@ import {
   limitOf,
   newLimits,
   nextTurn,
+  paceOf,
   reduce,
   type Asked,
   type LimitEvent,
@@ -103,6 +104,10 @@ function knowing(stated?: RateLimit, { deadline = HOUR_MS, runMs = HOUR_MS } = {
     limit: () => {
       const limit = limitOf(limits.endpoints['deposit-check']);
       return limit && [limit.most, limit.windowMs, limit.source];
+    },
+    pace: () => {
+      const { most, windowMs } = paceOf(limits.endpoints['deposit-check'])!;
+      return windowMs / (most - 1);
     },
     remarks: () => limits.remarks.map(({ kind, words }) => [kind, words]),
     ignored: () => limits.ignored,
@@ -499,4 +504,27 @@ describe('an answer that says that nothing is left', () => {
     one.send();
     assert.equal(one.turn(1), 'reply');
   });
+});
+
+test('a bucket has no window, but a pace: one request in so many ms', () => {
+  const one = knowing();
+  let [level, last] = [20, 0];
+  for (let now = 0; now < HOUR_MS; now += 1000) {
+    level = Math.min(20, level + (now - last) / 15_000);
+    last = now;
+    while (one.turn(now) === now)
+      if (level >= 1) {
+        level--;
+        one.pass(now);
+      } else one.refuse(now, { retryAfterMs: 15_000 });
+  }
+  assert.ok(Math.abs(one.pace() / 15_000 - 1) < 0.1, `${one.pace()} ms`);
+});
+
+test('a stated window that refuses early takes longer than stated', () => {
+  const one = knowing(twenty);
+  one.passMany(10, 0);
+  assert.equal(one.pace(), twenty.windowMs / 19);
+  one.refuse(20);
+  assert.ok(one.pace() > 1.2 * (twenty.windowMs / 19));
 });

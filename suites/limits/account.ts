@@ -40,6 +40,8 @@ export type SourcedLimit = RateLimit & {
   readonly source: LimitSource;
   /** The field that named it, if it is advertised. */
   readonly field?: string;
+  /** No window explains the refusals: only a 429 makes requests wait. So many passed since a time (ms). */
+  readonly pace?: RateLimit & { readonly from: number };
 };
 
 /** The limiter of an endpoint. */
@@ -50,7 +52,7 @@ export interface EndpointLimits {
   readonly learned: SourcedLimit | undefined;
   /** The latest refusals that ended. */
   readonly refusals: readonly EndedRefusal[];
-  /** Refusals that the learned limit does not explain: other requests count too, or other clients use the key. */
+  /** Refusals that the limit does not explain: other requests count too, or other clients use the key. */
   readonly unexplained: number;
   /** By key; the empty key stands for all requests without an accepted one. */
   readonly accounts: readonly Account[];
@@ -176,18 +178,32 @@ const MAX_COUNTED = 4000;
 /** After so many unexplained refusals, requests are no longer counted: only a 429 makes them wait. */
 const MAX_UNEXPLAINED = 5;
 
+/** Their pace is the time that so many take. */
+const PACE = 20;
+
 export const accountOf = ({ accounts }: EndpointLimits, key: string): Account =>
   accounts.find((one) => one.key === key) ?? newAccount(key);
 
 /** The limit that a run keeps to. */
 export const limitOf = ({ stated, learned }: EndpointLimits): SourcedLimit | undefined => stated ?? learned;
 
+/** A window that refuses too early passes its limit in so many times the time: a part of the one before counts too. */
+const EARLY_WINDOWS = 1.4;
+
+/** What passes in the long run, as far as it is known. */
+export function paceOf(of: EndpointLimits): SourcedLimit | undefined {
+  const limit = limitOf(of);
+  if (limit === undefined) return undefined;
+  const { most, windowMs, scope = 'key' } = limit.pace ?? limit;
+  const isEarly = limit.source === 'stated' && of.unexplained > 0;
+  return { most, scope, windowMs: windowMs * (isEarly ? EARLY_WINDOWS : 1), source: limit.source };
+}
+
 /** The limit after an event: a known one, or else the one that the Retry-After of a 429 suggests. */
 export function limitShownBy(limits: Limits, event: LimitEvent): RateLimit | undefined {
   const of = limits.endpoints[event.endpoint];
   const limit = limitOf(of);
-  // A limit that was given up stays as it was last known.
-  if (limit !== undefined) return Number.isFinite(limit.most) ? limit : undefined;
+  if (limit !== undefined) return paceOf(of);
   const { counted } = accountOf(of, event.key);
   if (event.kind !== 'refused' || event.wanted === undefined || counted.length === 0) return undefined;
   return { most: counted.length, windowMs: event.at - counted[0]!.at + event.wanted.ms };
@@ -223,14 +239,14 @@ export function nextTurn(limits: Limits, asked: Asked, now: number): Turn {
  */
 function fullTurn(limits: Limits, { endpoint, key, cost }: Asked, now: number): Turn | undefined {
   const limit = limitOf(limits.endpoints[endpoint]);
-  if (limit === undefined || key === '') return undefined;
+  if (limit === undefined || limit.pace !== undefined || key === '') return undefined;
   // Requests with a revoked key are free, although its limit may be that of all keys.
   if (cost === 0 && accountOf(limits.endpoints[endpoint], key).counted.length === 0) return undefined;
   const { most, windowMs } = limit;
   const { spent, firstAt } = usedIn(limits, { endpoint, key }, windowMs, now);
   if (spent < (cost === 0 ? most : Math.max(1, most - 1))) return undefined;
   return Number.isFinite(firstAt)
-    ? { kind: 'at', at: firstAt + windowMs + MARGIN_MS, why: sourceOf(limit) }
+    ? { kind: 'at', at: leavesAt(firstAt, windowMs), why: sourceOf(limit) }
     : { kind: 'reply' };
 }
 
@@ -246,19 +262,22 @@ function usedIn(
 ) {
   let [spent, firstAt] = [0, Number.POSITIVE_INFINITY];
   for (const { inFlight, counted } of accountsIn(limits, endpoint, key, scope)) {
-    const first = firstAfter(counted, now - windowMs - MARGIN_MS);
+    const first = firstWithin(counted, windowMs, now);
     spent += inFlight + counted.length - first;
     firstAt = Math.min(firstAt, counted[first]?.at ?? Infinity);
   }
   return { spent, firstAt };
 }
 
-/** The place of the first span that ended after a time (ms). */
-function firstAfter(counted: readonly Span[], time: number): number {
+/** When a request leaves a window. A sum for each comparison: another order rounds otherwise, and a plan waits for ever. */
+const leavesAt = (at: number, windowMs: number) => at + windowMs + MARGIN_MS;
+
+/** The place of the first request that is still in a window. */
+function firstWithin(counted: readonly Span[], windowMs: number, now: number): number {
   let [first, end] = [0, counted.length];
   while (first < end) {
     const middle = (first + end) >> 1;
-    if (counted[middle]!.at <= time) first = middle + 1;
+    if (leavesAt(counted[middle]!.at, windowMs) <= now) first = middle + 1;
     else end = middle;
   }
   return first;
@@ -428,7 +447,12 @@ function learn({ limits, of }: Draft, endpoint: Endpoint, refusal: EndedRefusal)
   of.refusals = [...of.refusals, refusal].slice(-8);
   // Refusals that come one after another, as with a bucket, would make the window longer and longer.
   if (learned !== undefined && of.unexplained >= MAX_UNEXPLAINED) {
-    of.learned = { ...learned, most: Infinity };
+    const from = learned.pace?.from ?? of.refusals[0]!.most;
+    const passed = accountOf(of, refusal.key).counted.filter(({ at }) => at > from).length;
+    const everyMs = Math.max(1, refusal.most - from) / Math.max(1, passed);
+    // Who keeps to a limit leaves one request of each window.
+    const pace = { most: PACE + 1, windowMs: PACE * everyMs, scope: 'key', from } as const;
+    of.learned = { ...learned, pace };
     return;
   }
   const found = bestScope(of.refusals, (key, scope) =>
@@ -538,6 +562,7 @@ function compareStated(draft: Draft, event: Ended): void {
   const wider = scopes.find((scope) => !isBelowStated(limits, event, scope));
   if (wider !== undefined) of.stated = { ...stated, scope: wider };
   if (wider !== undefined || isUnused) return;
+  of.unexplained++;
   const { spent } = usedIn(limits, event, stated.windowMs, now);
   if (wanted !== undefined && wanted.ms > stated.windowMs + PRECISION_MS)
     return contradict(draft, endpoint, `429 after ${spent} counted requests${said}`);

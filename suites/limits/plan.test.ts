@@ -87,6 +87,13 @@ describe('waits', () => {
   });
 });
 
+test('a plan ends, whatever the length of a window', () => {
+  for (let nth = 1; nth <= 20; nth++) {
+    const limits = { 'deposit-check': { most: 5, windowMs: 1000 + nth / 7 } };
+    assert.ok(planned(scenariosOf(20, 'deposit-check'), { limits }).durationMs > 50_000);
+  }
+});
+
 describe('lookups', () => {
   test('grow with --cases; repeated ones count three times', () => {
     const { requests, load } = planned([unknown('user-status')]);

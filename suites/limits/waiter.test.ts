@@ -43,12 +43,14 @@ function waiterOf(
   const bounds = { clock: hand.clock, deadline, signal };
   const budget = createBudget({ ...bounds, maxRequests: Number.POSITIVE_INFINITY, reserved: 0 });
   const waits: Wait[] = [];
+  const told: unknown[] = [];
   const waiter = createWaiter({
     ...bounds,
     budget,
     maxDurationMs,
     stated: statedLimits({ limits }),
     onWait: (wait) => void waits.push(wait),
+    onLimits: (limits) => void told.push(limits),
   });
   const askedOf = (key: string, cost: 0 | 1, endpoint: Endpoint = 'deposit-check') => ({
     endpoint,
@@ -64,6 +66,7 @@ function waiterOf(
     admit,
     note,
     waits,
+    told,
     meet: async (reply: Answer) => {
       await admit();
       note(reply);
@@ -613,4 +616,24 @@ describe('a limit that is not stated', () => {
     const isDone = one.settle();
     assert.deepEqual([await isDone(3000), await isDone(100)], [false, true]);
   });
+});
+
+test('limits are told once they have settled, and again only much later', async () => {
+  const { hand, note, told } = waiterOf();
+  const pass = (key: string) => note(ok(hand.clock.now()), key, 1, false);
+  const refuse = (key: string, wait: string) => note(limited(hand.clock.now(), wait), key);
+  for (const key of ['a', 'b', 'b']) pass(key);
+  for (const key of ['a', 'b']) refuse(key, '600');
+  assert.deepEqual(told, []);
+  await hand.advance(1000);
+  pass('c');
+  assert.deepEqual(told, [{ 'deposit-check': { most: 2, windowMs: 600_000 } }]);
+  pass('d');
+  refuse('d', '60');
+  await hand.advance(2999);
+  pass('c');
+  assert.equal(told.length, 1);
+  await hand.advance(1);
+  pass('c');
+  assert.equal(told.length, 2);
 });

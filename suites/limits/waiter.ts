@@ -11,6 +11,7 @@ import {
   MARGIN_MS,
   newLimits,
   nextTurn,
+  paceOf,
   reduce,
   type Asked,
   type LimitEvent,
@@ -36,7 +37,7 @@ export interface WaiterOptions extends Pick<RunOptions, 'clock' | 'signal' | 'ma
   readonly deadline: number;
   /** Called when a wait begins. */
   readonly onWait?: (wait: Wait) => void;
-  /** Called with all limits, as far as they are known, when an answer shows another one. */
+  /** Called with all limits, as far as they are known, some time after answers showed another one. */
   readonly onLimits?: (limits: KnownLimits) => void;
   /** Called with what a person should know, such as a contradiction. */
   readonly onRemark?: (remark: Remark) => void;
@@ -54,8 +55,11 @@ export interface Waiter {
   readonly options: WaiterOptions;
   /** What the run knows. Only `reduce` changes it. */
   limits: Limits;
-  /** Limits that `onLimits` knows. */
+  /** Limits that answers showed, since when `onLimits` does not know them, and when it may be called again (ms). */
   known: KnownLimits;
+  changedAt: number | undefined;
+  nextTellAt: number;
+  readonly startedAt: number;
   /** Wakes those who wait for a reply. */
   readonly waiting: Set<() => void>;
   /** Requests that wait for a time. */
@@ -71,6 +75,9 @@ export const createWaiter = (options: WaiterOptions): Waiter => ({
   options,
   limits: newLimits(options.stated, { deadline: options.deadline, runMs: options.maxDurationMs }),
   known: options.stated,
+  changedAt: undefined,
+  nextTellAt: 0,
+  startedAt: options.clock.now(),
   waiting: new Set(),
   queue: new Set(),
   lastAnswers: new Map(),
@@ -85,9 +92,27 @@ function note(waiter: Waiter, event: LimitEvent): void {
     for (const remark of limits.remarks.slice(before.remarks.length)) options.onRemark?.(remark);
   wakeAll(waiter);
   const shown = limitShownBy(limits, event);
-  if (shown === undefined || isLike(shown, known[event.endpoint])) return;
-  waiter.known = { ...known, [event.endpoint]: shown };
-  options.onLimits?.(waiter.known);
+  if (shown !== undefined && !isLike(shown, known[event.endpoint])) {
+    waiter.known = { ...known, [event.endpoint]: shown };
+    waiter.changedAt ??= options.clock.now();
+  }
+  tellLimits(waiter, SETTLED_MS);
+}
+
+/** The first refusals of a limit that keys or endpoints share show it in parts, within this time (ms). */
+const SETTLED_MS = 1000;
+
+/** Limits are told again only once a run has lasted so many times as long: some change with each refusal. */
+const LATER = 4;
+
+/** Tells the limits if they changed, at least `afterMs` ago. */
+export function tellLimits(waiter: Waiter, afterMs = 0): void {
+  const { changedAt, nextTellAt, startedAt, known, options } = waiter;
+  const now = options.clock.now();
+  if (changedAt === undefined || now < changedAt + afterMs || now < nextTellAt) return;
+  waiter.changedAt = undefined;
+  waiter.nextTellAt = startedAt + LATER * (now - startedAt);
+  options.onLimits?.(known);
 }
 
 function wakeAll({ waiting }: Waiter): void {
@@ -108,10 +133,9 @@ export const untilReply = ({ waiting }: Waiter): Promise<void> =>
   new Promise((resolve) => waiting.add(resolve));
 
 /** Waits, and adds the time to the sum of the endpoint. Several requests may wait at once. */
-export async function sleep(
-  { waits, options: { clock, signal, onWait } }: Waiter,
-  { endpoint, until, why }: Wait,
-): Promise<void> {
+export async function sleep(waiter: Waiter, { endpoint, until, why }: Wait): Promise<void> {
+  const { waits, options } = waiter;
+  const { clock, signal, onWait } = options;
   const now = clock.now();
   if (until <= now) return;
   const before = waits.get(endpoint) ?? { sumMs: 0, until: 0 };
@@ -120,7 +144,11 @@ export async function sleep(
     waits.set(endpoint, { sumMs: before.sumMs + until - from, until });
     onWait?.({ endpoint, until, why });
   }
-  await clock.sleep(until - now, signal);
+  if (waiter.changedAt !== undefined && until > now + SETTLED_MS) {
+    await clock.sleep(SETTLED_MS, signal);
+    tellLimits(waiter, SETTLED_MS);
+  }
+  await clock.sleep(until - clock.now(), signal);
 }
 
 /** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
@@ -205,11 +233,8 @@ export const isContradicted = ({ limits }: Waiter, endpoint: Endpoint): boolean 
 
 /** All limits, as far as they are known. */
 export function limitsOf({ known, limits: { endpoints } }: Waiter): KnownLimits {
-  const learned = endpointNames.flatMap((endpoint) => {
-    const limit = limitOf(endpoints[endpoint]);
-    return limit === undefined || !Number.isFinite(limit.most) ? [] : [[endpoint, limit] as const];
-  });
-  return { ...known, ...Object.fromEntries(learned) };
+  const found = endpointNames.map((endpoint) => [endpoint, paceOf(endpoints[endpoint])] as const);
+  return { ...known, ...Object.fromEntries(found.filter(([, limit]) => limit !== undefined)) };
 }
 
 /** What the run knows about limiters, for its record. */
@@ -223,8 +248,8 @@ export function figuresOf({ limits, waits }: Waiter): Omit<RunRecord['rateLimite
       waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
       ...defined({
         limit:
-          limit && Number.isFinite(limit.most)
-            ? { requests: limit.most, windowSeconds: limit.windowMs / 1000, source: limit.source }
+          limit?.pace === undefined
+            ? limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000, source: limit.source }
             : undefined,
         contradiction: own.find(({ kind }) => kind === 'contradiction')?.words,
         remarks: remarks.length === 0 ? undefined : remarks,
