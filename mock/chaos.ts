@@ -1,6 +1,6 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { sha256 } from './digest.ts';
+import { sha256 } from '../schemas/sha256.ts';
 
 /** The transport resets the connection, never sends the response, or closes the connection within the body. */
 export type TransportFault = 'reset' | 'timeout' | 'truncate';

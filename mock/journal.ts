@@ -1,9 +1,9 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { defined } from '../schemas/defined.ts';
 import { carriesSecret, redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
+import { sha256 } from '../schemas/sha256.ts';
 import { reasonOf } from './answer.ts';
 import { chaosName } from './chaos.ts';
-import { sha256 } from './digest.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
