@@ -108,14 +108,6 @@ describe('HTTP and JavaScript take and refuse the same input, with the same word
   });
 });
 
-test('a value of the wrong type does not change the clock or a deposit', () => {
-  const { clock, deposits, deposit } = testSession();
-  assert.throws(() => clock.advance('5' as never), /^Refusal: ms must be a number of at least 0, not "5"$/);
-  assert.throws(() => deposits.execute(ids.pending, { amountInUsd: '10' as never }), /amountInUsd must be/);
-  assert.equal(clock.now(), START);
-  assert.equal(deposit(ids.pending).status, 404);
-});
-
 describe('options', () => {
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ clok: 1 }, /option clok: there is none; did you mean clock\?/],

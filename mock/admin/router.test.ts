@@ -168,29 +168,6 @@ test('a call that reads creates no world and shows what a new one would have', a
   assert.deepEqual(await callJson('GET', '/worlds'), { worlds: ['new'] });
 });
 
-describe('the clock', () => {
-  test('advances and reports what fell due', async () => {
-    const due = { deposits: [ids.afterSeconds], keys: [], limiters: [] };
-    const now = START + 5000;
-    const shown = { now, iso: new Date(now).toISOString(), mode: 'real', rate: 1, frozen: false, due };
-    assert.deepEqual(await testAdmin().callJson('POST', '/clock/advance', { seconds: 5 }), shown);
-  });
-  test('can be set, frozen, scaled and reset', async () => {
-    const { callJson, passTime } = testAdmin();
-    const now = async () => (await callJson('GET', '/clock'))['now'];
-    await callJson('POST', '/clock/set', { now: '2020-02-29T12:00:00Z' });
-    assert.equal(await now(), Date.UTC(2020, 1, 29, 12));
-    await callJson('POST', '/clock/freeze', { now: 7 });
-    passTime(1000);
-    assert.equal(await now(), 7);
-    await callJson('POST', '/clock/scale', { rate: 60 });
-    passTime(1000);
-    assert.equal(await now(), 60_007);
-    await callJson('POST', '/reset');
-    assert.equal(await now(), START + 2000);
-  });
-});
-
 test('the journal can be listed, counted, searched and cleared', async () => {
   const { callJson, user, deposit } = testAdmin();
   user(ids.member);
@@ -362,17 +339,6 @@ test('a fault can be switched on and off in one world', async () => {
 });
 
 describe('chaos', () => {
-  test('can be set and shown in one world', async () => {
-    const { callJson, user } = testAdmin();
-    const set = await callJson('PUT', '/faults?world=a', { chaos: ['503', 'slow:1s..2s:0.5'], seed: 9 });
-    assert.deepEqual(set, { fault: null, chaos: ['503', 'slow:1000ms..2000ms:0.5'], seed: 9, next: [] });
-    const { faults: _, ...shown } = await callJson('GET', '/faults?world=a');
-    assert.deepEqual(shown, set);
-    const statuses = () => ['~a', ''].map((world) => user(ids.member, `northwind-key${world}`).status);
-    assert.deepEqual(statuses(), [503, 200]);
-    await callJson('PUT', '/faults?world=a', { chaos: null });
-    assert.deepEqual(statuses(), [200, 200]);
-  });
   test('and the fault do not affect each other; a wrong call changes neither', async () => {
     const { callJson, callRefused } = testAdmin();
     await callJson('PUT', '/faults', { fault: 'pending-with-202' });
