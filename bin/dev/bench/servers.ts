@@ -61,7 +61,8 @@ export async function start({ name, argv }: Server, lookup = member) {
   const child = spawn(program, words, { cwd: root, stdio: 'ignore', detached: true });
   const exited = once(child, 'exit');
   const end = async () => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
+    // Node 22 and later keep compiled code when a process exits by itself.
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
     await exited;
   };
   while (!(await isUp(origin + lookup.path, lookup.key))) {
