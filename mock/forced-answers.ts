@@ -45,7 +45,7 @@ export function parsePrefer(
   const field: string | readonly string[] | undefined = headers['prefer'];
   if (field === undefined) return undefined;
   for (const preference of (typeof field === 'string' ? field : field.join(',')).split(',')) {
-    const [name = '', ...value] = preference.split(';')[0]!.split('=');
+    const [name = '', ...value] = preference.replace(/;.*/s, '').split('=');
     if (!/^(?:code|chaos)$/i.test(name.trim())) continue;
     const kind = value
       .join('=')

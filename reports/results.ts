@@ -61,7 +61,7 @@ export function markOf(result: RequirementResult): Mark {
 
 /** Groups results by suite, the first segment of the id, in the order of the record. */
 export const bySuite = (results: readonly RequirementResult[]) =>
-  grouped(results, ({ id }) => id.split('/', 1)[0]!);
+  grouped(results, ({ id }) => id.replace(/\/.*/s, ''));
 
 /**
  * Groups findings that one fix mends: the same requirement of both endpoints, with the same aspect and

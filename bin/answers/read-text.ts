@@ -74,20 +74,21 @@ function fromCurl([, ...words]: readonly string[], { known, key }: Reading): Req
   const headers: Record<string, string> = {};
   let [method, url, body]: (string | undefined)[] = [];
   let isAbsolute = false;
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]!;
+  const left = words.values();
+  for (const word of left) {
     const value = () => {
-      at += 1;
-      if (words[at] === undefined) throw wrongUsage(`curl: ${word} needs a value`);
-      return words[at]!;
+      const next = left.next();
+      if (next.done === true) throw wrongUsage(`curl: ${word} needs a value`);
+      return next.value;
     };
     if (word === '-X' || word === '--request') method = value();
     else if (word === '--head' || word === '-I') method = 'HEAD';
     else if (/^(?:-d|--data(?:-raw|-binary)?)$/.test(word)) body = value();
     else if (word === '-H' || word === '--header') {
       // A name with a semicolon is a field without a value.
-      const [, name, field = ''] = /^([^:;]+)(?::\s*(.*)|;)$/s.exec(value()) ?? [];
-      if (name === undefined) throw wrongUsage(`curl: ${words[at]} is no header field; needs 'name: value'`);
+      const given = value();
+      const [, name, field = ''] = /^([^:;]+)(?::\s*(.*)|;)$/s.exec(given) ?? [];
+      if (name === undefined) throw wrongUsage(`curl: ${given} is no header field; needs 'name: value'`);
       headers[name.toLowerCase()] = field;
     } else if (word === '--url') url = value();
     else if (word === '--request-target') isAbsolute = /^https?:/i.test(value());
@@ -193,7 +194,7 @@ export function readAnswer(bytes: Uint8Array, name: string): Answer {
     match !== null && (!found || status < 200);
     match = head.exec(text.slice(at))
   ) {
-    [found, status, lines] = [true, Number(match[1]), match[2]!];
+    [found, status, lines = ''] = [true, Number(match[1]), match[2]];
     at += match[0].length;
   }
   if (!found)
@@ -202,10 +203,10 @@ export function readAnswer(bytes: Uint8Array, name: string): Answer {
     );
   const headers: Record<string, string[]> = {};
   for (const line of lines.split(/\r?\n/).filter(Boolean)) {
-    const [, field, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    const [, field, value = ''] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     if (field === undefined)
       throw wrongUsage(`${name}: is no HTTP answer: ${JSON.stringify(line)} is no header field`);
-    (headers[field.toLowerCase()] ??= []).push(value!);
+    (headers[field.toLowerCase()] ??= []).push(value);
   }
   const body = decodeBody(bytes.subarray(at), headers['content-encoding']?.[0]);
   return { kind: 'answer', status, headers, ...body, sentAt: 0, receivedAt: 0, tookMs: 0 };

@@ -97,7 +97,7 @@ export function command<const Given extends Flags = {}, const Placed extends Fla
   return { positionals: {}, flags: {}, examples: [], ...spec };
 }
 
-export const nameOf = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
+export const nameOf = ({ usage }: { readonly usage: string }) => usage.replace(/ .*/, '');
 
 /** Returns the description in help texts. A config file has a list instead of repeated flags. */
 export const helpOf = ({ describe, array }: Flag) => (array === true ? `${describe}; repeatable` : describe);

@@ -56,7 +56,7 @@ export const clock = {
       if ((seconds === undefined) === (ms === undefined))
         throw badRequest('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
       const now = timeIn(handle.session, handle.peek());
-      const at = now + (ms ?? seconds! * 1000);
+      const at = now + (ms ?? (seconds ?? 0) * 1000);
       return move(handle, { at: checkTime(ms === undefined ? 'seconds' : 'ms', at) });
     },
   }),

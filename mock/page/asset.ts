@@ -27,8 +27,6 @@ export function policyOf(html: string): string {
 
 function hashesOf(html: string, element: 'script' | 'style'): string {
   const texts = html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'));
-  return Array.from(
-    texts,
-    ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
-  ).join(' ');
+  const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return Array.from(texts, ([, text = '']) => hashOf(text)).join(' ');
 }

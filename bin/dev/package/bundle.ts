@@ -134,7 +134,7 @@ export const bundlePage = () =>
 function assertFilesExist(chunks: readonly string[]): void {
   const reads = /new URL\(\s*["'`]([^"'`]+)["'`]\s*,\s*(?:import\.meta\.url|__fileUrl)/g;
   for (const chunk of chunks)
-    for (const [, url] of readFileSync(chunk, 'utf8').matchAll(reads))
-      if (!existsSync(new URL(url!, `file://${chunk}`)))
+    for (const [, url = ''] of readFileSync(chunk, 'utf8').matchAll(reads))
+      if (!existsSync(new URL(url, `file://${chunk}`)))
         throw new Error(`${chunk} reads ${url}, which the package lacks: see assets in bundle.ts`);
 }
