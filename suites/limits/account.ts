@@ -448,8 +448,8 @@ function learn({ limits, of }: Draft, endpoint: Endpoint, refusal: EndedRefusal)
   // Refusals that come one after another, as with a bucket, would make the window longer and longer.
   if (learned !== undefined && of.unexplained >= MAX_UNEXPLAINED) {
     const from = learned.pace?.from ?? of.refusals[0]!.most;
-    const passed = accountOf(of, refusal.key).counted.filter(({ at }) => at > from).length;
-    const everyMs = Math.max(1, refusal.most - from) / Math.max(1, passed);
+    const count = accountOf(of, refusal.key).counted.filter(({ at }) => at > from).length;
+    const everyMs = Math.max(1, refusal.most - from) / Math.max(1, count);
     // Who keeps to a limit leaves one request of each window.
     const pace = { most: PACE + 1, windowMs: PACE * everyMs, scope: 'key', from } as const;
     of.learned = { ...learned, pace };

@@ -50,7 +50,7 @@ function waiterOf(
     maxDurationMs,
     stated: statedLimits({ limits }),
     onWait: (wait) => void waits.push(wait),
-    onLimits: (limits) => void told.push(limits),
+    onLimits: (found) => void told.push(found),
   });
   const askedOf = (key: string, cost: 0 | 1, endpoint: Endpoint = 'deposit-check') => ({
     endpoint,
