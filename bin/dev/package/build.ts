@@ -40,13 +40,6 @@ const embedded: readonly (readonly [place: string, name: string, copyright: stri
   ['undici/lib/core/util.js', 'fetch-blob', 'Copyright (c) 2019 David Frank'],
   ['undici/lib/web/fetch/', 'undici-fetch', 'Copyright (c) 2020 Ethan Arrowood'],
   ['undici/lib/web/fetch/body.js', 'formdata-polyfill', 'Copyright (c) 2016 Jimmy Karl Roland Wärting'],
-  [
-    'undici/lib/web/websocket/',
-    'ws',
-    `Copyright (c) 2011 Einar Otto Stangvik <einaros@gmail.com>
-Copyright (c) 2013 Arnout Kazemier and contributors
-Copyright (c) 2016 Luigi Pinca and contributors`,
-  ],
 ];
 
 /** Packages whose code repeats the notice of their licence file. */

@@ -68,7 +68,7 @@ if (process.env['ONLY_RUN'] !== '1')
       for (const name of ['fast-check', 'polka', 'undici', 'yargs', 'preact'])
         assert.match(text, new RegExp(`^${name} \\d`, 'm'));
       // undici contains the code of these.
-      for (const name of ['llhttp', 'fetch-blob', 'undici-fetch', 'formdata-polyfill', 'ws'])
+      for (const name of ['llhttp', 'fetch-blob', 'undici-fetch', 'formdata-polyfill'])
         assert.match(text, new RegExp(`^${name} \\(MIT\\)\n[^-]*^Copyright`, 'm'));
     });
 
