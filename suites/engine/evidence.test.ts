@@ -93,7 +93,7 @@ describe('the curl line sends the same request, given the key', () => {
     const [key] = sampleKnown.callerKeys;
     const requests = [
       ...Object.values(malformations).flatMap(({ examples }) =>
-        examples('user_id', id).map((query) => lookup('user-status', query)),
+        [...examples('user_id', id)].map((query) => lookup('user-status', query)),
       ),
       ...['HEAD', 'POST', 'OPTIONS'].map((method) => userStatus(id, { method })),
       userStatus(`'"$(id)\`id\`\\!{a,b}*`),

@@ -44,8 +44,17 @@ export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
   const levels = rowsOfLevels(endpoint, known, seed, firsts);
   const isPossible = (row: Partial<Levels>) => isFeasible(endpoint, row, known);
   const array = coveringArray(factors[endpoint], isPossible, [...firsts, ...levels], seed);
+  const listed = repeatable(rowsInOrder(endpoint, known, seed, firsts, levels, array));
   const order = {
-    rows: repeatable(rowsInOrder(endpoint, known, seed, firsts, levels, array)),
+    *rows(): Generator<OrderedRow> {
+      let draw = 0;
+      for (const row of listed()) {
+        draw++;
+        yield row;
+      }
+      // These are too many to keep.
+      for (const row of array.random()) yield { levels: row, at: { draw: draw++ }, rank: 'random', depth: 3 };
+    },
     total: array.total,
   };
   if (orders.size >= MAX_ORDERS) orders.clear();
@@ -85,7 +94,6 @@ function* rowsInOrder(
   }
   for (const row of findingRows(endpoint, known, array)) yield make(row, 'random', 1);
   for (const { levels, depth } of array.triples()) if (depth > 1) yield make(levels, 'triple', depth);
-  for (const row of array.random()) yield make(row, 'random', 3);
 }
 
 /** After the triples that count most, so many rows find an entity: they show an answer that is rarely wrong. */
@@ -111,12 +119,14 @@ const asWritten = ['id spelling', 'query'] as const;
 /** Hands out the examples of the gates and the entities, each once. */
 function createPicks(endpoint: Endpoint, known: Known, seed: number) {
   const plain = plainLevels(endpoint);
-  const used = new Map<string, number>();
-  const counts = new Map<string, number>();
-  const countOf = (row: Levels, kind: string) => {
-    const count = counts.get(kind) ?? examplesOf(endpoint, row, known);
-    counts.set(kind, count);
-    return count;
+  /** By kind, the number of examples, and of those that were used. */
+  const lists = new Map<string, { readonly count: number; used: number }>();
+  const listOf = (row: Levels, kind: string) => {
+    const before = lists.get(kind);
+    if (before !== undefined) return before;
+    const list = { count: examplesOf(endpoint, row, known), used: 0 };
+    lists.set(kind, list);
+    return list;
   };
   /** What to enumerate: examples of the one gate that is not plain, or else matching entities. */
   const kindOf = (row: Levels): string | undefined => {
@@ -132,16 +142,10 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
   const next = (row: Levels): number | undefined => {
     const kind = kindOf(row);
     if (kind === undefined) return undefined;
-    const nth = used.get(kind) ?? 0;
-    const count = countOf(row, kind);
-    used.set(kind, nth + 1);
-    const first = endpoint === 'user-status' ? 0 : Math.floor(count / 2);
-    return nth < count ? spread(nth, count, first) : undefined;
-  };
-  /** Returns a function that tells the part of the examples that was used: long lists are not left for last. */
-  const progressOf = (row: Levels, most: number) => {
-    const kind = kindOf(row) ?? '';
-    return (): number => (used.get(kind) ?? 0) / Math.min(most, countOf(row, kind));
+    const list = listOf(row, kind);
+    const nth = list.used++;
+    const first = endpoint === 'user-status' ? 0 : Math.floor(list.count / 2);
+    return nth < list.count ? spread(nth, list.count, first) : undefined;
   };
   return {
     next,
@@ -167,13 +171,15 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
       for (const levels of rotated(rowsOfGroups(endpoint, known), seed)) yield { levels, pick: next(levels) };
       const sources = rotated(rows, seed).map(([levels, most]) => {
         const pairs = findsEntities(endpoint, levels) ? undefined : pairsOf(levels);
-        return { levels, pairs, used: progressOf(levels, most) };
+        const list = listOf(levels, kindOf(levels) ?? '');
+        return { levels, pairs, list, most: Math.min(most, list.count) };
       });
       for (;;) {
         let first: (typeof sources)[number] | undefined;
         let least = 1;
+        // The part of the examples that was used: long lists are not left for last.
         for (const one of sources) {
-          const share = Math.min(one.used(), one.pairs?.progress() ?? 1);
+          const share = Math.min(one.list.used / one.most, one.pairs?.progress() ?? 1);
           if (share < least) [first, least] = [one, share];
         }
         if (first === undefined) return;

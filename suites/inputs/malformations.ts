@@ -17,7 +17,7 @@ export type MalformationGroup =
 export interface Malformation {
   readonly group: MalformationGroup;
   /** Queries that are always tried; undefined: no query. */
-  readonly examples: (parameter: string, uuid: string) => readonly (string | undefined)[];
+  readonly examples: (parameter: string, uuid: string) => Iterable<string | undefined>;
   /** Random queries of the same kind. */
   readonly drawn?: (parameter: string, uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>;
 }
@@ -33,7 +33,10 @@ function values(
   const queryOf = (parameter: string) => (text: string) => `${parameter}=${encodeValue(text)}`;
   return {
     group,
-    examples: (parameter, uuid) => [...new Set(of(uuid).filter(isOfKind))].map(queryOf(parameter)),
+    // One after another, because often only the first is needed.
+    *examples(parameter, uuid) {
+      for (const text of new Set(of(uuid))) if (isOfKind(text)) yield queryOf(parameter)(text);
+    },
     ...(drawn && { drawn: (parameter, uuid) => drawn(uuid).filter(isOfKind).map(queryOf(parameter)) }),
   };
 }

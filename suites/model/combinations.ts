@@ -148,10 +148,12 @@ export function numberingOf(factors: readonly Factor[], strength: number): Numbe
   return { choices, choicesWith, size };
 }
 
-const levelsOf = (row: Row, factors: readonly Factor[]): Partial<Levels> =>
-  Object.fromEntries(
-    factors.flatMap(({ name, names }, at) => (row[at]! < 0 ? [] : [[name, names[row[at]!]!]])),
-  );
+function levelsOf(row: Row, factors: readonly Factor[]): Partial<Levels> {
+  const levels: { -readonly [Name in keyof Levels]?: string } = {};
+  for (let at = 0; at < factors.length; at++)
+    if (row[at]! >= 0) levels[factors[at]!.name] = factors[at]!.names[row[at]!]!;
+  return levels;
+}
 
 /** The code of what a row has of a choice, without the factor at `but`; -1 if another one is open. */
 export function codeOf(row: Row, { first, at, places }: Choice, but = -1): number {

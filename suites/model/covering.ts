@@ -125,7 +125,7 @@ export function coveringArray(
       const gate = gateOf(row);
       return gate !== undefined && Object.keys(gate).length === 1 ? partOf(gate) : undefined;
     },
-    random: repeatable(randomRows(factors, isFeasible)),
+    random: () => randomRows(factors, isFeasible),
     total: (strength) => {
       let total = 0;
       for (let count = 0; count <= strength; count++)
@@ -345,12 +345,12 @@ function filled(start: Row, { factors, isFeasible }: Space, left: Left, turn: nu
     if (row[at]! >= 0) continue;
     const { names, isCostly } = factors[at]!;
     const gains = gainsOf(row, at, names.length, left);
-    let [best, most] = [-1, -1];
+    let best = -1;
     for (let nth = 0; nth < names.length; nth++) {
       const level = isCostly === true ? nth : (nth + turn) % names.length;
-      if (gains[level]! <= most) continue;
+      if (best >= 0 && gains[level]! <= gains[best]!) continue;
       row[at] = level;
-      if (isFeasible(row)) [best, most] = [level, gains[level]!];
+      if (isFeasible(row)) best = level;
     }
     row[at] = best;
   }
@@ -386,8 +386,12 @@ export function createCounter(factors: readonly Factor[]) {
       if (gate === undefined) return;
       const names = Object.values(gate).map(([first]) => first);
       const name = names.join();
-      const isLeft = open.get(name) ?? numberings.map(({ size }) => new Uint8Array(size).fill(1));
-      open.set(name, isLeft);
+      let isLeft = open.get(name);
+      if (isLeft === undefined) {
+        const some = numberings.slice(0, Math.max(0, 4 - names.length));
+        isLeft = some.map(({ size }) => new Uint8Array(size).fill(1));
+        open.set(name, isLeft);
+      }
       const row = rowOf(levels, others);
       count(row, names.length, isLeft);
       if (row[repeated]! > 0) count(row.with(repeated, 0), names.length, isLeft);

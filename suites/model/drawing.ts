@@ -103,10 +103,9 @@ export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): nu
   if (hasPlainGates(endpoint, levels) || findsEntities(endpoint, levels))
     return isUnknown(endpoint, levels) ? NEIGHBOURS : entitiesOf(endpoint, levels, known).count;
   if (levels.malformation !== 'none')
-    return malformationOf(endpoint, levels.malformation).examples!(
-      'x',
-      '0badc0de-0000-4000-8000-000000000000',
-    ).length;
+    return [
+      ...malformationOf(endpoint, levels.malformation).examples!('x', '0badc0de-0000-4000-8000-000000000000'),
+    ].length;
   if (levels.header !== 'Bearer') return headerLevels[levels.header]!.forms.length;
   return levels.key === 'none' ? 1 : tokensOf(levels.key, known).length;
 }
@@ -151,7 +150,11 @@ function malformed(
   const isEncoded = levels['id spelling'] === 'percent-encoded';
   const base = isEncoded ? text.map((value) => decodeURIComponent(value)) : text;
   const example = fc.tuple(base, pick === undefined ? fc.nat(1000) : fc.constant(pick)).map(([id, nth]) => {
-    const list = examples!(parameter, id);
+    const list: (string | undefined)[] = [];
+    for (const one of examples!(parameter, id)) {
+      if (list.length === nth) return one;
+      list.push(one);
+    }
     return list[nth % list.length];
   });
   const query =

@@ -32,12 +32,25 @@ export function* fewLevels(endpoint: Endpoint): Generator<Partial<Levels>> {
   const list = deciding[endpoint].toSorted(
     (a, b) => Number(b.name === 'situation') - Number(a.name === 'situation'),
   );
-  const odd = list.flatMap(({ name, names }) => names.slice(1).map((level) => [name, level] as const));
+  const odd = list.flatMap((factor) =>
+    oddLevels(factor, endpoint).map((level) => [factor.name, level] as const),
+  );
   yield {};
   for (const [name, level] of odd) yield { [name]: level };
   for (const [at, [name, level]] of odd.entries())
     for (const [other, second] of odd.slice(at + 1))
       if (other !== name) yield { [name]: level, [other]: second };
+}
+
+/** The levels that are not plain. Of those that need the same and make the same of a lookup, the first is enough. */
+function oddLevels({ name, names, levels }: Factor, endpoint: Endpoint): readonly string[] {
+  const raw = plainFacts(endpoint);
+  const kindOf = (level: string) => JSON.stringify([levels[level]!.facts?.(raw), levels[level]!.need]);
+  const odd = names.slice(1);
+  // What another partner's key sees matters too.
+  if (name === 'situation') return odd;
+  const kinds = odd.map(kindOf);
+  return odd.filter((level, at) => kinds.indexOf(kindOf(level)) === at);
 }
 
 /** One of each kind of lookup that levels can make, and of each that only a fixture or a value makes. */

@@ -37,10 +37,10 @@ export function gatesWith(gates: readonly Factor[], count: number, isFeasible: I
     const names = chosen.map(({ name }) => name);
     return chosen
       .reduce<readonly Gate[]>(
-        (found, factor) =>
-          found.flatMap((gate) =>
-            groupsOf(factor, names).map((levels) => ({ ...gate, [factor.name]: levels })),
-          ),
+        (found, factor) => {
+          const groups = groupsOf(factor, names);
+          return found.flatMap((gate) => groups.map((levels) => ({ ...gate, [factor.name]: levels })));
+        },
         [{}],
       )
       .flatMap((gate) => {
@@ -74,7 +74,7 @@ export function gateReader(factors: readonly Factor[]): (row: Levels) => Gate | 
       : (Object.fromEntries(entries) as Gate);
   };
   return (row) => {
-    const odd = gates.filter(({ name, names: [plain] }) => row[name] !== plain);
+    const odd = gates.filter(({ name, names }) => row[name] !== names[0]);
     const name = odd.map((factor) => `${factor.name}: ${row[factor.name]}`).join();
     if (!known.has(name)) known.set(name, read(odd, row));
     return known.get(name);

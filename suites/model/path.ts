@@ -13,8 +13,8 @@ export function pathOf(
   levels: Levels,
   at: { readonly draw?: number; readonly pick?: number; readonly shrunk?: string },
 ): string {
-  const odd = factors[endpoint].flatMap(({ name, names: [plain] }) =>
-    levels[name] === plain ? [] : [`${name}=${levels[name]}`],
+  const odd = factors[endpoint].flatMap(({ name, names }) =>
+    levels[name] === names[0] ? [] : `${name}=${levels[name]}`,
   );
   const where = at.shrunk ?? (at.pick === undefined ? `@${at.draw}` : `#${at.pick}`);
   return `${endpoint};${odd.join(',')}${where}`;
