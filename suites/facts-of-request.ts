@@ -114,17 +114,21 @@ export function queryFacts(endpoint: Endpoint, query: string): QueryFacts | unde
   const { parameter } = endpoints[endpoint];
   const pairs = query.split('&').map((pair) => {
     const equals = pair.indexOf('=');
-    return equals < 0 ? ([pair, ''] as const) : ([pair.slice(0, equals), pair.slice(equals + 1)] as const);
+    return equals < 0
+      ? { name: pair, value: '' }
+      : { name: pair.slice(0, equals), value: pair.slice(equals + 1) };
   });
-  const own = pairs.filter(([name]) => name === parameter);
+  const own = pairs.filter(({ name }) => name === parameter);
   if (isHostile(query, pairs, parameter)) {
     // It may contain a valid id in an unusual place, so that reading it is correct too.
-    const holdsId = !['malformed', 'empty'].includes(classifyUuid(pairs[0]![1]));
+    const holdsId = !['malformed', 'empty'].includes(classifyUuid(pairs[0]!.value));
     return { parameter: 'hostile', isOpen: own.length === 0 && holdsId };
   }
-  if (own.length > 1 || pairs.some(([name]) => name !== parameter && name.toLowerCase() === parameter))
+  if (own.length > 1 || pairs.some(({ name }) => name !== parameter && name.toLowerCase() === parameter))
     return undefined;
-  return own[0] === undefined ? { parameter: 'missing' } : valueOf(endpoint, own[0][1], pairs.length === 1);
+  return own[0] === undefined
+    ? { parameter: 'missing' }
+    : valueOf(endpoint, own[0].value, pairs.length === 1);
 }
 
 /** What the value of the parameter is. */
@@ -150,13 +154,18 @@ function valueOf(endpoint: Endpoint, raw: string, isAlone: boolean): QueryFacts 
   };
 }
 
+interface Pair {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** Whether a query is broken, nested, or longer than a server must accept. */
-function isHostile(query: string, pairs: readonly (readonly [string, string])[], parameter: string): boolean {
+function isHostile(query: string, pairs: readonly Pair[], parameter: string): boolean {
   return (
     query.length > MAX_QUERY_LENGTH ||
     isUndecodable(query) ||
     pairs.some(
-      ([name, value]) =>
+      ({ name, value }) =>
         (name === '' && query !== '') ||
         value.length > MAX_VALUE_LENGTH ||
         value.startsWith('=') ||

@@ -32,10 +32,9 @@ export function createPool<Item>(source: Iterator<Item>, groupOf: (item: Item) =
   };
   /** Groups with items, the one with the first item first. */
   const heldGroups = () =>
-    [...groups]
-      .filter(([, { length }]) => length > 0)
-      .toSorted(([, [one]], [, [other]]) => one!.place - other!.place)
-      .map(([group]) => group);
+    [...groups.keys()]
+      .filter((group) => groups.get(group)!.length > 0)
+      .toSorted((one, other) => groups.get(one)![0]!.place - groups.get(other)![0]!.place);
   const sendFirstOf = (group: string): Next<Item> => {
     held--;
     return { kind: 'send', item: groups.get(group)!.shift()!.item };

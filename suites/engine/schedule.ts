@@ -37,7 +37,7 @@ export function createGate() {
       } finally {
         state.inside--;
         state.isClosed &&= !isAlone;
-        for (const wake of waiting.splice(0)) wake();
+        if (waiting.length > 0) for (const wake of waiting.splice(0)) wake();
       }
     },
   };

@@ -80,6 +80,9 @@ export interface Tally {
 
 const MAX_FAILURES = 5;
 
+/** A long run explains its failures by so many of its lookups. */
+const MAX_LOGGED = 10_000;
+
 /**
  * Creates the tally of a run before its first answer.
  *
@@ -118,7 +121,8 @@ export function addAnswer(
   const { table, changes, history, log, silent, answeredCorrectly } = tally;
   const isRefused = isLimiterAnswer(request.endpoint, answer);
   const { nth, name: asked } = history.add(request, !isRefused);
-  if (path !== undefined && !isAgain) log.push({ request, reply: answer, path, nth });
+  if (path !== undefined && !isAgain && log.length < MAX_LOGGED)
+    log.push({ request, reply: answer, path, nth });
   for (const { row, facts, reply, ...one } of silent.splice(0)) {
     const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
     note(tally, { row, verdict }, facts, { ...one, reply });

@@ -260,7 +260,8 @@ function usedIn(
   now: number,
   scope?: Scope,
 ) {
-  let [spent, firstAt] = [0, Number.POSITIVE_INFINITY];
+  let spent = 0;
+  let firstAt = Number.POSITIVE_INFINITY;
   for (const { inFlight, counted } of accountsIn(limits, endpoint, key, scope)) {
     const first = firstWithin(counted, windowMs, now);
     spent += inFlight + counted.length - first;
@@ -274,7 +275,8 @@ const leavesAt = (at: number, windowMs: number) => at + windowMs + MARGIN_MS;
 
 /** The place of the first request that is still in a window. */
 function firstWithin(counted: readonly Span[], windowMs: number, now: number): number {
-  let [first, end] = [0, counted.length];
+  let first = 0;
+  let end = counted.length;
   while (first < end) {
     const middle = (first + end) >> 1;
     if (leavesAt(counted[middle]!.at, windowMs) <= now) first = middle + 1;
