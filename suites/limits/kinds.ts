@@ -51,8 +51,8 @@ export const kinds: Readonly<Record<Endpoint, readonly RequestKind[]>> = {
     {
       name: 'known and unknown deposits in turn',
       make: (known, nth) => {
-        const id = nth % 2 === 0 ? unknownId(known, nth) : findableId('deposit-check', known);
-        return withTestKey(known, depositCheck(id));
+        const one = nth % 2 === 0 ? undefined : known.executed[((nth - 1) / 2) % known.executed.length];
+        return withTestKey(known, depositCheck(one?.reference_id ?? unknownId(known, nth)));
       },
     },
   ],

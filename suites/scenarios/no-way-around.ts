@@ -10,6 +10,7 @@ import { lookupOf, type Credential, type Request } from '../request.ts';
 import type { Scenario, ScenarioResult } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
+import { repeated } from './changing.ts';
 
 /** A longer window of a limiter (ms) leaves room for few requests with another partner's key. */
 const LONG_WINDOW_MS = 10_000;
@@ -104,6 +105,7 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
   const [first] = await context.send(asked);
   // Other requirements are about the plain request.
   if (first?.kind !== 'answer' || showsData(first, plain, known)) return { cases: 0 };
+  const unknown = lookupOf(plain.endpoint, unknownId(known));
   const isKeyless = credential.as === 'none';
   const isLong = context.longestWindowMs(plain.endpoint) > LONG_WINDOW_MS;
   const tried = isKeyless
@@ -130,7 +132,9 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
       // Requirements about lookups judge what is one.
       if (context.verdictsOn(request, reply).length > 0) continue;
       const isLetIn = request.method === 'HEAD' && !isOther && first.status === 401 && isSuccess(reply);
-      if (!isLetIn && !(showsData(reply, plain, known) && (await hidesUnknown(tries, form, asked)))) continue;
+      const shows = (answer: Answer) => showsData(answer, plain, known);
+      const others = [asked, inForm(form, { ...asked, target: unknown.target })];
+      if (!isLetIn && !(shows(reply) && (await isWayAround(context, request, others, shows)))) continue;
       const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
       const finding = failed('data', `${expected} (${form.name}, ${whose})`, summary(reply));
       return { cases, end: { finding, request, reply } };
@@ -141,11 +145,24 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
 
 const inForm = ({ change }: Form, request: Request): Request => ({ ...request, ...change(request) });
 
-/** Whether an id that nobody has shows nothing in the same form: a page with examples shows them for every id. */
-async function hidesUnknown({ context, known }: Tries, form: Form, asked: Request): Promise<boolean> {
-  const unknown = lookupOf(asked.endpoint, unknownId(known), { credential: asked.credential });
-  const [reply] = await context.send(inForm(form, unknown));
-  return reply?.kind !== 'answer' || !showsData(reply, unknown, known);
+/** Lookups alone that show that it is the form that shows data. */
+const LOOKUPS_ALONE = 10;
+
+/**
+ * Whether a request shows data also when it is alone, and none of the others do: the lookup that it changes, and the
+ * same form of a lookup that has no data. A page with examples shows them for every id.
+ */
+async function isWayAround(
+  { send, alone }: Context,
+  request: Request,
+  others: readonly Request[],
+  shows: (answer: Answer) => boolean,
+): Promise<boolean> {
+  const isShown = async (some: readonly Request[]) =>
+    (await send(...some)).some((reply) => reply.kind === 'answer' && shows(reply));
+  if (await isShown(others)) return false;
+  const isShownAlone = (one: Request) => isShown(repeated([one], LOOKUPS_ALONE));
+  return alone(async () => (await isShownAlone(request)) && !(await isShownAlone(others[0]!)));
 }
 
 /** Names of parameters and header fields that a server may wrongly read as the partner who asks. */
@@ -184,8 +201,8 @@ async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): 
     if (isJudged || !showsData(reply, plain, known) || sameAnswer(own, reply).kind !== 'passed') continue;
     // The same for either id alone: the other id has the same data, or other requirements are about it.
     const alone = [plain.target, seen].map((target) => ({ ...request, target }));
-    const replies = await context.send(...alone);
-    if (replies.some((one) => one.kind === 'answer' && sameAnswer(one, reply).kind === 'passed')) continue;
+    const isSame = (answer: Answer) => sameAnswer(answer, reply).kind === 'passed';
+    if (!(await isWayAround(context, request, alone, isSame))) continue;
     const expected = `no data of the partner (${name}, with another partner's key)`;
     return { cases, end: { finding: failed('data', expected, summary(reply)), request, reply } };
   }
