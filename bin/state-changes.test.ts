@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { startMock } from '../mock/index.ts';
 import { serverFor } from '../suites/testing/against.ts';
-import { verifyMock } from './canary.ts';
+import { limitsOf, verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
 
@@ -25,11 +25,26 @@ test('if every pending deposit becomes EXECUTED, the first look at one is judged
   assert.deepEqual(await verdictOf({ fixture: { ...fixture, deposits } }), ['conformant']);
 });
 
+const limits = {
+  'user-status': { failedLookups: 20, windowSeconds: 300 },
+  'deposit-check': { requests: 100, windowSeconds: 900 },
+};
+
+test('a deposit that becomes EXECUTED after 4 s is seen before and after, whatever the limits', async () => {
+  const deposits = (fixture.deposits ?? [])
+    .filter((one) => one.state !== 'pending' || one.becomes?.afterPolls === undefined)
+    .map((one) =>
+      one.state === 'pending' && one.becomes !== undefined
+        ? { ...one, becomes: { ...one.becomes, afterSeconds: 4 } }
+        : one,
+    );
+  for (const some of [limits, limitsOf(12, 12, 3)]) {
+    const options = { fixture: { ...fixture, deposits, limits: some }, maxDurationMs: 300_000 };
+    assert.deepEqual(await verdictOf({ ...options, hasStateHook: false }), ['conformant']);
+  }
+});
+
 test('changes are judged within limits that the lookups of the run use up', async () => {
-  const limits = {
-    'user-status': { failedLookups: 20, windowSeconds: 300 },
-    'deposit-check': { requests: 100, windowSeconds: 900 },
-  };
   const options = { fixture: { ...fixture, limits }, maxDurationMs: 300_000 };
   assert.deepEqual(await verdictOf(options), ['conformant']);
 });

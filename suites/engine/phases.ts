@@ -6,6 +6,7 @@ import { longestWindowMs, tellLimits } from '../limits/waiter.ts';
 import type { Request } from '../request.ts';
 import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
+import { isSoonExecuted } from './schedule.ts';
 import { finish, finishStopped, report, runScenarios, stopOf, timed, type RunState } from './run-state.ts';
 import { recordUnanswered, sendLookups, type LookupsToSend } from './send-lookups.ts';
 import { excuse, failureToExplain, judgementOf, verdictsOn, wrongAnswersOf, type Failure } from './tally.ts';
@@ -71,12 +72,14 @@ const PAIRS_BEFORE_CROWD = 40;
 async function walkBoth(state: RunState): Promise<void> {
   const { scenarios, options, known } = state;
   if (!isWhole(state)) return;
-  // Without any other pending deposit, lookups ask for those that become EXECUTED.
   const { becoming } = scenarios;
-  if (known.pending.length === 0) await runScenarios(state, becoming);
+  const isSoon = options.stateHook === undefined && options.maxRequests === Infinity && isSoonExecuted(known);
+  // Lookups ask for deposits that become EXECUTED, or use up a limit before they do.
+  if (known.pending.length === 0 || (isSoon && isScarce(state))) await runScenarios(state, becoming);
   // Lookups ask for the deposit that the state hook changes, unless one can be spared.
   const isBeside = options.stateHook === undefined || known.spare !== undefined;
   const transitions = atOnceAll(() => (isBeside ? runScenarios(state, becoming) : Promise.resolve()));
+  if (isSoon) transitions.begin();
   const pairs = atOnceAll(() => runScenarios(state, requiredOf(state, 'service')));
   await Promise.all(
     endpointNames.map((endpoint) =>

@@ -1,3 +1,5 @@
+import type { Known } from '../known.ts';
+import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import type { Requirement, Scenario, Turn } from '../requirement.ts';
 
 /** Required ones come first: a run that is out of time drops the last ones. */
@@ -20,6 +22,12 @@ export function schedule(requirements: readonly Requirement[]) {
     limiters: inTurn('last'),
   };
 }
+
+/** Whether a deposit becomes EXECUTED soon after the start of a run: then it must be looked at early. */
+export const isSoonExecuted = ({ becoming }: Pick<Known, 'becoming'>): boolean => {
+  const seconds = Math.max(0, ...becoming.map(({ becomes }) => becomes.afterSeconds ?? 0));
+  return seconds > 0 && seconds * 1000 <= SHORT_WAIT_MS;
+};
 
 /** Lets work run concurrently, except work that must be alone: it waits for the rest, and the rest for it. */
 export function createGate() {

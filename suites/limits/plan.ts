@@ -4,11 +4,11 @@ import type { Need, Other, Plan } from '../../schemas/plan.ts';
 import { createCoverage } from '../engine/coverage.ts';
 import { createLookups, type Lookup } from '../engine/lookups.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { schedule } from '../engine/schedule.ts';
+import { isSoonExecuted, schedule } from '../engine/schedule.ts';
 import { withSpare } from '../model/entities.ts';
 import { isLookupRow, type Requirement } from '../requirement.ts';
 import { courseOf, STAGES, type Course, type Setup } from './course.ts';
-import { statedLimits, type RateLimit } from './limit.ts';
+import { SHORT_WAIT_MS, statedLimits, type RateLimit } from './limit.ts';
 
 export type PlanOptions = Pick<
   RunOptions,
@@ -126,7 +126,9 @@ function setupOf(
     }
   }
   const scenarios = schedule(asked);
-  const changes = changesOf(known, scenarios, stateHook !== undefined);
+  const isScarce = endpointNames.some((name) => (limits[name]?.windowMs ?? 0) > SHORT_WAIT_MS);
+  const isEarly = stateHook === undefined && maxRequests === Infinity && isScarce && isSoonExecuted(known);
+  const changes = changesOf(known, scenarios, stateHook !== undefined, isEarly);
   return { limits, lookups, scenarios, changes, graceMs, rate, maxRequests };
 }
 
@@ -135,6 +137,7 @@ function changesOf(
   known: PlanOptions['known'],
   { becoming, alone }: Setup['scenarios'],
   hasHook: boolean,
+  isEarly: boolean,
 ): Setup['changes'] {
   const { pending, spare, callerKeys, otherKeys } = known;
   const executes = becoming.length > 0 && (known.becoming.length > 0 || (hasHook && pending.length > 0));
@@ -142,7 +145,8 @@ function changesOf(
   const hasOneKey = callerKeys.length + otherKeys.length < 2;
   return {
     ...(executes && {
-      execution: pending.length === 0 ? 'before' : !hasHook || spare !== undefined ? 'beside' : 'after',
+      execution:
+        isEarly || pending.length === 0 ? 'before' : !hasHook || spare !== undefined ? 'beside' : 'after',
     }),
     ...(revokes && { revocation: hasOneKey ? 'last' : 'after' }),
   };
