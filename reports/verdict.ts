@@ -139,13 +139,13 @@ export const fixes = {
   'key-refused': 'check that the target has the first active key of the fixture',
   network: 'check in the log of the target why connections break',
   timeout: 'check why the target is slow, or double --timeout (default: 5000)',
-  budget: 'raise --max-duration, --max-requests or --cases; --plan shows what is enough',
+  budget: 'raise the bound that was reached; --plan shows what is enough',
   'rate-limited':
-    'add active keys of the partner, raise --max-duration, or raise the limits of the key on a test system',
+    'add active keys of the partner, give the run more time, or raise the limits of the key on a test system',
   flaky: 'check why the target gives different answers to the same request',
   'no-second-key': 'add an active key of another partner to the fixture',
   'no-fixture': 'add the missing data, named above, to the fixture',
-  'timing-window': 'run closer to the target, without --rate, or on a test system with a longer window',
+  'timing-window': 'run closer to the target, or on a test system with a longer window',
   'limit-not-reached':
     'state the limit, such as --limits user-status=20/5m, or check that the limiter of the target is on',
   'fixture-outdated': 'restart the target with the data of the fixture',
@@ -239,14 +239,16 @@ function stepFor(record: RunRecord, reason: string): Step {
 }
 
 /** The bound that lets a run get further, with its value; undefined if another reason stopped it. */
-function boundFor({ needs = [], durationMs }: RunRecord, reason: string): string | undefined {
+function boundFor({ needs = [], durationMs, rerun = '' }: RunRecord, reason: string): string | undefined {
   if (reason !== 'budget' && reason !== 'rate-limited') return undefined;
   const [need] = needs;
   if (need !== undefined) return needWords(need);
-  const longer = `--max-duration ${Math.max(1, Math.ceil((2 * durationMs) / 60_000))}m`;
+  const [given] = / --cases \d+/.exec(rerun) ?? [];
+  if (reason === 'budget' && given !== undefined) return `omit${given}`;
+  const longer = `give the run more time (--max-duration ${Math.max(1, Math.ceil((2 * durationMs) / 60_000))}m)`;
   return reason === 'budget'
-    ? `give the run more time (${longer}), or raise --cases or --max-requests`
-    : `give the run more time (${longer}), add active keys of the partner, or raise the limits of the key`;
+    ? longer
+    : `${longer}, add active keys of the partner, or raise the limits of the key`;
 }
 
 /**

@@ -23,11 +23,10 @@ export function schedule(requirements: readonly Requirement[]) {
   };
 }
 
-/** Whether a deposit becomes EXECUTED soon after the start of a run: then it must be looked at early. */
-export const isSoonExecuted = ({ becoming }: Pick<Known, 'becoming'>): boolean => {
-  const seconds = Math.max(0, ...becoming.map(({ becomes }) => becomes.afterSeconds ?? 0));
-  return seconds > 0 && seconds * 1000 <= SHORT_WAIT_MS;
-};
+/** Whether deposits become EXECUTED soon after the start of a run, and only then: they must be looked at early. */
+export const isSoonExecuted = ({ becoming }: Pick<Known, 'becoming'>): boolean =>
+  becoming.length > 0 &&
+  becoming.every(({ becomes: { afterSeconds } }) => (afterSeconds ?? Infinity) * 1000 <= SHORT_WAIT_MS);
 
 /** Lets work run concurrently, except work that must be alone: it waits for the rest, and the rest for it. */
 export function createGate() {

@@ -340,7 +340,7 @@ export function judgementOf(
   if (cases > 0) return { verdict: pass, cases };
   if (unclear !== undefined) return unclear;
   const verdict = isCut
-    ? inconclusive('budget', '--cases, --max-duration or --max-requests left no lookup for it')
+    ? inconclusive('budget', 'the bounds of the run left no lookup for it')
     : inconclusive(
         'depends',
         'not checked because no lookup was about it, or each failed another requirement',
