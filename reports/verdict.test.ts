@@ -147,7 +147,7 @@ test('every requirement is verified, observed, named or counted', () => {
         .slice(1)
         .filter(
           (sentence) =>
-            !/^(?:the baseline fails the run|strength|levels missing|limits |limits:|the target contradicts|stated limits|whole lists|\d+ not proved by this run)/.test(
+            !/^(?:the baseline fails the run|strength|levels missing|limits |limits:|announced limits|the target contradicts|stated limits|whole lists|\d+ not proved by this run)/.test(
               sentence,
             ),
         )
