@@ -80,7 +80,10 @@ const itemsOf = (text: string): readonly ReadonlyMap<string, string>[] =>
     ]);
   });
 
-/** What `RateLimit` says: `"default";r=0;t=30`, or `limit=100, remaining=0, reset=30` in an older draft. */
+/**
+ * What `RateLimit` says: `"default";r=0;t=30`, or `limit=100, remaining=0, reset=30` in an older draft. Without a number
+ * of remaining requests, it is Infinity.
+ */
 function rateLimitField(answer: Answer): { readonly remaining: number; readonly reset: number } | undefined {
   const text = header(answer, 'ratelimit') ?? header(answer, 'x-ratelimit');
   if (text === undefined) return undefined;
@@ -91,8 +94,8 @@ function rateLimitField(answer: Answer): { readonly remaining: number; readonly 
     return value === undefined ? undefined : Number(value);
   };
   const found = [...items, all].flatMap((item) => {
-    const [remaining, reset] = [read(item, 'r', 'remaining'), read(item, 't', 'reset')];
-    return remaining === undefined || reset === undefined ? [] : [{ remaining, reset }];
+    const [remaining = Infinity, reset] = [read(item, 'r', 'remaining'), read(item, 't', 'reset')];
+    return reset === undefined ? [] : [{ remaining, reset }];
   });
   // Of several limits, the one that ends the requests first counts.
   return found.toSorted((a, b) => a.remaining - b.remaining || a.reset - b.reset)[0];
@@ -107,7 +110,8 @@ export function advertisedBy(answer: Answer, now: number): Advertised | undefine
     at: answer.sentAt,
   });
   const structured = rateLimitField(answer);
-  if (structured !== undefined) return of('RateLimit', structured.remaining, structured.reset);
+  if (structured !== undefined && structured.remaining < Infinity)
+    return of('RateLimit', structured.remaining, structured.reset);
   const remaining = numberIn(answer, names.remaining);
   const reset = numberIn(answer, names.reset);
   return remaining && reset && of(remaining.field, remaining.value, reset.value);
@@ -124,20 +128,15 @@ const FOR_EVER_MS = 365 * 86_400_000;
 
 /** What a 429 asks for, at most a year. Retry-After counts first. */
 export function requestedWait(answer: Answer, now: number): RequestedWait | undefined {
-  const wait = namedWait(answer, now);
-  return wait && { ...wait, ms: Math.min(wait.ms, FOR_EVER_MS) };
-}
-
-function namedWait(answer: Answer, now: number): RequestedWait | undefined {
   // Dates refer to the target's clock.
   const theirs = timeOf(answer, now);
+  const wait = (field: string, ms: number) => ({ field, ms: Math.min(ms, FOR_EVER_MS) });
   const asked = retryAfterMs(header(answer, 'retry-after'), theirs);
-  if (asked !== undefined) return { ms: asked, field: 'Retry-After' };
-  const structured =
-    rateLimitField(answer)?.reset ?? /\b(?:reset|t)=(\d{1,15})/.exec(header(answer, 'ratelimit') ?? '')?.[1];
-  if (structured !== undefined) return { ms: resetMs(Number(structured), theirs), field: 'RateLimit' };
+  if (asked !== undefined) return wait('Retry-After', asked);
+  const structured = rateLimitField(answer);
+  if (structured !== undefined) return wait('RateLimit', resetMs(structured.reset, theirs));
   const reset = numberIn(answer, names.reset);
-  return reset && { ms: resetMs(reset.value, theirs), field: reset.field };
+  return reset && wait(reset.field, resetMs(reset.value, theirs));
 }
 
 const policyFields = ['ratelimit-policy', 'x-ratelimit-policy', ...names.limit];

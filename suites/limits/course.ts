@@ -47,7 +47,7 @@ const [AFTER_EXECUTION, AFTER_REVOCATION] = [48, 105];
 /** Requests that show other keys, other requests and the recovery of a limited key. */
 const PROBES = 10;
 
-/** One request, to be sent `left` times. */
+/** One request. */
 interface Item {
   readonly cost: 0 | 1;
   /** Whether it likely counts in the end. */
@@ -55,7 +55,7 @@ interface Item {
   /** The key it needs; undefined for any key of the partner, empty for none that is accepted. */
   readonly key: string | undefined;
   readonly group: string;
-  readonly left: number;
+  /** The lookup that it completes. */
   readonly lookup?: Lookup;
 }
 
@@ -121,7 +121,7 @@ export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Cou
 const lookupItems = ({ lookups }: Setup, endpoint: Endpoint, stage: number, keys: number): readonly Item[] =>
   lookups[endpoint]
     .filter(({ rank }) => STAGES[stage]!.includes(rank))
-    .map((lookup, nth) => itemOf(lookup, `key ${1 + (nth % Math.max(1, keys - 1))}`));
+    .flatMap((lookup, nth) => itemsOfLookup(lookup, `key ${1 + (nth % Math.max(1, keys - 1))}`));
 
 /** What the scenarios of an endpoint, or of the service, send beside its lookups. */
 const scenarioItems = (
@@ -162,7 +162,7 @@ const crossingMs = ({ windowMs }: RateLimit, leftMs: number) =>
   (REST_WINDOWS * windowMs <= leftMs / 4 ? REST_WINDOWS * windowMs : 0) + (windowMs < leftMs ? windowMs : 0);
 
 /** @param other one of the partner's active keys but the first */
-function itemOf(lookup: Lookup, other: string): Item {
+function itemsOfLookup(lookup: Lookup, other: string): readonly Item[] {
   const { endpoint, levels, facts, times, account, cost } = lookup;
   const plain = plainLevels(endpoint);
   const isAccepted = facts.key === 'accepted' || facts.key === 'open';
@@ -170,11 +170,12 @@ function itemOf(lookup: Lookup, other: string): Item {
   const key = !isAccepted ? '' : levels.key === plain.key ? own : levels.key;
   // Most servers find a member by any spelling that may be right.
   const isMember = endpoint === 'user-status' && facts.parameter === 'plain' && facts.entity === 'own user';
-  return { cost, counts: cost > 0 && !isMember, key, group: `${account}, ${key}`, left: times, lookup };
+  const item: Item = { cost, counts: cost > 0 && !isMember, key, group: `${account}, ${key}` };
+  return [...Array.from({ length: times - 1 }, () => item), { ...item, lookup }];
 }
 
-const countedItem: Item = { cost: 1, counts: true, key: undefined, group: 'scenario', left: 1 };
-const freeItem: Item = { cost: 0, counts: false, key: '', group: 'free', left: 1 };
+const countedItem: Item = { cost: 1, counts: true, key: undefined, group: 'scenario' };
+const freeItem: Item = { cost: 0, counts: false, key: '', group: 'free' };
 
 const itemsOf = ({ sends = FEW, sendsFree = 0 }: Scenario): readonly Item[] => [
   ...Array.from({ length: sends }, () => countedItem),
@@ -263,15 +264,13 @@ function step(
   const { item } = next;
   if (target.requests >= target.maxRequests) {
     target.isOut = true;
-    pool.putBack(item);
     return 'is held';
   }
   if (item.counts) count(target, askedBy(target, walk, item, now), now);
   target.requests++;
   target.freeAt = now + target.gapMs;
   walk.at = now;
-  if (item.left > 1) pool.putBack({ ...item, left: item.left - 1 });
-  else if (item.lookup !== undefined) target.sent.push(item.lookup);
+  if (item.lookup !== undefined) target.sent.push(item.lookup);
   return 'goes on';
 }
 

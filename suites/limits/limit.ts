@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 
 /** Which requests a limiter counts together: those of a key on one endpoint or on both, or those of all keys. */
@@ -45,24 +45,20 @@ export const SHORT_WAIT_MS = 10_000;
 export const decidingMs = (windows: readonly (number | undefined)[], wantedMs = 0): number =>
   Math.max(60_000, wantedMs, ...windows.map((ms = 0) => 2 * ms));
 
-/** The limit that the fixture states for an endpoint. */
-export function statedLimit(endpoint: Endpoint, { limits }: Pick<Known, 'limits'>): RateLimit | undefined {
-  const limit = limits[endpoint];
-  if (limit === undefined) return undefined;
-  return {
-    most: 'failedLookups' in limit ? limit.failedLookups : limit.requests,
-    windowMs: limit.windowSeconds * 1000,
-  };
-}
-
 /** The stated limits by endpoint. */
-export const statedLimits = (known: Pick<Known, 'limits'>): Readonly<Partial<Record<Endpoint, RateLimit>>> =>
+export const statedLimits = ({
+  limits,
+}: Pick<Known, 'limits'>): Readonly<Partial<Record<Endpoint, RateLimit>>> =>
   Object.fromEntries(
-    endpointNames.flatMap((endpoint) => {
-      const limit = statedLimit(endpoint, known);
-      return limit === undefined ? [] : [[endpoint, limit]];
+    Object.entries(limits).map(([endpoint, limit]) => {
+      const most = 'failedLookups' in limit ? limit.failedLookups : limit.requests;
+      return [endpoint, { most, windowMs: limit.windowSeconds * 1000 }];
     }),
   );
+
+/** The limit that the fixture states for an endpoint. */
+export const statedLimit = (endpoint: Endpoint, known: Pick<Known, 'limits'>): RateLimit | undefined =>
+  statedLimits(known)[endpoint];
 
 /** `5 min`, `297 s`, `1.5 s` */
 export const describeMs = (ms: number): string =>
