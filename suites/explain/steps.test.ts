@@ -95,6 +95,66 @@ describe('confirm', () => {
   });
 });
 
+/** What comes between the answers, and shows nothing. */
+const weather: Readonly<Record<string, (nth: number) => ReturnType<Wrong>>> = {
+  'no other answers': () => undefined,
+  'a lost answer in between': (nth) => (nth % 5 === 3 ? trouble('network', 'reset') : undefined),
+  'a limiter in between': (nth) =>
+    nth % 5 === 3 ? answerOf(429, { error: 'TOO_MANY_REQUESTS' }) : undefined,
+};
+
+/** Faults in upper case: each time, per history, and of a share of the ids. */
+const faultsInUpperCase: Readonly<Record<string, () => Wrong>> = {
+  'each time': () => isUpper,
+  'from the second time on': () => {
+    const timesOf = countBy();
+    return (request, nth) => (timesOf(request) > 1 ? isUpper(request, nth) : undefined);
+  },
+  'of one id in 2': () => shareInUpperCase(2),
+  'of one id in 4': () => shareInUpperCase(4),
+  'of one id in 8': () => shareInUpperCase(8),
+};
+
+function shareInUpperCase(share: number): Wrong {
+  const isHit = everyNth(share);
+  return (request, nth) => (isUpper(request, nth) === undefined ? undefined : isHit(request, nth));
+}
+
+describe('each step of a fault in upper case', () => {
+  const levels = { ...unknown, 'id spelling': 'upper case', query: 'extra parameter after' };
+  for (const [name, wrongOf] of Object.entries(faultsInUpperCase))
+    for (const [between, other] of Object.entries(weather))
+      test(`${name}, with ${between}`, async () => {
+        const wrong = wrongOf();
+        const row = name === 'from the second time on' ? 'valid/deposit-check/repeatable' : unknownDeposit;
+        const prober = proberOf(row, levels, (request, nth) => other(nth) ?? wrong(request, nth));
+        const { regime, trials } = await confirm(prober, levels, await repeat(prober));
+        assert.equal(regime.isRandom, false);
+        assert.ok(trials.some(({ hasFailed }) => hasFailed));
+        const smallest = await minimise(prober, levels, regime);
+        assert.deepEqual(smallest, { ...unknown, 'id spelling': 'upper case' });
+        const { conditions } = await vary(prober, smallest, regime);
+        const words = 'id spelling: upper case';
+        // Others may be found by chance. The validation removes them.
+        assert.ok(conditions.some((one) => one.words === words));
+        const { where, suspected } = await validate({ prober, levels: smallest, regime }, conditions);
+        assert.deepEqual([where.map((one) => one.words), suspected], [[words], []]);
+      });
+});
+
+test('a fault of one entity: each step names its levels, and that it is not each id', async () => {
+  const isHit: Wrong = (request) =>
+    idOf(request).startsWith('55555555') ? answerOf(404, { error: 'own' }) : undefined;
+  const prober = proberOf('pending/deposit-check/pending', { situation: 'own pending' }, isHit, { pick: 0 });
+  const levels = prober.failure.origin!.levels;
+  const { regime } = await confirm(prober, levels, await repeat(prober));
+  assert.deepEqual(
+    [...(regime.only?.ids ?? [])].map((id) => id.slice(0, 8)),
+    ['55555555'],
+  );
+  assert.deepEqual(await minimise(prober, levels, regime), levels);
+});
+
 test('minimise moves levels to plain, and a situation with its key', async () => {
   const levels = {
     ...unknown,
