@@ -528,3 +528,19 @@ test('a stated window that refuses early takes longer than stated', () => {
   one.refuse(20);
   assert.ok(one.pace() > 1.2 * (twenty.windowMs / 19));
 });
+
+test('a wait that is longer than the stated window contradicts it, whoever else may have counted', () => {
+  for (const [retryAfterMs, kinds] of [
+    [30_000, ['contradiction']],
+    [3000, []],
+  ] as const) {
+    const one = knowing({ most: 20, windowMs: 3000 });
+    one.passMany(10, 0);
+    one.passMany(20, 0, { endpoint: 'user-status' });
+    one.refuse(20, { retryAfterMs });
+    assert.deepEqual(
+      one.remarks().map(([kind]) => kind),
+      kinds,
+    );
+  }
+});

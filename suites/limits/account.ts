@@ -561,13 +561,14 @@ function compareStated(draft: Draft, event: Ended): void {
     return;
   }
   if (!isBelowStated(limits, event)) return;
+  const { spent } = usedIn(limits, event, stated.windowMs, now);
+  // No scope explains a longer wait.
+  if (!isUnused && wanted !== undefined && wanted.ms > stated.windowMs + PRECISION_MS)
+    return contradict(draft, endpoint, `429 after ${spent} counted requests${said}`);
   const wider = scopes.find((scope) => !isBelowStated(limits, event, scope));
   if (wider !== undefined) of.stated = { ...stated, scope: wider };
   if (wider !== undefined || isUnused) return;
   of.unexplained++;
-  const { spent } = usedIn(limits, event, stated.windowMs, now);
-  if (wanted !== undefined && wanted.ms > stated.windowMs + PRECISION_MS)
-    return contradict(draft, endpoint, `429 after ${spent} counted requests${said}`);
   const what = `refused after ${spent} of ${stated.most}: another run or client used this limit, or it is lower`;
   remark(limits, endpoint, 'early', what);
 }
