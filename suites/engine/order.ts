@@ -1,9 +1,10 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
-import { coveringArray, repeatable, rotated, type CoveringArray } from '../model/covering.ts';
+import { coveringArray, createCounter, repeatable, rotated, type CoveringArray } from '../model/covering.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities } from '../model/drawing.ts';
 import { factors, plainLevels, type Levels } from '../model/factors.ts';
-import { fixtureKey, isFeasible } from '../model/feasible.ts';
+import { fixtureKey, isFeasible, missingLevels } from '../model/feasible.ts';
 import { completed, rowsOfLevels, rowsOfRequirements } from './first-rows.ts';
 
 /** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
@@ -222,3 +223,30 @@ function spread(nth: number, count: number, first: number): number {
 }
 
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
+
+/** Counts how much of the covering array a run has tried. */
+export function createCoverage(known: Known, seed: number) {
+  const counters = perEndpoint((endpoint) => createCounter(factors[endpoint]));
+  return {
+    /** Records that a lookup with these levels was answered. */
+    take: (endpoint: Endpoint, levels: Levels): void => counters[endpoint].take(levels),
+    figures: (): { readonly strength: number; readonly coverage: Coverage } => {
+      const taken = endpointNames.map((name) => counters[name].figures());
+      const [singles, pairs, triples] = [0, 1, 2].map((at): [number, number] => [
+        taken.reduce((sum, one) => sum + one[at]!, 0),
+        endpointNames.reduce((sum, name) => sum + orderOf(name, known, seed).total(at + 1), 0),
+      ]) as [[number, number], [number, number], [number, number]];
+      const firstCut = [singles, pairs, triples].findIndex(([covered, total]) => covered < total);
+      return {
+        strength: firstCut < 0 ? 3 : firstCut,
+        coverage: {
+          pairs,
+          triples,
+          missing: endpointNames.flatMap((name) =>
+            missingLevels(name, known).map((level) => `${name}, ${level}`),
+          ),
+        },
+      };
+    },
+  };
+}

@@ -12,7 +12,7 @@ import { inconclusive, type Reason } from '../verdict.ts';
 import { createBudget, reserveOf, type Budget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
-import { createCoverage } from './coverage.ts';
+import { createCoverage } from './order.ts';
 import { createEvaluation, runScenario } from './evaluation.ts';
 import { createLookups } from './lookups.ts';
 import { createDescriber, type Result } from './record.ts';

@@ -2,7 +2,16 @@ import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { idOf, LATER } from './history.ts';
 import type { Prober, Wanted } from './probe.ts';
-import { freshOf, isLike, isSameEntity, timesOf, type Regime, type Times, type Trial } from './regime.ts';
+import {
+  freshOf,
+  idsOf,
+  isLike,
+  isSameEntity,
+  timesOf,
+  type Regime,
+  type Times,
+  type Trial,
+} from './regime.ts';
 import { MIN_SHARE, shareOf, type Share } from './statistics.ts';
 import { ENOUGH, findFeature, type ValueCondition } from './values.ts';
 
@@ -79,9 +88,9 @@ async function narrowed(
     return { feature, regime: { ...regime, fits: (one) => feature.holds(one) === true } };
   if (factsOfLevels(prober.endpoint, levels).entity === 'unknown') return { regime };
   const { exchange, origin } = prober.failure;
-  const failed = trials.filter(({ hasFailed }) => hasFailed).map(({ request }) => request);
-  if (isSameEntity(levels, origin!.levels)) failed.push(exchange.request);
-  return { regime: { ...regime, only: { ids: new Set(failed.map(idOf)), levels } } };
+  const failed = trials.filter(({ hasFailed }) => hasFailed);
+  const ids = idsOf(isSameEntity(levels, origin!.levels) ? [...failed, exchange] : failed);
+  return { regime: { ...regime, only: { ids, levels } } };
 }
 
 interface Try extends Wanted {

@@ -10,6 +10,10 @@ export interface Trial {
   readonly hasFailed: boolean;
 }
 
+/** The different ids of lookups. */
+export const idsOf = (trials: readonly { readonly request: Request }[]): ReadonlySet<string> =>
+  new Set(trials.map(({ request }) => idOf(request)));
+
 /** How to draw and send lookups so that they fail like the first one. */
 export interface Regime extends Wanted {
   /** How often each is sent, until it fails. */
@@ -109,7 +113,7 @@ const candidates = (['id', 'url', 'request'] as const).flatMap((what): readonly 
 
 /** How lookups of these times did, and those of other times. Values that never fail show nothing. */
 export function sharesAt(times: Times, observations: readonly Observation[]) {
-  const failing = new Set(observations.flatMap((one) => (one.hasFailed ? [idOf(one.request)] : [])));
+  const failing = idsOf(observations.filter(({ hasFailed }) => hasFailed));
   const shown = observations.filter(
     ({ nth, request }) => nth[times.what] !== undefined && failing.has(idOf(request)),
   );

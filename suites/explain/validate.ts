@@ -4,6 +4,7 @@ import { idOf, LATER } from './history.ts';
 import type { Prober } from './probe.ts';
 import {
   drawsWith,
+  idsOf,
   isSameEntity,
   sharesAt,
   shareWith,
@@ -113,7 +114,6 @@ function separatesIds(
   part: LevelCondition,
   trials: readonly Trial[],
 ): boolean {
-  const idsOf = (some: readonly Trial[]) => new Set(some.map(({ request }) => idOf(request)));
   const having = prober.observations().filter((one) => parts.every((each) => holds(each, one)));
   const ids = idsOf(having);
   const failed = idsOf(having.filter((one) => one.hasFailed)).size;

@@ -1,10 +1,10 @@
 import type { Facts } from '../facts.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
-import { idOf } from './history.ts';
 import type { Outcome, Prober } from './probe.ts';
 import {
   drawsWith,
+  idsOf,
   isOfEntity,
   isSameEntity,
   ofSeveral,
@@ -14,7 +14,7 @@ import {
   type Trial,
 } from './regime.ts';
 import { alike, type LevelCondition } from './parts.ts';
-import { chanceOf, choices, shareOf, SIGNIFICANT } from './statistics.ts';
+import { chanceOf, choices, shareOf, SIGNIFICANT, type Share } from './statistics.ts';
 
 /** Factors that cannot matter, because another one decides the answer before. */
 export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
@@ -62,8 +62,7 @@ export async function probe(
   if (trials.length < enough) return 'unknown';
   const share = shareOf(trials);
   if (share.failed > 0) return chanceOf(share, before) > SIGNIFICANT ? 'fails' : 'some fail';
-  const ids = new Set(trials.map(({ request }) => idOf(request)));
-  const hasEnough = ids.size >= enough || regime.isRandom || isSameEntity(levels, base);
+  const hasEnough = idsOf(trials).size >= enough || regime.isRandom || isSameEntity(levels, base);
   return hasEnough ? 'passes' : 'too few pass';
 }
 
@@ -157,18 +156,17 @@ function settleWeak(
     factor.name === name || one.passing.length === 0 ? [] : [conditionOf(factor, one)],
   );
   const having = alike(prober, levels, others, name === 'key' ? [] : ['key']);
-  const idsOf = (of: readonly string[]) => {
+  const shareWithLevels = (of: readonly string[]): Share => {
     const some = having.filter((one) => of.includes(one.levels[name]));
-    const failed = new Set(some.filter(({ hasFailed }) => hasFailed).map(({ request }) => idOf(request)));
-    const tried = some
-      .filter(({ nth }) => (nth.id ?? 0) >= regime.sendings)
-      .map(({ request }) => idOf(request));
-    return { failed: failed.size, of: new Set([...failed, ...tried]).size };
+    const failed = some.filter(({ hasFailed }) => hasFailed);
+    const tried = some.filter(({ nth }) => (nth.id ?? 0) >= regime.sendings);
+    return { failed: idsOf(failed).size, of: idsOf([...failed, ...tried]).size };
   };
   const names = weak.map((one) => one[name]);
   // Any so many of the levels might have been those that fail.
   const chance =
-    chanceOf(idsOf(failing), idsOf(names)) * choices(failing.length + weak.length, failing.length);
+    chanceOf(shareWithLevels(failing), shareWithLevels(names)) *
+    choices(failing.length + weak.length, failing.length);
   if (failing.length === 1 || chance < SIGNIFICANT) {
     passing.push(...weak);
     return [];

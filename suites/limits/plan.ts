@@ -1,7 +1,7 @@
 import { defined } from '../../schemas/defined.ts';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Need, Other, Plan } from '../../schemas/plan.ts';
-import { createCoverage } from '../engine/coverage.ts';
+import { createCoverage } from '../engine/order.ts';
 import { createLookups, type Lookup } from '../engine/lookups.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { isSoonExecuted, schedule } from '../engine/schedule.ts';
