@@ -168,15 +168,10 @@ function judgeInOrder(bursts: readonly Burst[], limit: RateLimit): LimitJudgemen
   const atLimit = alone.filter((burst) => passedFirst(burst) <= limit.most);
   const counted = !isAlone ? inTime : atLimit.length > 0 ? atLimit : alone;
   const countsLate = !isAlone && mayCountLate(counted, limit);
-  // After slow bursts, single requests would let a limiter pass that counts in each process.
-  const isQuick = counted.every(({ startedAt, history }) => {
-    const refusal = history.find(({ result }) => result === 'refused');
-    return refusal !== undefined && refusal.receivedAt - startedAt <= QUICK * limit.windowMs;
-  });
   const again: LimitJudgement =
     findings.length >= MAX_BURSTS
       ? open
-      : { kind: 'again', isPaused: isAlone || findings.some(isOvershoot) || (countsLate && isQuick) };
+      : { kind: 'again', isPaused: isAlone || findings.some(isOvershoot) || countsLate };
   const isWorthAnother = findings.filter(isVague).length < MAX_VAGUE;
   if (isVague(last) && isWorthAnother) return again;
   if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
