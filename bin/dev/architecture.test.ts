@@ -57,10 +57,7 @@ test('each folder imports only allowed folders', () => {
 test('polka, undici and yargs are each imported by one file', () => {
   for (const [name, file] of Object.entries(onlyImporter)) {
     const importers = pairs.filter(([, imported]) => `${imported}/`.startsWith(`${name}/`));
-    assert.deepEqual(
-      importers.map(([importer]) => importer),
-      [file],
-    );
+    assert.deepEqual(new Set(importers.map(([importer]) => importer)), new Set([file]));
   }
 });
 
