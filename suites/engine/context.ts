@@ -216,8 +216,10 @@ async function stream(
   };
   for (let nth = 0; nth < pace.most; nth++) {
     if (isOver) break;
-    const one = sendNth(nth, make()).finally(() => inFlight.delete(one));
+    const one = sendNth(nth, make()).then(() => void inFlight.delete(one));
     inFlight.add(one);
+    // It fails while nobody awaits it: the stream ends, and throws this.
+    one.catch(() => (isOver = true));
     while (inFlight.size >= inFlightOf(pace, latencies, bound)) await Promise.race(inFlight);
     // If all answers take equally long, requests would arrive in groups, and a limit may end with one.
     if (nth < IN_FLIGHT_AT_FIRST - 1) await clock.sleep(STAGGER_MS);

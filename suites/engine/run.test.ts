@@ -6,6 +6,7 @@ import { depositCheck, userStatus } from '../request.ts';
 import { pending } from '../pending.ts';
 import { rateLimit } from '../limits/rows.ts';
 import { scenario, type Requirement } from '../requirement.ts';
+import { wrongUsage } from '../../schemas/problem.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pass } from '../verdict.ts';
 import type { Client } from './client.ts';
@@ -46,6 +47,24 @@ const options: Omit<RunOptions, 'requirements' | 'connect'> = {
 const runOn = (requirements: readonly Requirement[], send: Client['send'], more: Partial<RunOptions> = {}) =>
   run({ ...options, ...more, requirements, connect: () => ({ send, close: async () => {} }) });
 const ofAuth = (name: string) => auth.filter((one) => one.id === `auth/user-status/${name}`);
+
+test('a request that cannot be sent ends the run with its reason, also while a stream pauses', async () => {
+  const reason = wrongUsage('too many open files');
+  let left = 3;
+  const send = () => (left-- > 0 ? Promise.resolve(answer(200)) : Promise.reject(reason));
+  const burst = scenario({
+    id: 'valid/service/burst',
+    endpoint: 'service',
+    level: 'required',
+    clause: '',
+    title: '',
+    run: async (context) => {
+      await context.stream(() => userStatus(id), { most: 4 });
+      return { finding: pass };
+    },
+  });
+  await assert.rejects(runOn([burst], send), reason);
+});
 
 test('every request of a run is in its traffic', async () => {
   const replies: Sent[] = [];
