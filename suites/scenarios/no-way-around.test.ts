@@ -6,6 +6,7 @@ import { unknownId } from '../inputs/uuids.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../scenario-context.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
+import { inconclusive } from '../verdict.ts';
 import { judgeWaysAround } from './no-way-around.ts';
 
 const answer = (status: number, text = ''): Answer => ({
@@ -98,6 +99,19 @@ test('right: data that came once, beside other requests', async () => {
   assert.ok(shown > 20);
   assert.equal(finding.kind, 'passed');
 });
+
+for (const [name, isForm] of Object.entries<(request: Request) => boolean>({
+  'a form': ({ isAbsolute }) => isAbsolute === true,
+  'a claim': ({ headers }) => 'x-partner' in headers,
+}))
+  test(`inconclusive: ${name} shows data, and a limit leaves no request to ask again`, async () => {
+    let shown = 0;
+    const { finding } = await judged((request) => {
+      if (!isForm(request) || !isOthers(request)) return request.isAbsolute === true ? refused : answer(404);
+      return shown++ === 0 ? found : trouble('rate-limited', 'the limit was used up');
+    });
+    assert.deepEqual(finding, inconclusive('rate-limited', 'the limit was used up'));
+  });
 
 test('wrong: HEAD without a key gets 200', async () => {
   const { finding } = await judged(({ method }) => answer(method === 'HEAD' ? 200 : 404));

@@ -134,7 +134,9 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
       const isLetIn = request.method === 'HEAD' && !isOther && first.status === 401 && isSuccess(reply);
       const shows = (answer: Answer) => showsData(answer, plain, known);
       const others = [asked, inForm(form, { ...asked, target: unknown.target })];
-      if (!isLetIn && !(shows(reply) && (await isWayAround(context, request, others, shows)))) continue;
+      const isAround = isLetIn || (shows(reply) && (await isWayAround(context, request, others, shows)));
+      if (isAround === false) continue;
+      if (isAround !== true) return { cases, end: { finding: isAround, request, reply } };
       const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
       const finding = failed('data', `${expected} (${form.name}, ${whose})`, summary(reply));
       return { cases, end: { finding, request, reply } };
@@ -150,19 +152,31 @@ const LOOKUPS_ALONE = 10;
 
 /**
  * Whether a request shows data also when it is alone, and none of the others do: the lookup that it changes, and the
- * same form of a lookup that has no data. A page with examples shows them for every id.
+ * same form of a lookup that has no data. A page with examples shows them for every id. Inconclusive if a limit of the
+ * target or of the run leaves that open.
  */
 async function isWayAround(
   { send, alone }: Context,
   request: Request,
   others: readonly Request[],
   shows: (answer: Answer) => boolean,
-): Promise<boolean> {
-  const isShown = async (some: readonly Request[]) =>
-    (await send(...some)).some((reply) => reply.kind === 'answer' && shows(reply));
+): Promise<boolean | Verdict> {
+  let open: Verdict | undefined;
+  const isShown = async (some: readonly Request[]) => {
+    for (const one of some) {
+      const [reply] = await send(one);
+      if (reply?.kind === 'answer' && shows(reply)) return true;
+      if (reply?.kind === 'trouble' && reply.code !== 'timeout' && reply.code !== 'network')
+        open = inconclusive(reply.code, reply.words);
+    }
+    return false;
+  };
   if (await isShown(others)) return false;
   const isShownAlone = (one: Request) => isShown(repeated([one], LOOKUPS_ALONE));
-  return alone(async () => (await isShownAlone(request)) && !(await isShownAlone(others[0]!)));
+  return alone(async () => {
+    const isAgain = await isShownAlone(request);
+    return isAgain && (await isShownAlone(others[0]!)) ? false : (open ?? isAgain);
+  });
 }
 
 /** Names of parameters and header fields that a server may wrongly read as the partner who asks. */
@@ -202,7 +216,9 @@ async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): 
     // The same for either id alone: the other id has the same data, or other requirements are about it.
     const alone = [plain.target, seen].map((target) => ({ ...request, target }));
     const isSame = (answer: Answer) => sameAnswer(answer, reply).kind === 'passed';
-    if (!(await isWayAround(context, request, alone, isSame))) continue;
+    const isAround = await isWayAround(context, request, alone, isSame);
+    if (isAround === false) continue;
+    if (isAround !== true) return { cases, end: { finding: isAround, request, reply } };
     const expected = `no data of the partner (${name}, with another partner's key)`;
     return { cases, end: { finding: failed('data', expected, summary(reply)), request, reply } };
   }
