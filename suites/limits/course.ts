@@ -14,6 +14,8 @@ export interface Setup {
   readonly limits: Readonly<Partial<Record<Endpoint, RateLimit>>>;
   /** In the order of the run, by rank. */
   readonly lookups: Readonly<Record<Endpoint, readonly Lookup[]>>;
+  /** Maximum number of lookups per endpoint. */
+  readonly cases: number;
   readonly scenarios: ReturnType<typeof schedule>;
   /** When a deposit is executed, and when a key is revoked, relative to lookups. */
   readonly changes: {
@@ -82,7 +84,7 @@ export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Cou
   const stage = (nth: number, longestWaitMs: number) => {
     const itemsFor = ({ endpoint, isCut }: Walk) => (isCut ? [] : lookupItems(setup, endpoint, nth, keys));
     const isDone = sendItems(target, itemsFor, until, longestWaitMs);
-    if (isDone && reached.length === nth && nth < 2)
+    if (isDone && isWhole(setup, nth) && reached.length === nth && nth < 2)
       reached.push({ atMs: endOf(target), requests: target.requests });
   };
   const sendScenarios = (isRequired: boolean, end: number) =>
@@ -116,6 +118,13 @@ export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Cou
     changesMs: beforeMs + besideMs + afterMs + lastMs,
   };
 }
+
+/** Whether the lookups of a stage are all of it: their maximum number may end them. */
+const isWhole = ({ lookups, cases }: Setup, stage: number): boolean =>
+  Object.values(lookups).every(
+    (some) =>
+      some.length < cases || !STAGES.slice(0, stage + 1).some((ranks) => ranks.includes(some.at(-1)!.rank)),
+  );
 
 /** The lookups of a stage. */
 const lookupItems = ({ lookups }: Setup, endpoint: Endpoint, stage: number, keys: number): readonly Item[] =>

@@ -101,6 +101,19 @@ describe('lookups', () => {
     assert.ok(load[0]!.counted > 50 && load[0]!.counted <= requests);
   });
 
+  test('reach a strength only if --cases allows all that it needs', () => {
+    for (const [cases, strength] of [
+      [5, 1],
+      [1000, 2],
+    ] as const) {
+      const more = { cases, comparesBounds: true, maxDurationMs: 1000, ...limited(9, 1) };
+      const { others, needs } = planned([unknown('user-status')], more);
+      assert.equal(others.at(-1)!.strength, strength);
+      const reached = needs.map(({ reaches }) => reaches);
+      assert.equal(reached.includes('strength 2'), strength === 2);
+    }
+  });
+
   test('are none for skipped requirements and for scenarios alone', () => {
     const skip = new Set(['foreign-ib/user-status/unknown']);
     assert.equal(planned([unknown('user-status')], { skip }).requests, 0);

@@ -108,10 +108,8 @@ function setupOf(
 ): Setup {
   const known = stateHook === undefined ? all : withSpare(all);
   const asked = requirements.filter(({ id }) => !skip.has(id));
-  const source = createLookups(
-    { known, seed, cases: Math.min(cases, MAX_WALKED) },
-    asked.filter(isLookupRow),
-  );
+  const most = Math.min(cases, MAX_WALKED);
+  const source = createLookups({ known, seed, cases: most }, asked.filter(isLookupRow));
   const [levels, pairs, triples] = STAGES;
   const lookups: Record<Endpoint, Lookup[]> = { 'user-status': [], 'deposit-check': [] };
   for (const name of endpointNames) lookups[name].push(...source.next(name, ...levels!, ...pairs!));
@@ -129,7 +127,7 @@ function setupOf(
   const isScarce = endpointNames.some((name) => (limits[name]?.windowMs ?? 0) > SHORT_WAIT_MS);
   const isEarly = stateHook === undefined && maxRequests === Infinity && isScarce && isSoonExecuted(known);
   const changes = changesOf(known, scenarios, stateHook !== undefined, isEarly);
-  return { limits, lookups, scenarios, changes, graceMs, rate, maxRequests };
+  return { limits, lookups, cases: most, scenarios, changes, graceMs, rate, maxRequests };
 }
 
 /** When a run changes the target's data. Each change takes the grace. */
