@@ -143,7 +143,7 @@ async function compareLimit(search: Search, limit: RateLimit): Promise<KindResul
   let judgement = judgeBursts(bursts, limit);
   while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, limit))) {
     await context.waitForQuiet(endpoint, restMs);
-    await context.wait(untilPhase(bursts, limit, context.now()));
+    await context.wait(untilPhase(bursts, limit, judgement.isPaused, context.now()));
     const driven = await driveToLimit(context, limit, supply, judgement.isPaused, probeOnce);
     bursts.push(driven.burst);
     judgement = judgeBursts(bursts, limit);
@@ -181,8 +181,14 @@ const hasTime = (context: Context, { windowMs }: RateLimit) =>
 const PHASE = 0.57;
 
 /** Time (ms) until the next burst may begin, at another phase of the window. */
-function untilPhase(bursts: readonly Burst[], { windowMs }: RateLimit, now: number): number {
-  const last = bursts.at(-1);
+function untilPhase(
+  bursts: readonly Burst[],
+  { windowMs }: RateLimit,
+  isPaused: boolean,
+  now: number,
+): number {
+  // After one with pauses, the same phase as before it would show nothing new.
+  const last = bursts.findLast(({ inFlight }) => isPaused || inFlight > 1) ?? bursts.at(-1);
   if (last === undefined) return 0;
   const sinceWanted = now - last.startedAt - PHASE * windowMs;
   return Math.ceil(sinceWanted / windowMs) * windowMs - sinceWanted;

@@ -174,6 +174,23 @@ test('nor does a bucket fail that is refilled every second, for any window', asy
     }
 });
 
+test('windows that end during bursts are not taken for late counting', async () => {
+  const limit = { requests: 60, windowSeconds: 1 };
+  for (const [name, make] of Object.entries(legal).filter(([one]) =>
+    /^clock-aligned window,|^weighted/.test(one),
+  ))
+    for (let seed = 100; seed < 108; seed++) {
+      const random = randomOf(seed);
+      const limiter = () => make(limit.requests, 1000, random);
+      const more = { account: keyOf, meets: () => 10 * random(), windowMs: 1000, seed };
+      const { context } = limitedContext(limiter, more);
+      const known = { ...sampleKnown, limits: { 'deposit-check': limit } };
+      const { judgement } = await explore('deposit-check', context, known);
+      assert.equal(judgement?.kind, 'kept');
+      assert.ok((judgement.countsLater ?? 0) < 2, `${name}, seed ${seed}`);
+    }
+});
+
 describe('a target that stalls now and then is never judged wrongly', () => {
   for (const [name, make] of [...Object.entries(legal), ...Object.entries(faulty)])
     test(name, async () => {

@@ -136,6 +136,9 @@ export type LimitJudgement =
 /** Maximum number of bursts: four at different phases of the window, and two with an overshoot. */
 const MAX_BURSTS = 6;
 
+/** The most parts in which a bucket is refilled that explains why more pass. */
+const COARSE = 4;
+
 /** Maximum number of bursts that are too slow or lose requests. */
 const MAX_VAGUE = 3;
 
@@ -148,12 +151,22 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
   const alone = bursts.findLastIndex(({ inFlight }) => inFlight === 1);
   const decided = alone < 0 ? undefined : judgeInOrder(bursts.slice(0, alone + 1), limit);
   if (decided?.kind !== 'kept') return judgeInOrder(bursts, limit);
-  const late = bursts.filter(
-    (burst) => burst.inFlight > 1 && judgeBurst(burst, limit).kind === 'more',
-  ).length;
+  const more = bursts.filter((burst) => burst.inFlight > 1 && judgeBurst(burst, limit).kind === 'more');
+  // Windows that end during bursts let more pass too. Parts of a bucket that come often would explain anything.
+  const isCorrect = more.length > 1 && isExplained(bursts.map(upToRefusal), limit, true, COARSE);
+  const late = isCorrect ? 0 : more.length;
   const soFar: LimitJudgement = { kind: 'kept', countsLater: late };
   // One more burst shows whether requests in flight pass again.
   return late === 1 && alone === bursts.length - 1 ? { kind: 'again', isPaused: false, soFar } : soFar;
+}
+
+/** The part of a burst that shows when a limiter refuses first, but not for how long. */
+function upToRefusal(burst: Burst): Burst {
+  const { history } = burst;
+  const refusedAt = Math.min(
+    ...history.flatMap(({ result, receivedAt }) => (result === 'refused' ? receivedAt : [])),
+  );
+  return { ...burst, history: history.filter(({ sentAt }) => sentAt <= refusedAt) };
 }
 
 function judgeInOrder(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {

@@ -31,13 +31,21 @@ export function mayBeBucket(burst: Burst, { most, windowMs }: RateLimit): boolea
 /**
  * Whether clock-aligned windows, or a bucket refilled at intervals, explain the passes of all bursts, at some phase.
  * With `isStrict`, they must also explain the refusals. Otherwise windows may refuse for longer, because bans exist.
+ *
+ * @param mostParts the most parts in which a bucket is refilled
  */
-export function isExplained(bursts: readonly Burst[], limit: RateLimit, isStrict: boolean): boolean {
+export function isExplained(
+  bursts: readonly Burst[],
+  limit: RateLimit,
+  isStrict: boolean,
+  mostParts = Infinity,
+): boolean {
   const { most, windowMs } = limit;
   const all = bursts.map((burst) => observe(burst, most));
   // A tick may move later, up to the end of a request, without a change. So only these phases are tried.
   const edges = all.flatMap(({ passes, refusals }) => [...passes, ...refusals].map(({ to }) => to));
   const isBucket = partsOf(limit).some((parts) => {
+    if (parts > mostParts) return false;
     const intervalMs = windowMs / parts;
     return [...new Set(edges.map((edge) => Math.floor(edge % intervalMs)))].some((phase) => {
       const ticks = (after: number, until: number) =>
