@@ -218,6 +218,17 @@ const endings: readonly (readonly [
   ),
 ];
 
+test('--cases is blamed only if no other bound ended the run', () => {
+  for (const [words, advice] of [
+    ['the bounds of the run left no lookup for it', /^omit --cases 9$/],
+    ['--max-duration was reached', /--max-duration 1m/],
+  ] as const) {
+    const requirements = rowsOf('a/b/c required inconclusive budget').map((one) => ({ ...one, words }));
+    const step = nextStep({ ...unnamed, counts, rerun, requirements });
+    assert.match('words' in step ? step.words : step.command, advice);
+  }
+});
+
 test('every ending has one next step', () => {
   const lines = endings.map(([what, rows, more]) => {
     const requirements = typeof rows === 'string' ? rowsOf(rows) : rows;

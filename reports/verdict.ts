@@ -239,12 +239,14 @@ function stepFor(record: RunRecord, reason: string): Step {
 }
 
 /** The bound that lets a run get further, with its value; undefined if another reason stopped it. */
-function boundFor({ needs = [], durationMs, rerun = '' }: RunRecord, reason: string): string | undefined {
+function boundFor(record: RunRecord, reason: string): string | undefined {
+  const { needs = [], durationMs, rerun = '', requirements } = record;
   if (reason !== 'budget' && reason !== 'rate-limited') return undefined;
   const [need] = needs;
   if (need !== undefined) return needWords(need);
   const [given] = / --cases \d+/.exec(rerun) ?? [];
-  if (reason === 'budget' && given !== undefined) return `omit${given}`;
+  const isOver = requirements.some((one) => 'words' in one && /^--max-\S+ was reached/.test(one.words));
+  if (reason === 'budget' && given !== undefined && !isOver) return `omit${given}`;
   const longer = `give the run more time (--max-duration ${Math.max(1, Math.ceil((2 * durationMs) / 60_000))}m)`;
   return reason === 'budget'
     ? longer
