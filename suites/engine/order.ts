@@ -44,7 +44,8 @@ export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
   const firsts = rowsOfRequirements(endpoint, known);
   const levels = rowsOfLevels(endpoint, known, seed, firsts);
   const isPossible = (row: Partial<Levels>) => isFeasible(endpoint, row, known);
-  const array = coveringArray(factors[endpoint], isPossible, [...firsts, ...levels], seed);
+  const others = levels.filter((row) => !hasGate(endpoint, row));
+  const array = coveringArray(factors[endpoint], isPossible, [...firsts, ...others], seed);
   const listed = repeatable(rowsInOrder(endpoint, known, seed, firsts, levels, array));
   const order = {
     *rows(): Generator<OrderedRow> {
@@ -63,6 +64,9 @@ export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
   return order;
 }
 
+const hasGate = (endpoint: Endpoint, row: Levels): boolean =>
+  factors[endpoint].some(({ name, names, isGate }) => isGate && row[name] !== names[0]);
+
 function* rowsInOrder(
   endpoint: Endpoint,
   known: Known,
@@ -80,7 +84,11 @@ function* rowsInOrder(
     depth,
   });
   for (const row of firsts) yield make(row, 'requirement');
-  for (const row of others) yield make(row, 'level');
+  for (const row of others) {
+    // What comes with a gate differs by seed, so that short runs together cover more.
+    const pairs = hasGate(endpoint, row) ? array.pairsOf(row) : undefined;
+    yield make(pairs?.enriched(row, { situation: row.situation }) ?? row, 'level');
+  }
   const [open, examples] = [array.openPairs(), picks.examples(array)];
   for (let hasMore = true; hasMore;) {
     const [pair, example] = [open.next(), examples.next()];
@@ -98,7 +106,7 @@ function* rowsInOrder(
 }
 
 /** After the triples that count most, so many rows find an entity: they show an answer that is rarely wrong. */
-const FINDING_ROWS = 58;
+const FINDING_ROWS = 55;
 
 /** Random rows that find an entity. */
 function* findingRows(endpoint: Endpoint, known: Known, { random }: CoveringArray): Generator<Levels> {

@@ -51,7 +51,7 @@ export interface CoveringArray {
 /** The pairs with a gate. */
 export interface GatePairs {
   /** A row with the gate that covers more of them: the factors that are not gates change. */
-  readonly enriched: (row: Levels) => Levels;
+  readonly enriched: (row: Levels, kept?: Partial<Levels>) => Levels;
   /** The part of them that is covered, without repeated lookups. */
   readonly progress: () => number;
 }
@@ -281,16 +281,23 @@ function createPart(space: Space, options: PartOptions) {
       open.delete(strength);
     },
     /** The row with other levels of the factors that nothing else fixes, so that it covers more pairs. */
-    enriched: (levels: Levels): Levels => {
+    enriched: (levels: Levels, kept: Partial<Levels> = {}): Levels => {
       const left = open.get(1) ?? begin(1, 'all');
-      const costly = factors.map(({ isCostly }) => (isCostly === true ? 0 : -1));
+      const given = rowOf(levels, factors);
+      const fixed = factors.map(({ name, isCostly }, at) =>
+        name in kept ? given[at]! : isCostly === true ? 0 : -1,
+      );
+      const startWith = (row: Row) => fixed.map((level, at) => Math.max(level, row[at]!));
       // A level that is left is chosen before others that exclude it.
       const next = left.list.find(
-        ({ code, row }) => left.isLeft[code] === 1 && row.every((level, at) => level < 0 || costly[at]! < 0),
+        ({ code, row }) =>
+          left.isLeft[code] === 1 &&
+          row.every((level, at) => level < 0 || fixed[at]! < 0) &&
+          space.isFeasible(startWith(row)),
       );
-      const start = costly.map((level, at) => Math.max(level, next?.row[at] ?? -1));
-      const row = filled(start, space, left, rows.length);
-      const found = { ...levels, ...space.levelsIn(row) };
+      const start = next === undefined ? fixed : startWith(next.row);
+      const row = filled(start, space, left, rows.length === 0 ? seed : rows.length);
+      const found = { ...levels, ...space.levelsIn(row), ...kept };
       add(row);
       return found;
     },
