@@ -222,7 +222,7 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
 const bytesOf = (pieces: readonly Uint8Array[]): Uint8Array =>
   pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 
-/** A field of the request replaces one of the user, in any letter case. */
+/** A field of the request replaces one of the user, whose names are in lower case. */
 function merged(own: WireRequest['headers'], fields: WireRequest['headers']): WireRequest['headers'] {
   const all = { ...own };
   for (const name in fields) if (name.toLowerCase() in all) delete all[name.toLowerCase()];

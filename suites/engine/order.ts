@@ -84,11 +84,9 @@ function* rowsInOrder(
     depth,
   });
   for (const row of firsts) yield make(row, 'requirement');
-  for (const row of others) {
-    // What comes with a gate differs by seed, so that short runs together cover more.
-    const pairs = hasGate(endpoint, row) ? array.pairsOf(row) : undefined;
-    yield make(pairs?.enriched(row, { situation: row.situation }) ?? row, 'level');
-  }
+  // What comes with a gate differs by seed, so that short runs together cover more.
+  for (const row of others)
+    yield make(array.pairsOf(row)?.enriched(row, { situation: row.situation }) ?? row, 'level');
   const [open, examples] = [array.openPairs(), picks.examples(array)];
   for (let hasMore = true; hasMore;) {
     const [pair, example] = [open.next(), examples.next()];

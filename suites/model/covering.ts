@@ -50,7 +50,7 @@ export interface CoveringArray {
 
 /** The pairs with a gate. */
 export interface GatePairs {
-  /** A row with the gate that covers more of them: the factors that are not gates change. */
+  /** A row with the gate that covers more of them: the factors that are not gates change, except those of `kept`. */
   readonly enriched: (row: Levels, kept?: Partial<Levels>) => Levels;
   /** The part of them that is covered, without repeated lookups. */
   readonly progress: () => number;
