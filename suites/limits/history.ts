@@ -32,6 +32,18 @@ export const othersIn = (replies: readonly Reply[]): readonly TimedRequest[] =>
       : [],
   );
 
+/** The most requests at the same time, if each lasts so many ms longer than until its answer. */
+export function mostAtOnce(requests: readonly TimedRequest[], laterMs = 0): number {
+  const starts = Float64Array.from(requests, ({ sentAt }) => sentAt).toSorted();
+  const ends = Float64Array.from(requests, ({ receivedAt }) => receivedAt + laterMs).toSorted();
+  let [most, ended] = [0, 0];
+  for (const [nth, start] of starts.entries()) {
+    while (ends[ended]! <= start) ended++;
+    most = Math.max(most, nth + 1 - ended);
+  }
+  return most;
+}
+
 /** Tolerance for clock rounding, in ms. */
 export const TOLERANCE_MS = 5;
 

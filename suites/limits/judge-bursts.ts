@@ -1,39 +1,31 @@
-import { TOLERANCE_MS, type Burst, type TimedRequest } from './history.ts';
+import { mostAtOnce, TOLERANCE_MS, type Burst, type TimedRequest } from './history.ts';
 import { lateMs, type RateLimit } from './limit.ts';
 import { isExplained, mayBeBucket } from './models.ts';
 
 /** What one burst shows about a stated limit. */
-export type BurstFinding =
+export interface BurstFinding {
   /**
-   * A common limiter with that limit would answer like this. Unless `isExact`, more passed within the window, as
-   * with a token bucket. Unless `isCertain`, lost requests may hide that fewer passed.
+   * - `fits`, `fits as a bucket`: a common limiter with that limit would answer like this
+   * - `may fit`: the same, but lost requests may hide that fewer passed
+   * - `fewer`: a 429 came after at most `passed` counted requests
+   * - `more`: more passed than the limit allows; `far more`: than two windows allow
+   * - `overshoot`: more, sent before a limiter that counts late had counted the limit
+   * - `instead`: another status than 429 came
+   * - `too slow`: the window may have ended before the limit was reached
+   * - `lost`: too many requests got no answer
    */
-  | { readonly kind: 'fits'; readonly isExact: boolean; readonly isCertain: boolean }
-  /** A 429 came after at most `before` counted requests. */
-  | { readonly kind: 'fewer'; readonly before: number }
-  /** More passed than the limit allows; with `isBeyondTwoWindows`, more than two windows allow. */
-  | {
-      readonly kind: 'more';
-      readonly passed: number;
-      /** Whether the excess was sent before a limiter that counts late had counted the limit. */
-      readonly isOvershoot: boolean;
-      readonly isBeyondTwoWindows: boolean;
-    }
-  /** Another status than 429 came, such as `503`. */
-  | { readonly kind: 'instead'; readonly passed: number; readonly words: string }
-  /** The window may have ended before the limit was reached. */
-  | { readonly kind: 'tooSlow' }
-  /** Too many requests got no answer. */
-  | { readonly kind: 'lost' };
-
-type FindingOf<Name extends BurstFinding['kind']> = Extract<BurstFinding, { readonly kind: Name }>;
-
-export type LimitBreak = FindingOf<'fewer' | 'more' | 'instead'>;
+  readonly kind:
+    | ('fits' | 'fits as a bucket' | 'may fit' | 'too slow' | 'lost')
+    | ('fewer' | 'more' | 'far more' | 'overshoot' | 'instead');
+  readonly passed: number;
+  /** What came instead, such as `503`. */
+  readonly words?: string;
+}
 
 /** Fraction of the limit that must be seen to pass. The rest may be lost. */
 const MIN_SEEN = 9 / 10;
 
-/** Fractions of the window: the first 429 and all answers come within QUICK; the key stays limited for WATCHED. */
+/** Fractions of the window: the first 429 of a bucket comes within QUICK; the key stays limited for WATCHED. */
 const [QUICK, WATCHED] = [0.4, 0.5];
 
 /** Consecutive answers that are neither a pass nor a 429 and count as intended. */
@@ -49,98 +41,101 @@ const MIN_CONSECUTIVE = 3;
 export function judgeBurst(burst: Burst, limit: RateLimit): BurstFinding {
   const { startedAt, history } = burst;
   const { most, windowMs } = limit;
+  const refusals = history.filter(({ result }) => result === 'refused');
+  const refusedAt = Math.min(Infinity, ...refusals.map(({ receivedAt }) => receivedAt));
+  const before = history.filter(
+    ({ result, sentAt }) => (result === 'passed' || result === 'lost') && sentAt <= refusedAt,
+  ).length;
+  if (refusals.length > 0 && before < most) return { kind: 'fewer', passed: before };
   const passes = history
     .filter(({ result }) => result === 'passed')
     .toSorted((a, b) => a.receivedAt - b.receivedAt);
-  const refusals = history.filter(({ result }) => result === 'refused');
-  const before = Math.min(
-    Number.POSITIVE_INFINITY,
-    ...refusals.map((refusal) => countedBefore(history, refusal)),
-  );
-  if (before < most) return { kind: 'fewer', before };
-  const isBucket = mayBeBucket(burst, limit);
-  const firstRefusedAt = Math.min(Number.POSITIVE_INFINITY, ...refusals.map(({ receivedAt }) => receivedAt));
-  const excesses = passes.map(({ sentAt, receivedAt }, at) => {
-    const windows = (receivedAt - startedAt + TOLERANCE_MS) / windowMs;
-    const inWindows = most * (Math.floor(windows) + 1);
-    const allowed = isBucket ? Math.max(inWindows, most + Math.floor(most * windows)) : inWindows;
-    const counted = passes.filter((other) => other.receivedAt <= sentAt - lateMs(limit)).length;
-    const [isBefore, isLate] = [sentAt <= firstRefusedAt, counted < inWindows];
-    return { passed: at + 1, excess: at + 1 - allowed, inWindows, isBefore, isLate };
-  });
-  const [worst] = excesses.toSorted((a, b) => b.excess - a.excess);
-  if (worst !== undefined && worst.excess > 0) {
-    const early = excesses.filter(({ excess, isBefore }) => excess > 0 && isBefore);
-    // A limiter that counts late lets more pass in each of two windows.
-    const late = refusals.length === 0 ? 0 : 2 * (mostUncounted(burst, limit) - 1);
-    return {
-      kind: 'more',
-      passed: worst.passed,
-      isOvershoot: early.length > 0 && early.every(({ isLate }) => isLate),
-      isBeyondTwoWindows: worst.passed > worst.inWindows + most + late,
-    };
+  const more = excessOf(burst, passes, refusedAt, limit);
+  if (more !== undefined) return more;
+  const passed = passes.length;
+  if (refusals.length === 0) {
+    const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
+    // Requests without an answer do not count: the network may have lost them.
+    const answered = tail.filter(({ receivedAt }) => receivedAt < Infinity);
+    if (passed >= most && answered.length >= MIN_CONSECUTIVE)
+      return { kind: 'instead', passed, words: answered[0]!.words ?? '' };
+    const isLost = history.some(({ result }) => result === 'lost');
+    return { kind: isLost && passed <= 2 * most ? 'lost' : 'too slow', passed };
   }
-  if (refusals.length > 0) {
-    const first = passes.filter(({ sentAt }) => sentAt <= firstRefusedAt);
-    if (first.length < MIN_SEEN * most) return { kind: 'lost' };
-    const end = startedAt + windowMs;
-    const isExact = passes.filter(({ receivedAt }) => receivedAt <= end).length <= most;
-    const isQuick = isExact
-      ? first.every(({ receivedAt }) => receivedAt <= end)
-      : firstRefusedAt <= startedAt + QUICK * windowMs &&
-        history.every((one) => one.result === 'lost' || one.receivedAt - one.sentAt <= QUICK * windowMs);
-    // A shorter window would have let requests pass, and a bucket does.
-    const watchedAt = passes[0]!.receivedAt + WATCHED * windowMs;
-    const isWatched =
-      refusals.some(({ sentAt }) => sentAt >= watchedAt && sentAt <= end) ||
-      passes.some(({ sentAt, receivedAt }) => sentAt > firstRefusedAt && receivedAt <= end);
-    if (!isQuick || !isWatched) return { kind: 'tooSlow' };
-    return { kind: 'fits', isExact, isCertain: first.length >= most };
-  }
-  const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
-  // Requests without an answer do not count: the network may have lost them.
-  const answered = tail.filter(({ receivedAt }) => receivedAt < Number.POSITIVE_INFINITY);
-  if (passes.length >= most && answered.length >= MIN_CONSECUTIVE)
-    return { kind: 'instead', passed: passes.length, words: answered[0]!.words ?? '' };
-  const isLost = history.some(({ result }) => result === 'lost');
-  return { kind: isLost && passes.length <= 2 * most ? 'lost' : 'tooSlow' };
+  const first = passes.filter(({ sentAt }) => sentAt <= refusedAt);
+  if (first.length < MIN_SEEN * most) return { kind: 'lost', passed };
+  const end = startedAt + windowMs;
+  const isExact = passes.filter(({ receivedAt }) => receivedAt <= end).length <= most;
+  const isQuick = isExact
+    ? first.every(({ receivedAt }) => receivedAt <= end)
+    : refusedAt <= startedAt + QUICK * windowMs;
+  // A shorter window would have let requests pass, and a bucket does.
+  const watchedAt = passes[0]!.receivedAt + WATCHED * windowMs;
+  const isWatched =
+    refusals.some(({ sentAt }) => sentAt >= watchedAt && sentAt <= end) ||
+    passes.some(({ sentAt, receivedAt }) => sentAt > refusedAt && receivedAt <= end);
+  if (!isQuick || !isWatched) return { kind: 'too slow', passed };
+  return { kind: first.length < most ? 'may fit' : isExact ? 'fits' : 'fits as a bucket', passed };
 }
 
-/** The most requests that may have passed before the limiter had counted the first of them. */
+/** Whether more passed than the limit allows; undefined if not. */
+function excessOf(
+  burst: Burst,
+  passes: readonly TimedRequest[],
+  refusedAt: number,
+  limit: RateLimit,
+): BurstFinding | undefined {
+  const { most, windowMs } = limit;
+  const isBucket = mayBeBucket(burst, limit);
+  let [worst, passed, inWindows] = [0, 0, 0];
+  let early: { readonly sentAt: number; readonly begun: number } | undefined;
+  for (const [at, { sentAt, receivedAt }] of passes.entries()) {
+    const windows = (receivedAt - burst.startedAt + TOLERANCE_MS) / windowMs;
+    const begun = most * (Math.floor(windows) + 1);
+    const excess = at + 1 - (isBucket ? Math.max(begun, most + Math.floor(most * windows)) : begun);
+    if (excess > worst) [worst, passed, inWindows] = [excess, at + 1, begun];
+    if (excess > 0 && sentAt <= refusedAt && sentAt >= (early?.sentAt ?? 0)) early = { sentAt, begun };
+  }
+  if (worst === 0) return undefined;
+  if (early !== undefined) {
+    const countedAt = early.sentAt - lateMs(limit);
+    const counted = passes.filter(({ receivedAt }) => receivedAt <= countedAt).length;
+    if (counted < early.begun) return { kind: 'overshoot', passed };
+  }
+  // A limiter that counts late lets more pass in each of two windows.
+  const late = refusedAt < Infinity ? 2 * mostUncounted(burst, limit) : 0;
+  return { kind: passed > inWindows + most + late ? 'far more' : 'more', passed };
+}
+
+/** The most requests that may have passed while a limiter that counts late had not counted the first of them. */
 const mostUncounted = ({ history }: Burst, limit: RateLimit): number =>
   Math.max(
     1,
-    ...history.map(
-      ({ sentAt }) =>
-        history.filter(
-          (other) =>
-            other.result === 'passed' && other.sentAt <= sentAt && other.receivedAt > sentAt - lateMs(limit),
-        ).length,
+    mostAtOnce(
+      history.filter(({ result }) => result === 'passed'),
+      lateMs(limit),
     ),
-  );
-
-const countedBefore = (history: readonly TimedRequest[], refusal: TimedRequest) =>
-  history.filter(
-    ({ result, sentAt }) => (result === 'passed' || result === 'lost') && sentAt <= refusal.receivedAt,
-  ).length;
+  ) - 1;
 
 /** The judgement of several bursts. */
 export type LimitJudgement =
   /** `countsLater`: in so many bursts more passed, but not with pauses around the limit. */
   | { readonly kind: 'kept'; readonly countsLater?: number }
-  | { readonly kind: 'broken'; readonly finding: LimitBreak }
-  | { readonly kind: 'open'; readonly finding: BurstFinding }
+  | { readonly kind: 'broken' | 'open'; readonly finding: BurstFinding }
   /** Another burst is needed; with `isPaused`, one with pauses around the limit. `soFar`: the judgement without it. */
   | { readonly kind: 'again'; readonly isPaused: boolean; readonly soFar?: LimitJudgement };
 
 /** Maximum number of bursts: four at different phases of the window, and two with an overshoot. */
 const MAX_BURSTS = 6;
 
-/** The most parts in which a bucket is refilled that explains why more pass. */
-const COARSE = 4;
-
 /** Maximum number of bursts that are too slow or lose requests. */
 const MAX_VAGUE = 3;
+
+type Seen = BurstFinding & { readonly burst: Burst; readonly isPaused: boolean };
+
+const isMore = ({ kind }: BurstFinding) => kind === 'more' || kind === 'far more' || kind === 'overshoot';
+const isVague = ({ kind }: BurstFinding) => kind === 'too slow' || kind === 'lost' || kind === 'may fit';
+const burstsOf = (some: readonly Seen[]) => some.map(({ burst }) => burst);
 
 /**
  * Judges a stated limit by bursts. One that disagrees is not enough, unless more passed than two windows allow: a
@@ -148,61 +143,56 @@ const MAX_VAGUE = 3;
  * when they are sent one at a time, with pauses.
  */
 export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
-  const alone = bursts.findLastIndex(({ inFlight }) => inFlight === 1);
-  const decided = alone < 0 ? undefined : judgeInOrder(bursts.slice(0, alone + 1), limit);
-  if (decided?.kind !== 'kept') return judgeInOrder(bursts, limit);
-  const more = bursts.filter((burst) => burst.inFlight > 1 && judgeBurst(burst, limit).kind === 'more');
-  // Windows that end during bursts let more pass too. Parts of a bucket that come often would explain anything.
-  const isCorrect = more.length > 1 && isExplained(bursts.map(upToRefusal), limit, true, COARSE);
-  const late = isCorrect ? 0 : more.length;
-  const soFar: LimitJudgement = { kind: 'kept', countsLater: late };
+  const seen = bursts.map((burst): Seen => ({
+    ...judgeBurst(burst, limit),
+    burst,
+    isPaused: burst.inFlight === 1,
+  }));
+  const paused = seen.findLastIndex(({ isPaused }) => isPaused);
+  const decided = paused < 0 ? undefined : decide(seen.slice(0, paused + 1), limit);
+  if (decided?.kind !== 'kept') return decide(seen, limit);
+  const more = seen.filter((one) => !one.isPaused && isMore(one)).length;
+  // Windows that end during bursts let more pass too.
+  const isCorrect = more > 1 && isExplained(bursts, limit, false);
+  const soFar: LimitJudgement = { kind: 'kept', countsLater: isCorrect ? 0 : more };
   // One more burst shows whether requests in flight pass again.
-  return late === 1 && alone === bursts.length - 1 ? { kind: 'again', isPaused: false, soFar } : soFar;
+  return more === 1 && paused === seen.length - 1 ? { kind: 'again', isPaused: false, soFar } : soFar;
 }
 
-/** The part of a burst that shows when a limiter refuses first, but not for how long. */
-function upToRefusal(burst: Burst): Burst {
-  const { history } = burst;
-  const refusedAt = Math.min(
-    ...history.flatMap(({ result, receivedAt }) => (result === 'refused' ? receivedAt : [])),
-  );
-  return { ...burst, history: history.filter(({ sentAt }) => sentAt <= refusedAt) };
-}
-
-function judgeInOrder(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
-  const findings = bursts.map((burst) => judgeBurst(burst, limit));
-  const last = findings.at(-1);
+/** Judges bursts in the order of sending. */
+function decide(seen: readonly Seen[], limit: RateLimit): LimitJudgement {
+  const last = seen.at(-1);
   if (last === undefined) return { kind: 'again', isPaused: false };
-  const open: LimitJudgement = { kind: 'open', finding: last };
-  const isAlone = bursts.some(({ inFlight }) => inFlight === 1);
-  const inTime = bursts.filter((_, at) => !isOvershoot(findings[at]!));
+  const { kind, passed, words } = last;
+  const finding = { kind, passed, ...(words !== undefined && { words }) };
+  const count = (is: (one: Seen) => boolean) => seen.filter(is).length;
+  const hasPauses = seen.some(({ isPaused }) => isPaused);
+  const inTime = seen.filter((one) => one.kind !== 'overshoot');
   // After bursts with pauses, only those show that more pass; in others of them, a window ended before the limit.
-  const alone = inTime.filter(({ inFlight }) => inFlight === 1);
-  const atLimit = alone.filter((burst) => passedFirst(burst) <= limit.most);
-  const counted = !isAlone ? inTime : atLimit.length > 0 ? atLimit : alone;
-  const countsLate = !isAlone && mayCountLate(counted, limit);
+  const paused = inTime.filter(({ isPaused }) => isPaused);
+  const atLimit = paused.filter(({ burst }) => passedFirst(burst) <= limit.most);
+  const counted = !hasPauses ? inTime : atLimit.length > 0 ? atLimit : paused;
+  const countsLate = !hasPauses && mayCountLate(counted, limit);
   const again: LimitJudgement =
-    findings.length >= MAX_BURSTS
-      ? open
-      : { kind: 'again', isPaused: isAlone || findings.some(isOvershoot) || countsLate };
-  const isWorthAnother = findings.filter(isVague).length < MAX_VAGUE;
-  if (isVague(last) && isWorthAnother) return again;
-  if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
-  if (isOvershoot(last)) return again;
-  if (last.kind === 'fewer' || last.kind === 'instead') {
-    const same = findings.filter(({ kind }) => kind === last.kind).length;
-    return same > 1 ? { kind: 'broken', finding: last } : again;
-  }
-  if (showMore(inTime, limit) && judgeMore(inTime, limit)?.kind === 'kept') return { kind: 'kept' };
+    seen.length >= MAX_BURSTS
+      ? { kind: 'open', finding }
+      : { kind: 'again', isPaused: hasPauses || inTime.length < seen.length || countsLate };
+  if (isVague(last) && count(isVague) < MAX_VAGUE) return again;
+  if (kind === 'too slow' || kind === 'lost') return { kind: 'open', finding };
+  if (kind === 'overshoot') return again;
+  if (kind === 'fewer' || kind === 'instead')
+    return count((one) => one.kind === kind) > 1 ? { kind: 'broken', finding } : again;
+  if (inTime.some(isMore) && judgeMore(inTime, limit)?.kind === 'kept') return { kind: 'kept' };
   if (countsLate) return again;
-  if (showMore(counted, limit)) return judgeMore(counted, limit) ?? again;
+  if (counted.some(isMore)) return judgeMore(counted, limit) ?? again;
   // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
-  const fits = findings.filter(({ kind }) => kind === 'fits').length;
-  const fewer = findings.filter(({ kind }) => kind === 'fewer').length;
-  const isConclusive = last.kind === 'fits' && last.isExact && last.isCertain;
-  if (isConclusive ? fits <= fewer : fits < findings.length) return again;
-  return { kind: 'kept' };
+  const fits = count(isFit);
+  const isEnough = kind === 'fits' ? fits > count((one) => one.kind === 'fewer') : fits === seen.length;
+  return isEnough ? { kind: 'kept' } : again;
 }
+
+const isFit = ({ kind }: BurstFinding) =>
+  kind === 'fits' || kind === 'fits as a bucket' || kind === 'may fit';
 
 /** How many requests passed before the first 429. */
 const passedFirst = ({ history }: Burst): number => {
@@ -210,36 +200,31 @@ const passedFirst = ({ history }: Burst): number => {
   return history.slice(0, first < 0 ? undefined : first).filter(({ result }) => result === 'passed').length;
 };
 
-const showMore = (bursts: readonly Burst[], limit: RateLimit) =>
-  bursts.some((burst) => judgeBurst(burst, limit).kind === 'more');
-
 /** Whether requests that were counted too late in each window explain why too many passed in these bursts. */
-function mayCountLate(bursts: readonly Burst[], limit: RateLimit): boolean {
-  const late = Math.max(1, ...bursts.map((burst) => mostUncounted(burst, limit))) - 1;
+function mayCountLate(some: readonly Seen[], limit: RateLimit): boolean {
+  const late = Math.max(0, ...some.map(({ burst }) => mostUncounted(burst, limit)));
   return (
-    showMore(bursts, limit) &&
-    bursts.every(({ history }) => history.some(({ result }) => result === 'refused')) &&
-    judgeMore(bursts, limit)?.kind === 'broken' &&
-    isExplained(bursts, { ...limit, most: limit.most + late }, false)
+    some.some(isMore) &&
+    some.every(({ burst }) => burst.history.some(({ result }) => result === 'refused')) &&
+    judgeMore(some, limit)?.kind === 'broken' &&
+    isExplained(burstsOf(some), { ...limit, most: limit.most + late }, false)
   );
 }
 
 /** Judges bursts if more passed in some of them; undefined if another one is needed. */
-function judgeMore(bursts: readonly Burst[], limit: RateLimit): LimitJudgement | undefined {
-  const findings = bursts.map((burst) => judgeBurst(burst, limit));
-  const more = findings.filter((one): one is FindingOf<'more'> => one.kind === 'more');
-  const shown = more.length + findings.filter(({ kind }) => kind === 'fits').length;
-  const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
-  if (worst !== undefined) return { kind: 'broken', finding: worst };
-  if (more.length > 1 && !isExplained(bursts, limit, false)) return { kind: 'broken', finding: more.at(-1)! };
+function judgeMore(some: readonly Seen[], limit: RateLimit): LimitJudgement | undefined {
+  const bursts = burstsOf(some);
+  const more = some.filter(isMore);
+  const worst = more.find(({ kind }) => kind === 'far more');
+  const broken = ({ kind, passed }: Seen): LimitJudgement => ({ kind: 'broken', finding: { kind, passed } });
+  if (worst !== undefined) return broken(worst);
+  if (more.length > 1 && !isExplained(bursts, limit, false)) return broken(more.at(-1)!);
   // Slow or lossy bursts agree by chance more often, unless each stopped at the limit.
-  const isAtLimit = bursts.every((burst) => burst.inFlight === 1 && passedFirst(burst) === limit.most);
+  const isAtLimit = some.every(({ burst, isPaused }) => isPaused && passedFirst(burst) === limit.most);
   const needed = bursts.every((burst) => isClear(burst, limit)) ? 2 : isAtLimit ? 3 : 4;
+  const shown = more.length + some.filter(isFit).length;
   return shown >= needed && isExplained(bursts, limit, true) ? { kind: 'kept' } : undefined;
 }
-
-const isVague = (finding: BurstFinding) =>
-  finding.kind === 'tooSlow' || finding.kind === 'lost' || (finding.kind === 'fits' && !finding.isCertain);
 
 /** Whether no request was lost and the limit was reached early in the window. */
 function isClear({ startedAt, history }: Burst, { windowMs }: RateLimit): boolean {
@@ -247,5 +232,3 @@ function isClear({ startedAt, history }: Burst, { windowMs }: RateLimit): boolea
   const isQuick = refusal !== undefined && refusal.receivedAt - startedAt < 0.05 * windowMs;
   return isQuick && history.every(({ result }) => result !== 'lost');
 }
-
-const isOvershoot = (finding: BurstFinding) => finding.kind === 'more' && finding.isOvershoot;

@@ -1,131 +1,144 @@
 import { TOLERANCE_MS, type Burst } from './history.ts';
 import type { RateLimit } from './limit.ts';
 
-/** A burst as a limiter model sees it. */
+/** When the server may have handled a request, in ms. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A burst as a model of a limiter sees it. */
 type Observed = ReturnType<typeof observe>;
 
-/** A token bucket that holds the limit and is refilled in `parts` equal parts per window. */
-interface Bucket {
-  readonly parts: number;
-  /** Number of refills between two times. */
-  readonly ticks: (after: number, until: number) => number;
-}
-
-const divisorsOf60 = Array.from({ length: 60 }, (_, nth) => nth + 1).filter((parts) => 60 % parts === 0);
-
-/** Refills per window that are tried. One refill also models clock-aligned windows. */
-const partsOf = ({ most, windowMs }: RateLimit) => [
-  ...[...divisorsOf60, windowMs / 1000, windowMs / 100].filter((parts) => parts >= 1 && parts < most),
-  most,
-];
-
-/** Number of phases that are tried for weighted windows. */
-const PHASES = 200;
-
-/** Whether a bucket with even refill can have been empty at each refusal. */
-export function mayBeBucket(burst: Burst, { most, windowMs }: RateLimit): boolean {
-  const ticks = (after: number, until: number) => ((until - after) * most) / windowMs;
-  return mayRefuse(observe(burst, most), most, { parts: most, ticks });
-}
-
-/**
- * Whether clock-aligned windows, or a bucket refilled at intervals, explain the passes of all bursts, at some phase.
- * With `isStrict`, they must also explain the refusals. Otherwise windows may refuse for longer, because bans exist.
- *
- * @param mostParts the most parts in which a bucket is refilled
- */
-export function isExplained(
-  bursts: readonly Burst[],
-  limit: RateLimit,
-  isStrict: boolean,
-  mostParts = Infinity,
-): boolean {
-  const { most, windowMs } = limit;
-  const all = bursts.map((burst) => observe(burst, most));
-  // A tick may move later, up to the end of a request, without a change. So only these phases are tried.
-  const edges = all.flatMap(({ passes, refusals }) => [...passes, ...refusals].map(({ to }) => to));
-  const isBucket = partsOf(limit).some((parts) => {
-    if (parts > mostParts) return false;
-    const intervalMs = windowMs / parts;
-    return [...new Set(edges.map((edge) => Math.floor(edge % intervalMs)))].some((phase) => {
-      const ticks = (after: number, until: number) =>
-        Math.floor((until - phase) / intervalMs) - Math.floor((after - phase) / intervalMs);
-      const tickBefore = (instant: number) => phase + Math.floor((instant - phase) / intervalMs) * intervalMs;
-      return (
-        all.every((seen) => mayPass(seen, most, { parts, ticks }, tickBefore(seen.startedAt), intervalMs)) &&
-        ((parts === 1 && !isStrict) || all.every((seen) => mayRefuse(seen, most, { parts, ticks })))
-      );
-    });
-  });
-  if (isBucket || !isStrict) return isBucket;
-  return Array.from({ length: PHASES }, (_, nth) => (nth * windowMs) / PHASES).some((phase) =>
-    all.every((seen) => mayBeWeighted(seen, most, windowMs, phase)),
-  );
-}
-
-function observe({ startedAt, history }: Burst, most: number) {
-  /** When the server may have handled these requests, in ms. */
+function observe({ startedAt, history }: Burst) {
   const spans = (...results: readonly string[]) =>
     history
       .filter(({ result }) => results.includes(result))
       .map(({ sentAt, receivedAt }) => ({ from: sentAt - TOLERANCE_MS, to: receivedAt + TOLERANCE_MS }))
-      .toSorted((a, b) => a.to - b.to);
-  const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other').toReversed()];
-  const refusals = spans('refused').map(({ from, to }) => {
-    /** `to` of the requests that may have been counted before it, the latest first. */
-    const before = counted.filter((other) => other.from <= to).map((other) => other.to);
-    /** Latest time of the next pass, in ms; Infinity if there was none. */
-    const passedBy = passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY;
-    // `full` is `before` without the latest `most - 1`.
-    return { from, to, before, full: before.slice(most - 1), passedBy };
-  });
-  return { startedAt, passes, refusals };
+      .toSorted((a, b) => a.from - b.from);
+  const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other')];
+  const refusals = spans('refused').map((refusal) => ({
+    ...refusal,
+    /** How many requests may have been counted before. */
+    begun: counted.filter(({ from }) => from <= refusal.to).length,
+    /** When the next request passed, at the latest; Infinity if none did. */
+    passedBy: Math.min(Infinity, ...passes.flatMap(({ from, to }) => (from > refusal.to ? to : []))),
+  }));
+  return { startedAt, passes, counted: counted.toSorted((a, b) => a.to - b.to), refusals };
 }
 
-/** Whether the bucket, full at the start, explains the passes. */
-function mayPass(
-  { startedAt, passes }: Observed,
-  most: number,
-  { parts, ticks }: Bucket,
-  tick: number,
-  intervalMs: number,
-): boolean {
-  const lastAt = passes.at(-1)?.to ?? startedAt;
-  let since = startedAt - TOLERANCE_MS;
-  // A refill never exceeds the limit.
-  for (let next = tick; since < lastAt; since = next, next += intervalMs) {
-    let count = 0;
-    for (const { from, to } of passes)
-      if (from >= since && ++count > most + (most / parts) * ticks(since, to)) return false;
+/** How many requests a bucket gets back between two times. */
+type Refill = (after: number, until: number) => number;
+
+/** Whether a bucket, full at the start, may have let the passes through. It gets a part back at each tick. */
+function mayPass({ passes }: Observed, most: number, part: number, tick: number, intervalMs: number) {
+  let [level, nth] = [most, 0];
+  const waiting: Span[] = [];
+  for (let next = tick; nth < passes.length || waiting.length > 0; next += intervalMs) {
+    while (nth < passes.length && passes[nth]!.from < next) waiting.push(passes[nth++]!);
+    const passed = Math.min(waiting.length, Math.floor(level));
+    // Those that can wait for the next tick come last.
+    if (passed < waiting.length) waiting.sort((a, b) => a.to - b.to);
+    waiting.splice(0, passed);
+    if (waiting.length > 0 && waiting[0]!.to < next) return false;
+    level = Math.min(most, level - passed + part);
   }
   return true;
 }
 
-/** Whether the bucket can have been empty at each refusal, until its next refill. */
-function mayRefuse({ refusals }: Observed, most: number, { parts, ticks }: Bucket): boolean {
-  const part = Math.floor(most / parts);
-  return refusals.every(
-    ({ from, full, passedBy }) =>
-      ticks(from, passedBy) > 0 &&
-      full.some((since, over) => over + 1 > part * (since < from ? ticks(since, from) : 0)),
-  );
+/** Whether a bucket, full at the start, may have been empty at each refusal. */
+function mayRefuse({ startedAt, counted, refusals }: Observed, most: number, refill: Refill): boolean {
+  let [level, at, nth] = [most, startedAt - TOLERANCE_MS, 0];
+  return refusals.every(({ from, begun, passedBy }) => {
+    // The later requests are counted, the less is left.
+    for (; nth < counted.length && counted[nth]!.to <= from; nth++) {
+      const { to } = counted[nth]!;
+      level = Math.min(most, level + refill(at, to)) - 1;
+      at = to;
+    }
+    return refill(from, passedBy) > 0 && Math.min(most, level + refill(at, from)) - (begun - nth) < 1;
+  });
 }
 
-/** Whether weighted windows, which count a part of the previous window, explain the burst. */
-function mayBeWeighted(
-  { passes, refusals }: Observed,
-  most: number,
-  windowMs: number,
-  phase: number,
-): boolean {
-  const weight = (instants: readonly number[], now: number) => {
+/** Whether a bucket with even refill can have been empty at each refusal. */
+export const mayBeBucket = (burst: Burst, { most, windowMs }: RateLimit): boolean =>
+  mayRefuse(observe(burst), most, (after, until) => ((until - after) * most) / windowMs);
+
+/** A kind of limiter that keeps a limit, if its windows or refills begin at a phase (ms). */
+interface Model {
+  /** Whether it is known to refuse for longer than explained here, as after a ban. */
+  readonly mayRefuseLonger: boolean;
+  /** The phases to try. A refill may move later, up to the end of a request, without a change. */
+  readonly phases: (ends: readonly number[]) => Iterable<number>;
+  readonly mayPass: (seen: Observed, phase: number) => boolean;
+  readonly mayRefuse: (seen: Observed, phase: number) => boolean;
+}
+
+/** A bucket that is refilled in equal parts, so many per window. One part: clock-aligned windows. */
+function bucketIn(parts: number, { most, windowMs }: RateLimit): Model {
+  const [part, intervalMs] = [most / parts, windowMs / parts];
+  const ticks = (at: number, phase: number) => Math.floor((at - phase) / intervalMs);
+  return {
+    mayRefuseLonger: parts === 1,
+    phases: (ends) => new Set(ends.map((end) => Math.floor(end % intervalMs))),
+    mayPass: (seen, phase) =>
+      mayPass(seen, most, part, phase + (ticks(seen.startedAt, phase) + 1) * intervalMs, intervalMs),
+    mayRefuse: (seen, phase) =>
+      mayRefuse(seen, most, (after, until) => Math.floor(part) * (ticks(until, phase) - ticks(after, phase))),
+  };
+}
+
+/** Number of phases that are tried for weighted windows. */
+const PHASES = 200;
+
+/** Windows that count a part of the one before. */
+function weightedWindows({ most, windowMs }: RateLimit): Model {
+  const weight = (instants: readonly number[], now: number, phase: number) => {
     const start = phase + Math.floor((now - phase) / windowMs) * windowMs;
     const part = 1 - (now - start) / windowMs;
     return instants.reduce((sum, at) => sum + (at >= start ? 1 : at >= start - windowMs ? part : 0), 0);
   };
-  const starts = passes.map(({ from }) => from);
-  return (
-    passes.every(({ to }, nth) => nth < most || weight(starts.slice(0, nth + 1), to) <= most) &&
-    refusals.every(({ from, before }) => weight(before, from) + 1.5 >= most)
+  return {
+    mayRefuseLonger: false,
+    phases: () => Array.from({ length: PHASES }, (_, nth) => (nth * windowMs) / PHASES),
+    mayPass: ({ passes }, phase) => {
+      const starts = passes.map(({ from }) => from);
+      return passes.every(({ to }, nth) => nth < most || weight(starts.slice(0, nth + 1), to, phase) <= most);
+    },
+    mayRefuse: ({ counted, refusals }, phase) =>
+      refusals.every(({ from, to }) => {
+        const before = counted.flatMap((other) => (other.from <= to ? other.to : []));
+        return weight(before, from, phase) + 1.5 >= most;
+      }),
+  };
+}
+
+/** Parts in which buckets are refilled, beside one every second or every tenth of it. */
+const PARTS = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60];
+
+const modelsOf = (limit: RateLimit): readonly Model[] => [
+  ...[...PARTS, limit.windowMs / 1000, limit.windowMs / 100]
+    .filter((parts) => parts >= 1 && parts < limit.most)
+    .concat(limit.most)
+    .map((parts) => bucketIn(parts, limit)),
+  weightedWindows(limit),
+];
+
+/**
+ * Whether one kind of limiter explains all bursts, at some phase of its windows or refills.
+ *
+ * @param isStrict whether windows must explain each refusal too
+ */
+export function isExplained(bursts: readonly Burst[], limit: RateLimit, isStrict: boolean): boolean {
+  const all = bursts.map(observe);
+  const ends = all.flatMap(({ passes, refusals }) => [...passes, ...refusals].map(({ to }) => to));
+  return modelsOf(limit).some((model) =>
+    [...model.phases(ends)].some((phase) =>
+      all.every(
+        (seen) =>
+          model.mayPass(seen, phase) &&
+          ((model.mayRefuseLonger && !isStrict) || model.mayRefuse(seen, phase)),
+      ),
+    ),
   );
 }

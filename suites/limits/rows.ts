@@ -5,7 +5,7 @@ import type { Known } from '../known.ts';
 import type { Stream } from './burst.ts';
 import { explore, sendMembers, type Exploration, type Limited } from './explore.ts';
 import { describeBursts } from './history.ts';
-import type { LimitBreak } from './judge-bursts.ts';
+import type { BurstFinding } from './judge-bursts.ts';
 import { burstSize, describeMs, statedLimit, type RateLimit } from './limit.ts';
 import type { Request } from '../request.ts';
 import { monitor, scenario, type Requirement, type Scenario, type ScenarioResult } from '../requirement.ts';
@@ -91,9 +91,9 @@ function whyOpen(
   }
   const { finding } = judgement;
   if (finding.kind === 'lost') return `${description}. Too many requests got no answer`;
-  const isLate = finding.kind === 'more' && finding.isOvershoot;
+  const isLate = finding.kind === 'overshoot';
   const why =
-    finding.kind === 'tooSlow'
+    finding.kind === 'too slow'
       ? `The window of ${describeMs(limit.windowMs)} ended during the burst: ${slowness(limit, isGiven)}`
       : `The bursts gave different results${isLate ? ': does the limiter count requests too late?' : ''}`;
   return `${description}. ${why}`;
@@ -109,7 +109,7 @@ function slowness(limit: RateLimit, isGiven: Context['isGiven']): string {
 }
 
 function describeBreak(
-  finding: LimitBreak,
+  finding: BurstFinding,
   description: string,
   { streams, limited }: Exploration,
   limit: RateLimit,
@@ -122,9 +122,9 @@ function describeBreak(
   const fields = listOf(limitFields(limited.first.refusal.answer));
   const said = fields === '' ? '' : `. Headers of the 429: ${fields}`;
   const cause =
-    finding.kind === 'more'
-      ? causeOf(finding.passed, limit)
-      : `429 came before ${most} requests had passed. A limit of ${finding.before} in ${windowMs / 1000} s would explain it`;
+    finding.kind === 'fewer'
+      ? `429 came before ${most} requests had passed. A limit of ${finding.passed} in ${windowMs / 1000} s would explain it`
+      : causeOf(finding.passed, limit);
   return failed('threshold', stated, `${description}. ${cause}${said}`);
 }
 

@@ -13,9 +13,10 @@ export type Limiter = (instant: number) => boolean;
 
 type MakeLimiter = (most: number, windowMs: number, phase: number) => Limiter;
 
-/** Common limiters, written independently of the judge. */
+/** Limiters that keep a limit, written independently of the judge. */
 export const limiters: Readonly<Record<string, MakeLimiter>> = {
   fixed: (most, windowMs) => lateCounting(most, windowMs, 0),
+  // Also a bucket that is filled up at intervals.
   aligned: (most, windowMs, phase) => steppedBucket(most, windowMs, 1, phase),
   sliding: (most, windowMs) => sliding(most, windowMs, false),
   'sliding, refusals counted': (most, windowMs) => sliding(most, windowMs, true),
@@ -29,6 +30,16 @@ export const limiters: Readonly<Record<string, MakeLimiter>> = {
       return false;
     };
   },
+  'fixed, with a ban': (most, windowMs) => withBan(lateCounting(most, windowMs, 0), 3 * windowMs),
+  'aligned, with a ban': (most, windowMs, phase) =>
+    withBan(steppedBucket(most, windowMs, 1, phase), 10 * windowMs),
+  weighted: (most, windowMs, phase) => weightedWindow(most, windowMs, phase),
+  bucket: (most, windowMs) => tokenBucket(most, windowMs),
+  'bucket, a quarter at intervals': (most, windowMs, phase) => steppedBucket(most, windowMs, 4, phase),
+  'bucket, a tenth at intervals': (most, windowMs, phase) => steppedBucket(most, windowMs, 10, phase),
+  'bucket, a twentieth at intervals': (most, windowMs, phase) => steppedBucket(most, windowMs, 20, phase),
+  'bucket, a part each second': (most, windowMs, phase) =>
+    steppedBucket(most, windowMs, windowMs / 1000, phase),
 };
 
 function sliding(most: number, windowMs: number, areRefusalsCounted: boolean): Limiter {
@@ -42,11 +53,11 @@ function sliding(most: number, windowMs: number, areRefusalsCounted: boolean): L
 }
 
 /** A token bucket with even refill, full at the start. */
-export const tokenBucket = (holds: number, perMs: number): Limiter => {
+const tokenBucket = (holds: number, windowMs: number): Limiter => {
   let level = holds;
   let last = 0;
   return (instant) => {
-    level = Math.min(holds, level + (instant - last) * perMs);
+    level = Math.min(holds, level + ((instant - last) * holds) / windowMs);
     last = instant;
     if (level < 1) return false;
     level--;
@@ -55,7 +66,7 @@ export const tokenBucket = (holds: number, perMs: number): Limiter => {
 };
 
 /** A token bucket that is refilled in equal parts, `times` per window. */
-export const steppedBucket = (holds: number, windowMs: number, times: number, phase: number): Limiter => {
+const steppedBucket = (holds: number, windowMs: number, times: number, phase: number): Limiter => {
   const parts = Math.min(times, holds);
   let level = holds;
   let last = Number.NEGATIVE_INFINITY;
@@ -70,7 +81,7 @@ export const steppedBucket = (holds: number, windowMs: number, times: number, ph
 };
 
 /** Refuses everything for `banMs` after each refusal of another limiter. */
-export const withBan = (limiter: Limiter, banMs: number): Limiter => {
+const withBan = (limiter: Limiter, banMs: number): Limiter => {
   let bannedUntil = Number.NEGATIVE_INFINITY;
   return (instant) => {
     if (instant < bannedUntil) return false;
@@ -94,7 +105,7 @@ export const lateCounting = (most: number, windowMs: number, laterMs: number, ph
 };
 
 /** A weighted window: counts the part of the previous window that is less than a window ago. */
-export const weightedWindow = (most: number, windowMs: number, phase: number): Limiter => {
+const weightedWindow = (most: number, windowMs: number, phase: number): Limiter => {
   const counts = new Map<number, number>();
   return (instant) => {
     const at = Math.floor((instant - phase) / windowMs);
