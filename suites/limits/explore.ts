@@ -3,20 +3,19 @@ import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../scenario-context.ts';
-import { plainRequest, tryWaysAround, type WaysAround } from './around.ts';
-import { driveToLimit, timedRequestOf, stream, type Stream } from './burst.ts';
 import { requestedWait } from './advertised.ts';
-import type { Burst } from './history.ts';
-import { judgeBurst, judgeBursts, type LimitJudgement } from './judge-bursts.ts';
+import { askWhileLimited, type WhileLimited } from './limited.ts';
 import {
-  findableLookup,
-  kinds,
-  lookupsOfMembers,
-  probeWhileLimited,
-  supplyOf,
-  type LimitedProbe,
-  type Supply,
-} from './kinds.ts';
+  driveToLimit,
+  hasRefusal,
+  MAX_WITHOUT_LIMIT,
+  stream,
+  type RefusedStream,
+  type Stream,
+} from './burst.ts';
+import { historyOf, type Burst } from './history.ts';
+import { judgeBurst, judgeBursts, type LimitJudgement } from './judge-bursts.ts';
+import { findableLookup, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
 import {
   BURST_WINDOWS,
   decidingMs,
@@ -26,29 +25,31 @@ import {
   type RateLimit,
 } from './limit.ts';
 
-/** Maximum number of requests of one kind to find a limit that is not stated. */
-const MAX_WITHOUT_LIMIT = 1000;
-
 const MARGIN_MS = 50;
 
 /** What a run found out about the limiter of an endpoint. Times are in ms. */
 export interface Exploration {
   /** One stream for each kind of request, up to the first kind that got 429. */
   readonly streams: readonly Stream[];
-  /** Bursts of the last kind and their judgement; missing without a stated limit or without enough time. */
-  readonly bursts?: readonly Burst[];
-  readonly judgement?: LimitJudgement;
+  /** Bursts of the last kind. */
+  readonly bursts: readonly Burst[];
+  /** Missing without a stated limit or without enough time. */
+  readonly judgement?: LimitJudgement | undefined;
   readonly limited?: Limited | undefined;
   /** Whether the limiter was at rest before the first request. */
-  readonly isRested?: boolean;
+  readonly isRested: boolean;
 }
 
 /** A limiter that answered 429. */
-export interface Limited {
+export interface Limited extends WhileLimited, Recovery {
   readonly first: RefusedStream;
-  readonly probe: LimitedProbe;
-  /** How other forms of a request were answered. */
-  readonly around: WaysAround;
+  /** Lookups of members: more than the limit of failed lookups. Only for user-status. */
+  readonly members?: Stream | undefined;
+  /** Whether other kinds of requests count too, by name; missing without enough time. */
+  readonly counting?: Readonly<Record<string, boolean>> | undefined;
+}
+
+interface Recovery {
   /** The reply to a lookup after the wait. */
   readonly recovery: Reply;
   /** From the first counted request to the last one refused before recovery. */
@@ -59,108 +60,86 @@ export interface Limited {
   readonly quietMs: number;
   /** A key that is refused after so much time does not recover; undefined if no window is known. */
   readonly decidingMs: number | undefined;
-  /** Lookups of members: more than the limit of failed lookups. Only for user-status. */
-  readonly members?: Stream | undefined;
-  /** Whether other kinds of requests count too, by name; missing without enough time. */
-  readonly counting?: Readonly<Record<string, boolean>> | undefined;
 }
-
-type RefusedStream = Stream & { readonly refusal: NonNullable<Stream['refusal']> };
-
-const hasRefusal = (one: Stream): one is RefusedStream => one.refusal !== undefined;
 
 interface Search {
   readonly endpoint: Endpoint;
   readonly context: Context;
   readonly known: Known;
   readonly supply: Supply;
+  readonly stated: RateLimit | undefined;
+  /** The stated limit, if there is time to compare it. */
   readonly limit: RateLimit | undefined;
   /** Rest before a burst, in ms. */
   readonly restMs: number;
 }
 
-/** What one kind of request showed. */
-type KindResult = Omit<Exploration, 'streams'> & { readonly first: Stream };
-
 /** Triggers the rate limit, probes which other keys are limited, and waits for recovery. Done once per run. */
 export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
   return once(`limiter of ${endpoint}`, async (context) => {
-    const limit = statedLimit(endpoint, known);
+    const stated = statedLimit(endpoint, known);
     // Without time to rest before a burst, an early 429 may be correct. Without a limit, assumes that of the other endpoint.
     const windows = [endpoint, ...endpointNames].map(context.longestWindowMs);
     const restMs = REST_WINDOWS * (windows.find((ms) => ms > 0) ?? 0);
-    const isCompared = limit !== undefined && context.leftMs() > restMs + BURST_WINDOWS * limit.windowMs;
+    const isCompared = stated !== undefined && context.leftMs() > restMs + BURST_WINDOWS * stated.windowMs;
+    const limit = isCompared ? stated : undefined;
     const streams: Stream[] = [];
-    let exploration: Exploration = { streams };
+    let exploration: Exploration = { streams, bursts: [], isRested: false };
     for (const kind of kinds[endpoint]) {
-      const search = { endpoint, context, known, supply: supplyOf(kind, known), limit, restMs };
-      const { first, ...shown } = await (isCompared ? compareLimit(search, limit) : findLimit(search));
+      const search = { endpoint, context, known, supply: supplyOf(kind, known), stated, limit, restMs };
+      const { first, ...shown } = await sendBursts(search);
       streams.push(first);
       exploration = { streams, ...shown };
       if (shown.limited !== undefined)
         return { ...exploration, limited: await countOthers(shown.limited, search) };
-      const finding = limit && shown.bursts && judgeBurst(shown.bursts.at(-1)!, limit);
+      const finding = limit && judgeBurst(shown.bursts.at(-1)!, limit);
       if (first.trouble !== undefined || finding?.kind === 'instead' || finding?.kind === 'lost') break;
     }
     return exploration;
   });
 }
 
-/** Only checks whether a 429 comes at all. Rests before it if a short window is known. */
-async function findLimit(search: Search): Promise<KindResult> {
-  const { endpoint, context, supply, restMs } = search;
-  const isRested = restMs > 0 && restMs <= context.leftMs() / 4;
-  if (isRested) await context.waitForQuiet(endpoint, restMs);
-  const startedAt = context.now();
-  const findRefusal = () => stream(context, supply, { most: MAX_WITHOUT_LIMIT, withinMs: 1000 });
-  let first = await findRefusal();
-  if (isCutOff(first) && (await isBack(search))) first = await findRefusal();
-  if (!hasRefusal(first)) return { first };
-  const { plain, ...shown } = await askWhileLimited(search);
-  const recovered = await recover(search, plain, first, { startedAt, history: first.history });
-  return { first, isRested, limited: { first, ...shown, ...recovered } };
-}
-
-/** Asks with other keys and in other forms. `plain` is a request that the limiter refuses. */
-async function askWhileLimited({ endpoint, context, known, supply }: Search) {
-  const probe = await probeWhileLimited(endpoint, context, known);
-  const plain = plainRequest(endpoint, known, probe, supply);
-  return { probe, around: await tryWaysAround(context, known, plain), plain };
-}
-
-/** Compares the limiter with the stated limit. */
-async function compareLimit(search: Search, limit: RateLimit): Promise<KindResult> {
-  const { endpoint, context, supply, restMs } = search;
+/**
+ * Sends bursts of one kind, each from rest, until they decide about a limit. Without one, a single burst shows whether
+ * 429 comes at all.
+ */
+async function sendBursts(
+  search: Search,
+): Promise<Omit<Exploration, 'streams'> & { readonly first: Stream }> {
+  const { endpoint, context, known, supply, limit, restMs } = search;
+  const isRested = limit !== undefined || (restMs > 0 && restMs <= context.leftMs() / 4);
   const bursts: Burst[] = [];
-  let first: Stream | undefined;
+  let judgement: LimitJudgement | undefined;
   let limited: Limited | undefined;
-  let probed: Awaited<ReturnType<typeof askWhileLimited>> | undefined;
-  const probeOnce = async () => {
-    if (probed !== undefined) return [];
-    probed = await askWhileLimited(search);
-    return [...probed.probe.history, ...probed.around.history];
+  let asked: WhileLimited | undefined;
+  const askOnce = async () => {
+    if (asked !== undefined) return [];
+    asked = await askWhileLimited(endpoint, context, known, supply);
+    return asked.history;
   };
-  let judgement = judgeBursts(bursts, limit);
-  while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, limit))) {
-    await context.waitForQuiet(endpoint, restMs);
-    await context.wait(untilPhase(bursts, limit, judgement.isPaused, context.now()));
-    const driven = await driveToLimit(context, limit, supply, judgement.isPaused, probeOnce);
-    bursts.push(driven.burst);
-    judgement = judgeBursts(bursts, limit);
-    first = limited?.first ?? driven.first;
-    if (judgement.kind === 'again' && isCutOff(driven.first) && !(await isBack(search)))
-      judgement = { kind: 'open', finding: judgeBurst(driven.burst, limit) };
-    if (!hasRefusal(driven.first)) continue;
-    const { plain, ...shown } = probed!;
-    const recovered = await recover(search, plain, driven.first, driven.burst);
-    limited ??= { first: driven.first, ...shown, ...recovered };
-    if (recovered.recovery.kind === 'answer') continue;
-    // The key may still be limited: another burst would show nothing.
-    limited = { ...limited, recovery: recovered.recovery };
-    break;
+  for (;;) {
+    const isPaused = judgement?.kind === 'again' && judgement.isPaused;
+    if (isRested) await context.waitForQuiet(endpoint, restMs);
+    if (limit !== undefined) await context.wait(untilPhase(bursts, limit, isPaused, context.now()));
+    const { first, burst } = await driveToLimit(context, limit, supply, isPaused, askOnce);
+    bursts.push(burst);
+    judgement = limit && judgeBursts(bursts, limit);
+    const isCut = isCutOff(first);
+    let isMore = limit === undefined ? isCut && bursts.length === 1 : judgement?.kind === 'again';
+    if (isMore && isCut && !(await isBack(search))) {
+      isMore = false;
+      judgement = limit && { kind: 'open', finding: judgeBurst(burst, limit) };
+    }
+    if (hasRefusal(first)) {
+      const recovered = await recover(search, asked!.plain, first, burst);
+      limited = { first, ...asked!, ...recovered, ...limited, recovery: recovered.recovery };
+      // The key may still be limited: another burst would show nothing.
+      isMore &&= recovered.recovery.kind === 'answer';
+    }
+    if (isMore && (limit === undefined || hasTime(context, limit))) continue;
+    if (judgement?.kind === 'again' && judgement.soFar !== undefined) judgement = judgement.soFar;
+    return { first: limited?.first ?? first, bursts, judgement, limited, isRested };
   }
-  if (judgement.kind === 'again' && judgement.soFar !== undefined) judgement = judgement.soFar;
-  return { first: first!, bursts, judgement, limited, isRested: true };
 }
 
 /** Whether the target stopped answering before it refused a request. It may be gone, or restart. */
@@ -188,7 +167,7 @@ function untilPhase(
   now: number,
 ): number {
   // After one with pauses, the same phase as before it would show nothing new.
-  const last = bursts.findLast(({ inFlight }) => isPaused || inFlight > 1) ?? bursts.at(-1);
+  const last = bursts.findLast((one) => isPaused || !one.isPaused) ?? bursts.at(-1);
   if (last === undefined) return 0;
   const sinceWanted = now - last.startedAt - PHASE * windowMs;
   return Math.ceil(sinceWanted / windowMs) * windowMs - sinceWanted;
@@ -200,21 +179,20 @@ function untilPhase(
  * @param plain the first request that passes. If it shows data, requirements about lookups judge that
  */
 async function recover(
-  { endpoint, context, limit }: Search,
+  { endpoint, context, stated }: Search,
   plain: Request,
   { refusal }: RefusedStream,
-  { startedAt, history }: Pick<Burst, 'startedAt' | 'history'>,
-): Promise<Pick<Limited, 'recovery' | 'refusedMs' | 'recoveryMs' | 'quietMs' | 'decidingMs'>> {
-  const refusals = history.filter(({ result }) => result === 'refused');
-  const leftMs = limit === undefined ? 0 : startedAt + limit.windowMs + MARGIN_MS - context.now();
+  { startedAt, history }: Burst,
+): Promise<Recovery> {
+  const leftMs = stated === undefined ? 0 : startedAt + stated.windowMs + MARGIN_MS - context.now();
   // If the run ends before the window, leave its time to the other endpoint.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
-  let last = refusal.answer;
-  const recovery = await context.sendUntilAllowed(plain, (refused) => {
-    last = refused;
-    refusals.push(timedRequestOf(refused));
-  });
-  const windows = [limit?.windowMs, context.longestWindowMs(endpoint)];
+  const refused = [refusal.answer];
+  const recovery = await context.sendUntilAllowed(plain, (answer) => refused.push(answer));
+  const last = refused.at(-1)!;
+  const all = [...history, ...historyOf(refused.slice(1), startedAt)];
+  const refusals = all.filter(({ result }) => result === 'refused');
+  const windows = [stated?.windowMs, context.longestWindowMs(endpoint)];
   const wanted = requestedWait(last, last.receivedAt);
   const isKnown = wanted !== undefined || windows.some((ms = 0) => ms > 0);
   const gaps = refusals.slice(1).map(({ sentAt }, at) => sentAt - refusals[at]!.receivedAt);
@@ -229,21 +207,22 @@ async function recover(
 
 /** Checks whether lookups of members and other kinds of requests count. On deposit-check, every request counts. */
 async function countOthers(limited: Limited, search: Search): Promise<Limited> {
-  const { endpoint, context, known, limit } = search;
+  const { endpoint, context, known, stated } = search;
   const { first, recovery, recoveryMs } = limited;
   if (endpoint !== 'user-status' || recovery.kind !== 'answer') return limited;
   // The recovery request counts in the current window.
-  let members = known.members.length > 0 ? await sendMembers(context, known, first.passed, limit) : undefined;
+  let members =
+    known.members.length > 0 ? await sendMembers(context, known, first.passed, stated) : undefined;
   if (members?.refusal !== undefined) {
     // Earlier requests may still count, at another machine too: rest and try again.
     const { answer } = members.refusal;
     const askedMs = requestedWait(answer, answer.receivedAt)?.ms ?? 0;
-    await context.waitForQuiet(endpoint, 2 * (limit?.windowMs ?? Math.max(recoveryMs, askedMs)));
-    members = await sendMembers(context, known, first.passed, limit);
+    await context.waitForQuiet(endpoint, 2 * (stated?.windowMs ?? Math.max(recoveryMs, askedMs)));
+    members = await sendMembers(context, known, first.passed, stated);
   }
   const counting =
-    limit !== undefined && members?.refusal === undefined && hasTimeToCount(context, limit)
-      ? await measureCounting(search, limit)
+    stated !== undefined && members?.refusal === undefined && hasTimeToCount(context, stated)
+      ? await measureCounting(search, stated)
       : undefined;
   if (members?.refusal !== undefined || counting !== undefined)
     await context.send(findableLookup(endpoint, known));
@@ -259,7 +238,7 @@ export function sendMembers(
 ): Promise<Stream> {
   const most = Math.min(2 * passed + 2, MAX_WITHOUT_LIMIT);
   const withinMs = Math.min(1000, (limit?.windowMs ?? 1000) / 2);
-  return stream(context, supplyOf(lookupsOfMembers, known), { most, withinMs });
+  return stream(context, supplyOf(lookupsOfMembers, known), [{ most, withinMs }]);
 }
 
 /** Fractions of the limit spent on two other kinds: all their sums differ, so the rest tells which kinds count. */
@@ -281,11 +260,9 @@ async function measureCounting({ endpoint, context, known, supply }: Search, { m
   const others = kinds[endpoint]
     .filter(({ name }) => name !== supply.kind)
     .map((kind, at) => ({ kind, spent: Math.floor(most * FRACTIONS[at]!) }));
-  for (const { kind, spent } of others) {
-    const { next } = supplyOf(kind, known);
-    await context.burst(...Array.from({ length: spent }, next));
-  }
-  const { passed } = await stream(context, supply, { most: most + 1 });
+  for (const { kind, spent } of others)
+    await context.burst(...Array.from({ length: spent }, supplyOf(kind, known).next));
+  const { passed } = await stream(context, supply, [{ most: most + 1 }]);
   // The recovery request may belong to an earlier window.
   const counted = [[], [0], [1], [0, 1]].find((some) =>
     [0, 1].includes(most - passed - some.reduce((sum, at) => sum + others[at]!.spent, 0)),

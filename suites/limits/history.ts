@@ -20,8 +20,26 @@ export interface Burst {
   /** In ms of the engine's clock. No request was sent for two windows before it. */
   readonly startedAt: number;
   readonly history: readonly TimedRequest[];
-  /** Maximum number of requests in flight at the same time; 1: with pauses around the limit. */
-  readonly inFlight: number;
+  /** Whether there were pauses around the limit. */
+  readonly isPaused: boolean;
+}
+
+/** Whether a front end may have sent this status: the server may have counted the request or not. */
+const isUncertain = (status: number) => status === 408 || status >= 500;
+
+/** The requests that were sent, in their order, from a time (ms) on. */
+export function historyOf(replies: readonly Reply[], startedAt: number): readonly TimedRequest[] {
+  let last = startedAt;
+  return replies.flatMap((reply): readonly TimedRequest[] => {
+    if (reply.kind === 'trouble')
+      return reply.code === 'network' || reply.code === 'timeout'
+        ? [{ sentAt: last, receivedAt: Number.POSITIVE_INFINITY, result: 'lost', words: reply.words }]
+        : [];
+    const { sentAt, receivedAt, status } = reply;
+    last = sentAt;
+    if (isUncertain(status)) return [{ sentAt, receivedAt, result: 'lost', words: `${status}` }];
+    return [{ sentAt, receivedAt, result: status === 429 ? 'refused' : 'passed' }];
+  });
 }
 
 /** The requests of other kinds that may have been counted. */
@@ -32,11 +50,11 @@ export const othersIn = (replies: readonly Reply[]): readonly TimedRequest[] =>
       : [],
   );
 
-/** The most requests at the same time, if each lasts so many ms longer than until its answer. */
+/** The most requests at the same time, at least one, if each lasts so many ms longer than until its answer. */
 export function mostAtOnce(requests: readonly TimedRequest[], laterMs = 0): number {
   const starts = Float64Array.from(requests, ({ sentAt }) => sentAt).toSorted();
   const ends = Float64Array.from(requests, ({ receivedAt }) => receivedAt + laterMs).toSorted();
-  let [most, ended] = [0, 0];
+  let [most, ended] = [1, 0];
   for (const [nth, start] of starts.entries()) {
     while (ends[ended]! <= start) ended++;
     most = Math.max(most, nth + 1 - ended);
@@ -52,7 +70,7 @@ export const describeBursts = (bursts: readonly Burst[], { windowMs }: RateLimit
   bursts.map((burst) => describeBurst(burst, windowMs)).join('. Next burst after a pause: ');
 
 /** `60 passed within 0.05 s, then 429; after 0.9 s: 4 passed within 0.01 s (at most 4 in flight)` */
-function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number): string {
+function describeBurst({ history, startedAt, isPaused }: Burst, windowMs: number): string {
   const parts: TimedRequest[][] = [];
   for (const request of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
     const last = parts.at(-1)?.at(-1);
@@ -70,5 +88,6 @@ function describeBurst({ history, startedAt, inFlight }: Burst, windowMs: number
         : `${passed.length} passed within ${describeMs(took)}${end}`;
     return at === 0 ? what : `after ${describeMs(part[0]!.sentAt - startedAt)}: ${what}`;
   });
-  return `${words.join('; ')} (${inFlight === 1 ? 'with pauses at the limit' : `at most ${inFlight} in flight`})`;
+  const passes = history.filter(({ result }) => result === 'passed');
+  return `${words.join('; ')} (${isPaused ? 'with pauses at the limit' : `at most ${mostAtOnce(passes)} in flight`})`;
 }

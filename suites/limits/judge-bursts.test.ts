@@ -196,9 +196,9 @@ const requests = (
     const sentAt = from + nth * stepMs;
     return { sentAt, receivedAt: sentAt + tookMs, result, ...(result === 'lost' && { words: '503' }) };
   });
-const burst = (startedAt: number, inFlight: number, ...parts: (readonly TimedRequest[])[]): Burst => ({
+const burst = (startedAt: number, isPaused: boolean, ...parts: (readonly TimedRequest[])[]): Burst => ({
   startedAt,
-  inFlight,
+  isPaused,
   history: parts.flat().map((one) => ({
     ...one,
     sentAt: startedAt + one.sentAt,
@@ -206,10 +206,10 @@ const burst = (startedAt: number, inFlight: number, ...parts: (readonly TimedReq
   })),
 });
 /** Passes, and then one 429. */
-const passing = (passed: number, startedAt = 0, stepMs = 1, tookMs = 1, inFlight = 2) =>
+const passing = (passed: number, startedAt = 0, stepMs = 1, tookMs = 1, isPaused = false) =>
   burst(
     startedAt,
-    inFlight,
+    isPaused,
     requests('passed', passed, 0, stepMs, tookMs),
     requests('refused', 1, passed * stepMs, 1, tookMs),
   );
@@ -217,7 +217,7 @@ const passing = (passed: number, startedAt = 0, stepMs = 1, tookMs = 1, inFlight
 const twice = (startedAt: number, stepMs: number, lost = 0) =>
   burst(
     startedAt,
-    2,
+    false,
     requests('passed', 4, 0, stepMs),
     requests('refused', 1, 4 * stepMs),
     requests('passed', 4, 1000),
@@ -228,7 +228,7 @@ const twice = (startedAt: number, stepMs: number, lost = 0) =>
 const losing = (passed: number, lost: number) =>
   burst(
     0,
-    4,
+    false,
     requests('passed', passed, 0, 0),
     requests('lost', lost, 0, 0, Infinity),
     requests('refused', 2, 2, 1498),
@@ -256,7 +256,7 @@ const cases: readonly (readonly [name: string, RateLimit, readonly Burst[], says
     // A window of 50 in 3 s ends during the second.
     'a slow burst that a bucket explains, after a fast one with fewer passes',
     sixty,
-    [passing(50, 0, 1, 10, 1), passing(80, 0, 60, 10, 1)],
+    [passing(50, 0, 1, 10, true), passing(80, 0, 60, 10, true)],
     'again',
   ],
   [
@@ -278,14 +278,14 @@ describe('bursts of a kind', () => {
     [4, 5, Infinity, 'lost'],
   ] as const)
     test(`${passed} passes, then ${tail} other answers after ${tookMs} ms: ${says}`, () => {
-      const tried = burst(0, 2, requests('passed', passed), requests('lost', tail, passed, 1, tookMs));
+      const tried = burst(0, false, requests('passed', passed), requests('lost', tail, passed, 1, tookMs));
       const { kind, words } = judgeBurst(tried, four);
       assert.deepEqual([kind, words], [says, says === 'instead' ? '503' : undefined]);
     });
   test('a first answer that comes last may be of the next window', () => {
     const tried = burst(
       0,
-      2,
+      false,
       requests('passed', 1, 0, 1, 2100),
       requests('passed', 4, 1),
       requests('refused', 1, 5),
@@ -297,7 +297,7 @@ describe('bursts of a kind', () => {
 test('a burst of ten thousand requests is judged at once', () => {
   const limit = { most: 5000, windowMs: 60_000 };
   const refused = [requests('refused', 30, 10_000), requests('refused', 2, 36_000, 18_000)];
-  const big = burst(0, 256, requests('passed', 10_000, 0, 1, 200), ...refused);
+  const big = burst(0, false, requests('passed', 10_000, 0, 1, 200), ...refused);
   const startedAt = performance.now();
   assert.equal(judgeBurst(big, limit).kind, 'more');
   assert.ok(performance.now() - startedAt < 1000, `${performance.now() - startedAt} ms`);

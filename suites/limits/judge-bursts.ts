@@ -131,11 +131,13 @@ const MAX_BURSTS = 6;
 /** Maximum number of bursts that are too slow or lose requests. */
 const MAX_VAGUE = 3;
 
-type Seen = BurstFinding & { readonly burst: Burst; readonly isPaused: boolean };
+/** A burst and what it shows. */
+type Seen = Burst & BurstFinding;
 
-const isMore = ({ kind }: BurstFinding) => kind === 'more' || kind === 'far more' || kind === 'overshoot';
-const isVague = ({ kind }: BurstFinding) => kind === 'too slow' || kind === 'lost' || kind === 'may fit';
-const burstsOf = (some: readonly Seen[]) => some.map(({ burst }) => burst);
+const isVague = ({ kind }: Seen) => kind === 'too slow' || kind === 'lost' || kind === 'may fit';
+const isFit = ({ kind }: Seen) => kind === 'fits' || kind === 'fits as a bucket' || kind === 'may fit';
+const isOvershoot = ({ kind }: Seen) => kind === 'overshoot';
+const isMore = ({ kind }: Seen) => kind === 'more' || kind === 'far more' || kind === 'overshoot';
 
 /**
  * Judges a stated limit by bursts. One that disagrees is not enough, unless more passed than two windows allow: a
@@ -143,14 +145,9 @@ const burstsOf = (some: readonly Seen[]) => some.map(({ burst }) => burst);
  * when they are sent one at a time, with pauses.
  */
 export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
-  const seen = bursts.map((burst): Seen => ({
-    ...judgeBurst(burst, limit),
-    burst,
-    isPaused: burst.inFlight === 1,
-  }));
+  const seen = bursts.map((burst): Seen => ({ ...burst, ...judgeBurst(burst, limit) }));
   const paused = seen.findLastIndex(({ isPaused }) => isPaused);
-  const decided = paused < 0 ? undefined : decide(seen.slice(0, paused + 1), limit);
-  if (decided?.kind !== 'kept') return decide(seen, limit);
+  if (decide(seen.slice(0, paused + 1), limit).kind !== 'kept') return decide(seen, limit);
   const more = seen.filter((one) => !one.isPaused && isMore(one)).length;
   // Windows that end during bursts let more pass too.
   const isCorrect = more > 1 && isExplained(bursts, limit, false);
@@ -163,36 +160,30 @@ export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJu
 function decide(seen: readonly Seen[], limit: RateLimit): LimitJudgement {
   const last = seen.at(-1);
   if (last === undefined) return { kind: 'again', isPaused: false };
-  const { kind, passed, words } = last;
-  const finding = { kind, passed, ...(words !== undefined && { words }) };
+  const { kind } = last;
   const count = (is: (one: Seen) => boolean) => seen.filter(is).length;
   const hasPauses = seen.some(({ isPaused }) => isPaused);
-  const inTime = seen.filter((one) => one.kind !== 'overshoot');
+  const again = (isPaused = hasPauses || seen.some(isOvershoot)): LimitJudgement =>
+    seen.length >= MAX_BURSTS ? { kind: 'open', finding: last } : { kind: 'again', isPaused };
+  if (isVague(last) && count(isVague) < MAX_VAGUE) return again();
+  if (kind === 'too slow' || kind === 'lost') return { kind: 'open', finding: last };
+  if (kind === 'overshoot') return again();
+  if (kind === 'fewer' || kind === 'instead')
+    return count((one) => one.kind === kind) > 1 ? { kind: 'broken', finding: last } : again();
+  const inTime = seen.filter((one) => !isOvershoot(one));
   // After bursts with pauses, only those show that more pass; in others of them, a window ended before the limit.
   const paused = inTime.filter(({ isPaused }) => isPaused);
-  const atLimit = paused.filter(({ burst }) => passedFirst(burst) <= limit.most);
+  const atLimit = paused.filter((one) => passedFirst(one) <= limit.most);
   const counted = !hasPauses ? inTime : atLimit.length > 0 ? atLimit : paused;
-  const countsLate = !hasPauses && mayCountLate(counted, limit);
-  const again: LimitJudgement =
-    seen.length >= MAX_BURSTS
-      ? { kind: 'open', finding }
-      : { kind: 'again', isPaused: hasPauses || inTime.length < seen.length || countsLate };
-  if (isVague(last) && count(isVague) < MAX_VAGUE) return again;
-  if (kind === 'too slow' || kind === 'lost') return { kind: 'open', finding };
-  if (kind === 'overshoot') return again;
-  if (kind === 'fewer' || kind === 'instead')
-    return count((one) => one.kind === kind) > 1 ? { kind: 'broken', finding } : again;
-  if (inTime.some(isMore) && judgeMore(inTime, limit)?.kind === 'kept') return { kind: 'kept' };
-  if (countsLate) return again;
-  if (counted.some(isMore)) return judgeMore(counted, limit) ?? again;
+  if ([inTime, counted].some((some) => some.some(isMore) && isKept(some, limit))) return { kind: 'kept' };
+  const broken = breakOf(counted, limit);
+  if (broken !== undefined)
+    return !hasPauses && mayCountLate(counted, limit) ? again(true) : { kind: 'broken', finding: broken };
+  if (counted.some(isMore)) return again();
   // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
-  const fits = count(isFit);
-  const isEnough = kind === 'fits' ? fits > count((one) => one.kind === 'fewer') : fits === seen.length;
-  return isEnough ? { kind: 'kept' } : again;
+  const fewer = count((one) => one.kind === 'fewer');
+  return count(isFit) > (kind === 'fits' ? fewer : seen.length - 1) ? { kind: 'kept' } : again();
 }
-
-const isFit = ({ kind }: BurstFinding) =>
-  kind === 'fits' || kind === 'fits as a bucket' || kind === 'may fit';
 
 /** How many requests passed before the first 429. */
 const passedFirst = ({ history }: Burst): number => {
@@ -200,30 +191,29 @@ const passedFirst = ({ history }: Burst): number => {
   return history.slice(0, first < 0 ? undefined : first).filter(({ result }) => result === 'passed').length;
 };
 
-/** Whether requests that were counted too late in each window explain why too many passed in these bursts. */
-function mayCountLate(some: readonly Seen[], limit: RateLimit): boolean {
-  const late = Math.max(0, ...some.map(({ burst }) => mostUncounted(burst, limit)));
-  return (
-    some.some(isMore) &&
-    some.every(({ burst }) => burst.history.some(({ result }) => result === 'refused')) &&
-    judgeMore(some, limit)?.kind === 'broken' &&
-    isExplained(burstsOf(some), { ...limit, most: limit.most + late }, false)
-  );
-}
-
-/** Judges bursts if more passed in some of them; undefined if another one is needed. */
-function judgeMore(some: readonly Seen[], limit: RateLimit): LimitJudgement | undefined {
-  const bursts = burstsOf(some);
+/** The burst that shows that no limiter with this limit let so many pass. */
+const breakOf = (some: readonly Seen[], limit: RateLimit): Seen | undefined => {
   const more = some.filter(isMore);
-  const worst = more.find(({ kind }) => kind === 'far more');
-  const broken = ({ kind, passed }: Seen): LimitJudgement => ({ kind: 'broken', finding: { kind, passed } });
-  if (worst !== undefined) return broken(worst);
-  if (more.length > 1 && !isExplained(bursts, limit, false)) return broken(more.at(-1)!);
+  const isBroken = more.length > 1 && !isExplained(some, limit, false);
+  return more.find(({ kind }) => kind === 'far more') ?? (isBroken ? more.at(-1) : undefined);
+};
+
+/** Whether a limiter that counts late may have let more pass in each window. */
+const mayCountLate = (some: readonly Seen[], limit: RateLimit): boolean => {
+  const late = Math.max(...some.map((burst) => mostUncounted(burst, limit)));
+  return (
+    some.every(({ history }) => history.some(({ result }) => result === 'refused')) &&
+    isExplained(some, { ...limit, most: limit.most + late }, false)
+  );
+};
+
+/** Whether a limiter with this limit explains bursts of which some let more pass. */
+function isKept(some: readonly Seen[], limit: RateLimit): boolean {
   // Slow or lossy bursts agree by chance more often, unless each stopped at the limit.
-  const isAtLimit = some.every(({ burst, isPaused }) => isPaused && passedFirst(burst) === limit.most);
-  const needed = bursts.every((burst) => isClear(burst, limit)) ? 2 : isAtLimit ? 3 : 4;
-  const shown = more.length + some.filter(isFit).length;
-  return shown >= needed && isExplained(bursts, limit, true) ? { kind: 'kept' } : undefined;
+  const isAtLimit = some.every((one) => one.isPaused && passedFirst(one) === limit.most);
+  const needed = some.every((one) => isClear(one, limit)) ? 2 : isAtLimit ? 3 : 4;
+  const shown = some.filter((one) => isMore(one) || isFit(one)).length;
+  return shown >= needed && isExplained(some, limit, true);
 }
 
 /** Whether no request was lost and the limit was reached early in the window. */

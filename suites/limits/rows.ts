@@ -55,8 +55,8 @@ function limitVerdict(
   const { streams, bursts, judgement, limited } = exploration;
   if (limit !== undefined && judgement?.kind === 'kept') return pass;
   if (limit !== undefined && judgement?.kind === 'broken')
-    return describeBreak(judgement.finding, describeBursts(bursts!, limit), exploration, limit);
-  const sent = bursts === undefined ? describeStreams(streams) : describeBursts(bursts, limit!);
+    return describeBreak(judgement.finding, describeBursts(bursts, limit), exploration, limit);
+  const sent = judgement === undefined ? describeStreams(streams) : describeBursts(bursts, limit!);
   const words = `no 429 after ${sent}`;
   if (limited === undefined)
     return findingOrTrouble(
@@ -64,7 +64,7 @@ function limitVerdict(
       limit === undefined || judgement === undefined
         ? inconclusive('limit-not-reached', words)
         : inconclusive('timing-window', whyOpen(exploration, limit, isGiven)),
-      bursts && sent,
+      judgement && sent,
     );
   if (limit === undefined) return pass;
   const notCompared = { kind: 'passed', threshold: 'not compared' } as const;
@@ -76,7 +76,7 @@ function limitVerdict(
 
 /** Why bursts did not decide about a stated limit. */
 function whyOpen(
-  { bursts = [], judgement, limited }: Exploration,
+  { bursts, judgement, limited }: Exploration,
   limit: RateLimit,
   isGiven: Context['isGiven'],
 ): string {
@@ -173,7 +173,7 @@ const judgeRecovery = onceLimited(({ recovery, quietMs, decidingMs, first }) => 
 });
 
 /** Checks that a limiter counts requests before it lets others pass. It must have been seen twice that it does not. */
-const judgeCounting = onceLimited(({ first }, { bursts = [], judgement }, limit) => {
+const judgeCounting = onceLimited(({ first }, { bursts, judgement }, limit) => {
   const depends = (words: string) => ({ finding: inconclusive('depends', `not checked because ${words}`) });
   if (limit === undefined || judgement === undefined) return depends('no stated limit was compared');
   if (judgement.kind !== 'kept') return depends('bursts do not fit the stated limit');
@@ -184,7 +184,7 @@ const judgeCounting = onceLimited(({ first }, { bursts = [], judgement }, limit)
 });
 
 /** Checks that a limited key stays limited if the request is written in another way. */
-const judgeWaysAround = onceLimited(({ around: { isLimited, passed, cases } }) => {
+const judgeWaysAround = onceLimited(({ isLimited, passed, cases }) => {
   if (passed === undefined) {
     const words = 'the limit ended before other forms were tried';
     return { finding: isLimited ? pass : inconclusive('timing-window', words), cases };
@@ -245,7 +245,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       return observed(listOf(fields) || 'none', fields);
     }),
     afterLimit('threshold', 'After how many requests 429 comes', (limited, exploration) => {
-      const { streams, judgement, isRested = false } = exploration;
+      const { streams, judgement, isRested } = exploration;
       const { counting = {} } = limited;
       const { kind, passed } = limited.first;
       const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
@@ -268,16 +268,14 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
           : `not measured to its end, after ${describeMs(recoveryMs)}: ${recovery.words}`;
       return observed(words, data);
     }),
-    afterLimit('scope', 'Which other keys are rate-limited', ({ probe: { others } }) => {
+    afterLimit('scope', 'Which other keys are rate-limited', ({ others }) => {
       const words = Object.entries(others).map(
         ([name, isLimited]) => `${name} ${isLimited ? 'is rate-limited too' : 'is not rate-limited'}`,
       );
       return observed(words.length === 0 ? 'the fixture has no other active key' : words.join(', '), others);
     }),
-    afterLimit(
-      'order',
-      'How other requests are answered while a key is rate-limited',
-      ({ probe: { statuses } }) => observed(listOf(statuses), statuses),
+    afterLimit('order', 'How other requests are answered while a key is rate-limited', ({ statuses }) =>
+      observed(listOf(statuses), statuses),
     ),
   ];
 }
