@@ -69,7 +69,10 @@ export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
     outcome === 'failed' && level !== 'observed' ? [id] : [],
   );
 
-export interface MockRunOptions extends Pick<RunOptions, 'onEvent' | 'onPlan' | 'onWait'> {
+export interface MockRunOptions extends Pick<
+  RunOptions,
+  'isBrief' | 'isEnough' | 'onEvent' | 'onPlan' | 'onWait'
+> {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly cases: number;
@@ -81,7 +84,6 @@ export interface MockRunOptions extends Pick<RunOptions, 'onEvent' | 'onPlan' | 
   readonly hasStateHook?: boolean;
   /** Simulates a network in front of the mock; it may wait on the clock. */
   readonly network?: (client: Client, clock: RunOptions['clock']) => Client;
-  readonly isBrief?: boolean;
   /** Suites or ids to skip. */
   readonly skip?: readonly string[];
   readonly minStrength?: number;
@@ -97,7 +99,8 @@ export function verifyMock(
   {
     requirements = catalogue,
     hasStateHook = true,
-    isBrief = false,
+    isBrief,
+    isEnough,
     network,
     onEvent,
     onPlan,
@@ -123,8 +126,14 @@ export function verifyMock(
       const client = directClient(createService(behaviour), world, clock.now);
       return network?.(client, clock) ?? client;
     },
-    isBrief,
-    ...defined({ stateHook: hasStateHook ? stateHook : undefined, onEvent, onPlan, onWait }),
+    ...defined({
+      stateHook: hasStateHook ? stateHook : undefined,
+      isBrief,
+      isEnough,
+      onEvent,
+      onPlan,
+      onWait,
+    }),
   });
 }
 

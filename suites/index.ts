@@ -22,4 +22,4 @@ export { judgeTranscript, recordedResults } from './transcript/judge-transcript.
 export type { RunHeader } from './transcript/transcribe.ts';
 export { createTranscriber } from './transcript/transcribe.ts';
 export { readTranscript } from './transcript/transcript.ts';
-export type { LookupRow, Requirement } from './requirement.ts';
+export { isLookupRow, type LookupRow, type Requirement } from './requirement.ts';

@@ -2,14 +2,14 @@ import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { table } from '../catalogue.ts';
 import type { Facts } from '../facts.ts';
 import type { Known } from '../known.ts';
-import type { Levels } from '../model/factors.ts';
+import type { Levels, Rank } from '../model/factors.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { pathOf, requestAt } from '../model/path.ts';
 import { costOf } from '../limits/costs.ts';
 import { choicesOf, lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import type { LookupRow } from '../requirement.ts';
-import { orderOf, type OrderedRow, type Rank } from './order.ts';
+import { orderOf, type OrderedRow } from './order.ts';
 
 /** A lookup that a run sends. */
 export interface Lookup {

@@ -3,12 +3,9 @@ import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import { coveringArray, createCounter, repeatable, rotated, type CoveringArray } from '../model/covering.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities } from '../model/drawing.ts';
-import { factors, plainLevels, type Levels } from '../model/factors.ts';
+import { factors, plainLevels, type Levels, type Rank } from '../model/factors.ts';
 import { fixtureKey, isFeasible, missingLevels } from '../model/feasible.ts';
 import { completed, rowsOfLevels, rowsOfRequirements } from './first-rows.ts';
-
-/** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
-export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple' | 'random';
 
 /** Which draw of its levels a lookup is: an example or entity by its number, or a random one. */
 interface At {

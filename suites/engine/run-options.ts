@@ -1,4 +1,6 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Plan, Progress, Waiting } from '../../schemas/plan.ts';
+import type { Rank } from '../model/factors.ts';
 import type { Requirement } from '../requirement.ts';
 import type { StateHook } from '../scenario-context.ts';
 import type { Client, ClientOptions } from './client.ts';
@@ -39,6 +41,12 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly path?: string;
   /** Whether to skip the explanation of failures. */
   readonly isBrief?: boolean;
+  /**
+   * Whether to send no lookups of a rank.
+   *
+   * @param failing ids of the requirements that have failed so far
+   */
+  readonly isEnough?: (failing: readonly string[], endpoint: Endpoint, rank: Rank) => boolean;
   /**
    * Runs after the first answer of the target, before anything is judged.
    *

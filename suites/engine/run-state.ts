@@ -46,7 +46,8 @@ export function createRunState(options: RunOptions) {
   const traffic = createTraffic(startedAt);
   const budget = createBudget({ ...options, deadline, reserved });
   const findings = newFindings();
-  const onWait = (wait: Waiting) => options.onWait?.(wait, failingOf(asked, tally, findings.results));
+  const failing = () => failingOf(asked, tally, findings.results);
+  const onWait = (wait: Waiting) => options.onWait?.(wait, failing());
   const waiter = waiterFor({ ...options, onWait }, budget, deadline);
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
@@ -103,6 +104,8 @@ export function createRunState(options: RunOptions) {
       alone: (work) => gate.pass(true, work),
     }),
     ...findings,
+    /** Ids of the requirements that have failed so far. */
+    failing,
     describe: createDescriber({ ...options, target: options.target.href }),
   };
 }

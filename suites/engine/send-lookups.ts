@@ -3,11 +3,11 @@ import { trouble, type Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { askedBy } from '../limits/costs.ts';
+import type { Rank } from '../model/factors.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { sleep, untilReply } from '../limits/waiter.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Lookup } from './lookups.ts';
-import type { Rank } from './order.ts';
 import { createPool } from './pool.ts';
 import type { RunState } from './run-state.ts';
 import { addMissing, isSilenceJudged } from './tally.ts';
@@ -15,7 +15,7 @@ import { addMissing, isSilenceJudged } from './tally.ts';
 /** Which lookups to send, and how long to wait for a limiter. */
 export interface LookupsToSend {
   readonly endpoint: Endpoint;
-  readonly ranks: readonly Rank[];
+  readonly ranks: readonly [Rank, ...Rank[]];
   /** When to end, in ms of the clock. */
   readonly until: number;
   /** The longest single wait, in ms. */
@@ -38,6 +38,7 @@ interface Item {
 export async function sendLookups(state: RunState, what: LookupsToSend): Promise<void> {
   const { lookups, waiter, sender, budget, gate, options, known } = state;
   const { endpoint, ranks, until, longestWaitMs = Number.POSITIVE_INFINITY, onSent, onLongWait } = what;
+  if (options.isEnough?.(state.failing(), endpoint, ranks[0]) === true) return;
   const pool = createPool(itemsOf(lookups.next(endpoint, ...ranks)), ({ lookup }) =>
     accountOf(lookup, known),
   );

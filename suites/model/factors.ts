@@ -48,6 +48,9 @@ export interface Factor {
 /** A level of each factor, by name. */
 export type Levels = Readonly<Record<FactorName, string>>;
 
+/** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
+export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple' | 'random';
+
 /** The levels and the path of a lookup of the covering array. */
 export interface Origin {
   readonly levels: Levels;

@@ -49,7 +49,7 @@ const withCommon: Plugin = {
 /** Options by module format. Commands are imported dynamically, so each has its own chunk. */
 const formats = {
   esm: {
-    entryPoints: { ...api, main: 'bin/main.ts', 'self-test-worker': 'bin/self-test.ts' },
+    entryPoints: { ...api, main: 'bin/main.ts' },
     outExtension: { '.js': '.mjs' },
     splitting: true,
     plugins: [withCommon],

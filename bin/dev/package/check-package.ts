@@ -6,12 +6,9 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import type { Fixture } from '../../../schemas/generated/types.ts';
 import { waitForExit, waitForLine } from '../../testing/child-process.ts';
 import { runCli } from '../../testing/run-cli.ts';
-import type { FaultRun, Share } from '../../self-test.ts';
-import { readJson, root } from '../paths.ts';
+import { root } from '../paths.ts';
 import { commonJsConsumer, consumer } from './consumers.ts';
 import { install } from './install.ts';
 
@@ -137,17 +134,6 @@ describe('the installed program', { concurrency: 4 }, () => {
 });
 
 describe('the installed modules', { concurrency: 4 }, () => {
-  test("self-test's worker computes its share of the kill matrix", async () => {
-    const file = join(installed, 'schemas/built-in.fixture.json');
-    const fixture = readJson<Fixture>(file);
-    // Only one fault; npm test runs all of them.
-    const workerData: Share = { fixture, seed: 1, from: 0, step: 1_000_000, combined: 0 };
-    const worker = new Worker(join(installed, 'dist/self-test-worker.mjs'), { workerData });
-    const [{ kills }] = (await once(worker, 'message')) as [{ readonly kills: readonly FaultRun[] }];
-    assert.equal(kills.length, 1);
-    assert.deepEqual(kills[0]!.failed, kills[0]!.expected);
-  });
-
   test('CommonJS can require every entry point', async () => {
     await write('consumer.cjs', commonJsConsumer);
     assert.equal(
