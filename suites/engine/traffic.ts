@@ -18,22 +18,24 @@ export function createTraffic(startedAt: number) {
   // In whole ms, as in the record, so that a transcript gives the same figures.
   const begin = Math.floor(startedAt);
   const latencies = new Map<Endpoint, number[]>(endpointNames.map((name) => [name, []]));
-  const events: [afterMs: number, what: keyof TrafficStep][] = [];
+  const timeline: Traffic['timeline'] = { stepMs: SHORTEST_STEP, steps: [] };
   let last = 0;
   return {
     add: ({ endpoint }: Pick<Request, 'endpoint'>, reply: Reply): void => {
+      if (reply.kind === 'answer') {
+        last = Math.max(0, reply.receivedAt - begin);
+        latencies.get(endpoint)!.push(reply.tookMs);
+      }
       // The time of a failure is unknown: use the time of the answer before.
-      if (reply.kind === 'trouble') return void events.push([last, 'troubles']);
-      last = Math.max(0, reply.receivedAt - begin);
-      latencies.get(endpoint)?.push(reply.tookMs);
-      events.push([last, 'answers']);
-      if (reply.status === 429) events.push([last, 'limited']);
+      const step = stepAt(timeline, last);
+      step[reply.kind === 'answer' ? 'answers' : 'troubles']++;
+      if (reply.kind === 'answer' && reply.status === 429) step.limited++;
     },
     figures: (): Traffic => ({
       endpoints: [...latencies].flatMap(([endpoint, list]) =>
         list.length === 0 ? [] : [{ endpoint, ...figuresOf(list.toSorted((a, b) => a - b)) }],
       ),
-      timeline: timelineOf(events),
+      timeline,
     }),
   };
 }
@@ -57,15 +59,23 @@ function figuresOf(sorted: readonly number[]): Omit<EndpointTraffic, 'endpoint'>
   };
 }
 
-/** The timeline, with the shortest step that does not need too many steps. */
-function timelineOf(events: readonly (readonly [number, keyof TrafficStep])[]): Traffic['timeline'] {
-  const end = events.reduce((latest, [ms]) => Math.max(latest, ms), 0);
-  let stepMs = SHORTEST_STEP;
-  while (Math.floor(end / stepMs) >= MAX_STEPS) stepMs *= 2;
-  const length = events.length === 0 ? 0 : Math.floor(end / stepMs) + 1;
-  const steps = Array.from({ length }, () => ({ answers: 0, limited: 0, troubles: 0 }));
-  for (const [ms, what] of events) steps[Math.floor(ms / stepMs)]![what]++;
-  return { stepMs, steps };
+/** The step of a time, in ms. Steps become twice as long when there would be too many. */
+function stepAt(timeline: Traffic['timeline'], ms: number): TrafficStep {
+  while (Math.floor(ms / timeline.stepMs) >= MAX_STEPS) {
+    timeline.stepMs *= 2;
+    for (const [nth, { answers, limited, troubles }] of timeline.steps.splice(0).entries()) {
+      const both = nthOf(timeline.steps, nth >> 1);
+      both.answers += answers;
+      both.limited += limited;
+      both.troubles += troubles;
+    }
+  }
+  return nthOf(timeline.steps, Math.floor(ms / timeline.stepMs));
+}
+
+function nthOf(steps: TrafficStep[], nth: number): TrafficStep {
+  while (steps.length <= nth) steps.push({ answers: 0, limited: 0, troubles: 0 });
+  return steps[nth]!;
 }
 
 /** Four digits: more would be noise. */
