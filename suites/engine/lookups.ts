@@ -100,8 +100,8 @@ function sharedLookupOf(endpoint: Endpoint, row: OrderedRow, known: Known, seed:
   const before = made.get(row);
   if (before?.known === known) return before.lookup;
   const lookup = lookupOf(endpoint, row, known, seed);
-  // Random rows are too many to keep.
-  if (row.rank !== 'random') made.set(row, { known, lookup });
+  // Deeper rows are too many to keep.
+  if (row.depth <= 1) made.set(row, { known, lookup });
   return lookup;
 }
 

@@ -2,7 +2,7 @@ import { defined } from '../../schemas/defined.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { createChanges, type Changes } from '../model/changes.ts';
 import { isLimiterAnswer } from '../expectations.ts';
-import { createHistory, namesOf, type Nth } from '../explain/history.ts';
+import { createHistory, type Nth } from '../explain/history.ts';
 import type { Facts } from '../facts.ts';
 import { factsOf } from '../facts-of-request.ts';
 import type { Cover, Finding, Table } from '../judge.ts';
@@ -68,8 +68,6 @@ export interface Tally {
   /** By id of the row. */
   readonly states: ReadonlyMap<string, State>;
   readonly findings: WeakMap<Answer, readonly Finding[]>;
-  /** Names of lookups. */
-  readonly answeredCorrectly: Set<string>;
   /** How often each id was asked for. */
   readonly history: ReturnType<typeof createHistory>;
   /** The lookups of the run that were answered, without those that explain failures. */
@@ -99,7 +97,6 @@ export const createTally = (
   changes,
   states: new Map(rows.map(({ id }) => [id, { cases: 0, failures: [], refusals: [], showedEntity: false }])),
   findings: new WeakMap(),
-  answeredCorrectly: new Set(),
   history: createHistory(known),
   log: [],
   silent: [],
@@ -118,9 +115,9 @@ export function addAnswer(
   path?: string,
   isAgain = false,
 ): readonly Finding[] {
-  const { table, changes, history, log, silent, answeredCorrectly } = tally;
+  const { table, changes, history, log, silent } = tally;
   const isRefused = isLimiterAnswer(request.endpoint, answer);
-  const { nth, name: asked } = history.add(request, !isRefused);
+  const { nth, name } = history.add(request, !isRefused);
   if (path !== undefined && !isAgain && log.length < MAX_LOGGED)
     log.push({ request, reply: answer, path, nth });
   for (const { row, facts, reply, ...one } of silent.splice(0)) {
@@ -131,21 +128,17 @@ export function addAnswer(
   if (judged === undefined) return [];
   const { facts } = judged;
   let { all } = judged;
-  const name = changes.concerns(request) ? `${asked} ${facts.kind}` : asked;
+  const seen = history.countOf(changes.concerns(request) ? `${name} ${facts.kind}` : name);
   const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
-  if (answeredCorrectly.has(name) && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
-  if (isCorrect) answeredCorrectly.add(name);
+  if (seen.wasRight && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
+  seen.wasRight ||= isCorrect;
   if (!isAgain) for (const finding of all) note(tally, finding, facts, { request, reply: answer }, path);
   tally.findings.set(answer, all);
   return all;
 }
 
 /** Judges an answer by what was known at its time. While a change is under way, two states are right. */
-function judge(
-  { known, table, changes, answeredCorrectly }: Tally,
-  request: Request,
-  answer: Answer,
-): Judged | undefined {
+function judge({ table, changes, history }: Tally, request: Request, answer: Answer): Judged | undefined {
   const views = changes.viewsAt(request, answer) ?? [];
   const judged = views.flatMap((view): Judged[] => {
     const facts = factsOf(view, request);
@@ -155,7 +148,7 @@ function judge(
   if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !changes.isOfOtherRun(answer))
     return right ?? judged[0];
   const { facts, all } = judged[0];
-  const verdict = answeredCorrectly.has(namesOf(request, known).name) ? otherRun : earlierRun;
+  const verdict = history.wasRight(request) ? otherRun : earlierRun;
   return { facts, all: all.map((one) => (one.verdict.kind === 'failed' ? { ...one, verdict } : one)) };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { depositCheck, lookup } from '../request.ts';
+import { depositCheck, lookup, type Request } from '../request.ts';
 import { createHistory, idOf } from './history.ts';
 import { known } from './testing/fake-target.ts';
 import { timesOf, timesWords } from './regime.ts';
@@ -29,6 +29,19 @@ test('nobody knows whether the target has counted a lost request', () => {
   const { nth } = history.add(depositCheck(id), false);
   assert.deepEqual(nth, { id: undefined, url: undefined, request: undefined });
   assert.equal(history.asked(depositCheck(id)), 1);
+});
+
+test('ids that were not used for long are forgotten', () => {
+  const history = createHistory(known, 6);
+  const nthOf = (request: Request) => history.add(request, true).nth.id;
+  const [kept, forgotten] = [depositCheck(id), depositCheck(`${id.slice(0, -1)}f`)];
+  nthOf(forgotten);
+  for (let nth = 1; nth < 5; nth++) {
+    assert.equal(nthOf(kept), nth);
+    nthOf(depositCheck(id.slice(0, -1) + nth));
+  }
+  assert.equal(history.asked(forgotten), 0);
+  assert.equal(history.asked(kept), 4);
 });
 
 test('what is no id counts as it was sent', () => {

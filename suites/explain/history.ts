@@ -16,15 +16,29 @@ export interface Nth {
 /** Histories are first, second, later. */
 export const LATER = 3;
 
+/** How often a name was asked for, and whether an answer was right. */
+interface Count {
+  /** Without lost and refused requests, and with them. */
+  certain: number;
+  possible: number;
+  wasRight: boolean;
+}
+
+/** A run keeps at least so many of the names that it used last. */
+const MAX_NAMES = 30_000;
+
 /** Counts how often a run asked for each id. */
-export function createHistory(known: Known) {
-  const counts = new Map<string, { certain: number; possible: number }>();
-  const countOf = (name: string) => {
-    const before = counts.get(name);
-    if (before !== undefined) return before;
-    const none = { certain: 0, possible: 0 };
-    counts.set(name, none);
-    return none;
+export function createHistory(known: Known, most = MAX_NAMES) {
+  let counts = new Map<string, Count>();
+  let older: ReadonlyMap<string, Count> = new Map();
+  const find = (name: string) => counts.get(name) ?? older.get(name);
+  const countOf = (name: string): Count => {
+    let count = counts.get(name);
+    if (count !== undefined) return count;
+    count = older.get(name) ?? { certain: 0, possible: 0, wasRight: false };
+    if (counts.size >= most) [counts, older] = [new Map(), counts];
+    counts.set(name, count);
+    return count;
   };
   const nthOf = (name: string) => {
     const { certain, possible } = countOf(name);
@@ -49,17 +63,20 @@ export function createHistory(known: Known) {
       }
       return { nth: placeOf(names), name: names.name };
     },
+    countOf,
     /** Its place after `add`. */
     nth: (request: Request): Nth => placeOf(namesOf(request, known)),
     /** How often its id was asked for, lost requests included. */
-    asked: (request: Request): number => counts.get(idNameOf(request, known))?.possible ?? 0,
+    asked: (request: Request): number => find(idNameOf(request, known))?.possible ?? 0,
+    /** Whether an answer to it was right. */
+    wasRight: (request: Request): boolean => find(namesOf(request, known).name)?.wasRight === true,
   };
 }
 
 type Names = ReturnType<typeof namesOf>;
 
 /** Names for the id that a request asks for, for its URL, and for the URL with the header fields; each with the key. */
-export function namesOf(request: Request, known: Known) {
+function namesOf(request: Request, known: Known) {
   const { misplaced, body, target, headers, fieldNames } = request;
   const isPlain = misplaced === undefined && body === undefined;
   const url = isPlain ? `${whoAsks(request, known)} ${target}` : fingerprint(request);
