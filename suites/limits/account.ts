@@ -70,8 +70,8 @@ interface Account {
   /** Requests without an answer yet that may count, and all of them. */
   readonly inFlight: number;
   readonly flying: number;
-  /** The latest requests that counted, in the order of their answers. */
-  readonly counted: readonly Span[];
+  /** The latest requests that counted, in the order of their answers, in parts: the next state shares most of them. */
+  readonly counted: readonly (readonly Span[])[];
   readonly refusal: Refusal | undefined;
   /** What the latest answer says is left. */
   readonly advertised: Advertised | undefined;
@@ -173,7 +173,8 @@ const [MIN_BACK_OFF_MS, MAX_BACK_OFF_MS] = [500, 10_000];
 /** After so many 429s although the known limit has ended, the next wait decides whether the key recovers. */
 const TRIES = 2;
 
-const MAX_COUNTED = 4000;
+/** Requests that are kept without a stated limit, and how many are a part. */
+const [MAX_COUNTED, PART] = [4000, 64];
 
 /** After so many unexplained refusals, requests are no longer counted: only a 429 makes them wait. */
 const MAX_UNEXPLAINED = 5;
@@ -204,8 +205,9 @@ export function limitShownBy(limits: Limits, event: LimitEvent): RateLimit | und
   const of = limits.endpoints[event.endpoint];
   const limit = limitOf(of);
   if (limit !== undefined) return paceOf(of);
-  const { counted } = accountOf(of, event.key);
-  if (event.kind !== 'refused' || event.wanted === undefined || counted.length === 0) return undefined;
+  if (event.kind !== 'refused' || event.wanted === undefined) return undefined;
+  const counted = accountOf(of, event.key).counted.flat();
+  if (counted.length === 0) return undefined;
   return { most: counted.length, windowMs: event.at - counted[0]!.at + event.wanted.ms };
 }
 
@@ -263,9 +265,12 @@ function usedIn(
   let spent = 0;
   let firstAt = Number.POSITIVE_INFINITY;
   for (const { inFlight, counted } of accountsIn(limits, endpoint, key, scope)) {
-    const first = firstWithin(counted, windowMs, now);
-    spent += inFlight + counted.length - first;
-    firstAt = Math.min(firstAt, counted[first]?.at ?? Infinity);
+    spent += inFlight;
+    for (const part of counted) {
+      const first = firstWithin(part, windowMs, now);
+      spent += part.length - first;
+      firstAt = Math.min(firstAt, part[first]?.at ?? Infinity);
+    }
   }
   return { spent, firstAt };
 }
@@ -412,8 +417,16 @@ function passed(draft: Draft, event: Ended): void {
   if (advertised !== undefined && advertised.at >= (last?.at ?? 0)) account.advertised = advertised;
   if (!event.counted || key === '') return;
   const kept = of.stated === undefined ? MAX_COUNTED : 2 * burstSize(of.stated);
-  account.counted = [...account.counted, { sentAt, at }].slice(-kept);
+  account.counted = added(account.counted, { sentAt, at }, kept);
   dropPolicy(draft, event);
+}
+
+/** @param kept so many of those before stay at least */
+function added(counted: Account['counted'], one: Span, kept: number): Account['counted'] {
+  const last = counted.at(-1) ?? [];
+  return last.length % PART === 0
+    ? [...counted.slice(-Math.ceil(kept / PART)), [one]]
+    : [...counted.slice(0, -1), [...last, one]];
 }
 
 /** An advertised limit is none if more passed within its window than two windows allow. */
@@ -421,7 +434,7 @@ function dropPolicy({ limits, of }: Draft, { endpoint, key, at }: Ended): void {
   if (of.learned?.field === undefined) return;
   const { most, windowMs, field } = of.learned;
   const passes = accountsIn(limits, endpoint, key).flatMap(({ counted }) =>
-    counted.filter(({ sentAt }) => sentAt > at - windowMs),
+    counted.flat().filter(({ sentAt }) => sentAt > at - windowMs),
   );
   if (passes.length <= 2 * most) return;
   ignore(limits, field);
@@ -445,12 +458,19 @@ function unblocked(draft: Draft, { endpoint, key, sentAt }: Ended, refusal: Refu
 function learn({ limits, of }: Draft, endpoint: Endpoint, refusal: EndedRefusal): void {
   const { learned } = of;
   if (learned?.source === 'advertised') return;
-  if (!accountOf(of, refusal.key).counted.some(({ at }) => at < refusal.most)) return;
+  if (
+    !accountOf(of, refusal.key)
+      .counted.flat()
+      .some(({ at }) => at < refusal.most)
+  )
+    return;
   of.refusals = [...of.refusals, refusal].slice(-8);
   // Refusals that come one after another, as with a bucket, would make the window longer and longer.
   if (learned !== undefined && of.unexplained >= MAX_UNEXPLAINED) {
     const from = learned.pace?.from ?? of.refusals[0]!.most;
-    const count = accountOf(of, refusal.key).counted.filter(({ at }) => at > from).length;
+    const count = accountOf(of, refusal.key)
+      .counted.flat()
+      .filter(({ at }) => at > from).length;
     const everyMs = Math.max(1, refusal.most - from) / Math.max(1, count);
     // Who keeps to a limit leaves one request of each window.
     const pace = { most: PACE + 1, windowMs: PACE * everyMs, scope: 'key', from } as const;
@@ -458,7 +478,9 @@ function learn({ limits, of }: Draft, endpoint: Endpoint, refusal: EndedRefusal)
     return;
   }
   const found = bestScope(of.refusals, (key, scope) =>
-    accountsIn(limits, endpoint, key, scope).flatMap(({ counted }) => counted.map(({ sentAt }) => sentAt)),
+    accountsIn(limits, endpoint, key, scope).flatMap(({ counted }) =>
+      counted.flat().map(({ sentAt }) => sentAt),
+    ),
   );
   if (found === undefined) return;
   const { scope, windowMs, most } = found;
@@ -535,7 +557,8 @@ function windowLeft(
   count: number,
 ) {
   if (source === 'stated') return windowMs;
-  const first = counted.at(-most) ?? counted[0];
+  const spans = counted.flat();
+  const first = spans.at(-most) ?? spans[0];
   return first === undefined || count > 0 ? undefined : Math.max(MIN_BACK_OFF_MS, first.at + windowMs - now);
 }
 
