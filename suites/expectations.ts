@@ -49,23 +49,32 @@ export function nonObject(answer: Answer): string {
   return text === '' ? brief : `${brief} (${json.why})`;
 }
 
+/** Whether an answer is 200 with this value in a field. */
+const hasField = (name: string, value: unknown) => (answer: Answer) =>
+  answer.status === 200 && fieldsOf(answer)?.[name] === value;
+
 /** Expects 200 with this value in a field. */
-const expectField =
-  (name: string, value: unknown): Expectation =>
-  (answer) => {
-    const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
-    if (fields?.[name] === value) return pass;
-    const expected = `200 with "${name}": ${JSON.stringify(value)}`;
+const expectField = (name: string, value: unknown): Expectation => {
+  const holds = hasField(name, value);
+  const expected = `200 with "${name}": ${JSON.stringify(value)}`;
+  return (answer) => {
+    if (holds(answer)) return pass;
     if (answer.status !== 200) return failed('status', expected, summary(answer));
-    return fields === undefined
+    return fieldsOf(answer) === undefined
       ? failed('JSON', expected, nonObject(answer))
       : failed('value', expected, summary(answer));
   };
+};
 
 /** The join date is judged separately. */
 export const expectMember = expectField('is_under_ib', true);
 export const expectNotMember = expectField('is_under_ib', false);
 export const expectExecuted = expectField('status', 'EXECUTED');
+
+/** Whether an answer shows a member, somebody else, or an EXECUTED deposit. */
+export const isMember = hasField('is_under_ib', true);
+export const isNoMember = hasField('is_under_ib', false);
+export const isExecuted = hasField('status', 'EXECUTED');
 
 /** Whether a body is an object with exactly these fields, each once. */
 export function hasExactly(answer: Answer, ...names: readonly string[]): boolean {
@@ -95,7 +104,7 @@ export function expectNumber(name: 'amountInUsd' | 'executedAt', value: number):
  * @param stated the time of the fixture, if it has one: it is right, whatever it is
  */
 export function executionIn(answer: Answer, stated?: number): { readonly executedAt: number } | undefined {
-  const executedAt = expectExecuted(answer).kind === 'passed' ? fieldsOf(answer)?.['executedAt'] : undefined;
+  const executedAt = isExecuted(answer) ? fieldsOf(answer)?.['executedAt'] : undefined;
   const isTime = typeof executedAt === 'number' && executedAt >= 1e12 && executedAt < 1e13;
   return isTime || (stated !== undefined && executedAt === stated) ? { executedAt } : undefined;
 }

@@ -11,7 +11,7 @@ import {
   on,
   sees,
 } from './conditions.ts';
-import { expectNotMember, hasExactly } from './expectations.ts';
+import { hasExactly, isNoMember } from './expectations.ts';
 import type { FixtureDeposit } from './known.ts';
 import { executed, member, notFound, notMember } from './named-answers.ts';
 import { answers, requires, type Requirement } from './requirement.ts';
@@ -66,7 +66,7 @@ export const foreignIb: readonly Requirement[] = [
     title: 'The answer has exactly two fields, and date_joined is null',
     when: all(isUser, isReadable, any(sees('foreign', 'unknown'), mayBeAnotherId)),
     holds: (answer) => {
-      if (expectNotMember(answer).kind !== 'passed') return undefined;
+      if (!isNoMember(answer)) return undefined;
       const expected = '200 {"is_under_ib":false,"date_joined":null}, exactly these two fields';
       return hasExactly(answer, 'is_under_ib', 'date_joined')
         ? pass

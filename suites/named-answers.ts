@@ -1,6 +1,14 @@
 import { messageOf, perEndpoint, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import { summary, type Answer } from './answer.ts';
-import { expectError, expectExecuted, expectMember, expectNotMember, fieldsOf } from './expectations.ts';
+import {
+  expectError,
+  expectExecuted,
+  expectMember,
+  expectNotMember,
+  fieldsOf,
+  isExecuted,
+  isMember,
+} from './expectations.ts';
 import type { Facts } from './facts.ts';
 import { failed, pass, type Expectation, type Verdict } from './verdict.ts';
 
@@ -103,5 +111,4 @@ export const refusedHostile: NamedAnswer = {
 };
 
 /** Whether an answer shows a member or an EXECUTED deposit. */
-export const showsEntity = (answer: Answer) =>
-  expectMember(answer).kind === 'passed' || expectExecuted(answer).kind === 'passed';
+export const showsEntity = (answer: Answer) => isMember(answer) || isExecuted(answer);

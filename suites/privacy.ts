@@ -15,6 +15,9 @@ const MIN_EMBEDDED_KEY_LENGTH = 8;
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
+/** Maximum number of harmless answers that are remembered, and of characters of each. */
+const MAX_HARMLESS = 1000;
+
 /** Words of the interface and of HTTP, in lower case. A partner or key with such a name is not searched for. */
 const commonWords = setOf(
   'is_under_ib date_joined status executed amountinusd executedat error partner json application close keep-alive true false null bearer origin accept gzip chunked',
@@ -77,16 +80,18 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
   };
   return (request, answer) => {
     // Answers of a front end have other header fields.
-    if (request.method === 'GET' && answer.json.ok) {
-      answers++;
-      for (const name of Object.keys(answer.headers)) {
-        const value = header(answer, name)!;
-        const first = fields.get(name);
-        if (first === undefined) fields.set(name, { value, times: 1 });
-        else if (first.value === value) first.times++;
-      }
+    const isOfTarget = request.method === 'GET' && answer.json.ok;
+    if (isOfTarget) answers++;
+    let text = `${answer.status}`;
+    for (const name in answer.headers) {
+      const value = header(answer, name)!;
+      text += `\n${name}: ${value}`;
+      const first = fields.get(name);
+      if (!isOfTarget) continue;
+      if (first === undefined) fields.set(name, { value, times: 1 });
+      else if (first.value === value) first.times++;
     }
-    const text = JSON.stringify([answer.status, answer.text, answer.headers]);
+    text += `\n\n${answer.text}`;
     if (!harmless.has(text)) {
       const places = placesOf(answer);
       for (const { words, field } of leaksIn(request, answer, places, secrets)) {
@@ -99,7 +104,11 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
           return { words: `an e-mail address in ${place} that differs between answers`, request, answer };
       // Without any leak for a request that names nothing, there is none for any request.
       const isHarmless = leaksIn(nameless, answer, places, secrets).next().done === true;
-      if (isHarmless && text.length < 1000 && harmless.size < 1000) harmless.add(text);
+      if (isHarmless && text.length < MAX_HARMLESS) {
+        // The field Date makes answers differ from those of a second before.
+        if (harmless.size === MAX_HARMLESS) harmless.clear();
+        harmless.add(text);
+      }
     }
     for (const [field, suspect] of constantLeaks) if (!isConstant(field, suspect)) return suspect;
     return undefined;

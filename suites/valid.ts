@@ -13,14 +13,7 @@ import {
   on,
   sees,
 } from './conditions.ts';
-import {
-  expectExecuted,
-  expectMember,
-  expectNumber,
-  fieldsOf,
-  hasExactly,
-  nonObject,
-} from './expectations.ts';
+import { isExecuted, isMember, expectNumber, fieldsOf, hasExactly, nonObject } from './expectations.ts';
 import { executed, member } from './named-answers.ts';
 import { userData, watchPrivacy } from './privacy.ts';
 import {
@@ -55,7 +48,7 @@ const ofDate =
   (answer, { user }) => {
     const value = fieldsOf(answer)?.['date_joined'];
     // Other requirements judge other errors.
-    if (value === undefined || expectMember(answer).kind !== 'passed') return undefined;
+    if (value === undefined || !isMember(answer)) return undefined;
     return judge(value, typeof value === 'string' ? readTimestamp(value) : undefined, user!.date_joined);
   };
 
@@ -201,8 +194,7 @@ export const valid: readonly Requirement[] = [
     holds: (answer) => {
       const names = Object.keys(fieldsOf(answer) ?? {});
       // A renamed field counts as missing, not as a fourth field.
-      if (expectExecuted(answer).kind !== 'passed' || !depositFields.every((name) => names.includes(name)))
-        return undefined;
+      if (!isExecuted(answer) || !depositFields.every((name) => names.includes(name))) return undefined;
       return names.length > depositFields.length
         ? failed('shape', 'exactly the fields status, amountInUsd and executedAt', summary(answer))
         : pass;

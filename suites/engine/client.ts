@@ -154,7 +154,7 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
       {
         method: request.method,
         path: (request.isAbsolute === true ? target.origin : '') + basePath + request.target,
-        headers: merged(options.headers, request.headers),
+        headers: fieldsToSend(options.headers, request.headers),
         body: request.body ?? null,
       },
       collector.handler,
@@ -222,11 +222,13 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
 const bytesOf = (pieces: readonly Uint8Array[]): Uint8Array =>
   pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 
-/** A field of the request replaces one of the user, whose names are in lower case. */
-function merged(own: WireRequest['headers'], fields: WireRequest['headers']): WireRequest['headers'] {
-  const all = { ...own };
-  for (const name in fields) if (name.toLowerCase() in all) delete all[name.toLowerCase()];
-  return Object.assign(all, fields);
+/** Names and values in turn. A field of the request replaces one of the user, whose names are in lower case. */
+function fieldsToSend(own: WireRequest['headers'], fields: WireRequest['headers']): string[] {
+  const list: string[] = [];
+  const names = Object.keys(fields);
+  for (const name in own) if (!names.some((one) => one.toLowerCase() === name)) list.push(name, own[name]!);
+  for (const name of names) list.push(name, fields[name]!);
+  return list;
 }
 
 /** Without a prototype, so that only received names exist, not `constructor`. */

@@ -1,7 +1,14 @@
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
-import { coveringArray, createCounter, repeatable, rotated, type CoveringArray } from '../model/covering.ts';
+import {
+  coveringArray,
+  createCounter,
+  repeatable,
+  rotated,
+  type CoveringArray,
+  type GatePairs,
+} from '../model/covering.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities } from '../model/drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from '../model/factors.ts';
 import { fixtureKey, isFeasible, missingLevels } from '../model/feasible.ts';
@@ -173,26 +180,37 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
       ];
       // A level that takes turns may change one answer only.
       for (const levels of rotated(rowsOfGroups(endpoint, known), seed)) yield { levels, pick: next(levels) };
-      const sources = rotated(rows, seed).map(([levels, most]) => {
+      const sources = rotated(rows, seed).map(([levels, most]): Source => {
         const pairs = findsEntities(endpoint, levels) ? undefined : pairsOf(levels);
         const list = listOf(levels, kindOf(levels) ?? '');
         return { levels, pairs, list, most: Math.min(most, list.count) };
       });
-      for (;;) {
-        let first: (typeof sources)[number] | undefined;
-        let least = 1;
-        // The part of the examples that was used: long lists are not left for last.
-        for (const one of sources) {
-          const share = Math.min(one.list.used / one.most, one.pairs?.progress() ?? 1);
-          if (share < least) [first, least] = [one, share];
-        }
-        if (first === undefined) return;
-        const { levels, pairs } = first;
+      for (let source = leastUsed(sources); source !== undefined; source = leastUsed(sources)) {
+        const { levels, pairs } = source;
         const pick = next(levels);
         yield { levels: pairs?.enriched(levels) ?? levels, pick };
       }
     },
   };
+}
+
+/** Rows with one gate or entity, and its examples. */
+interface Source {
+  readonly levels: Levels;
+  readonly pairs: GatePairs | undefined;
+  readonly list: { readonly used: number };
+  readonly most: number;
+}
+
+/** The source of which the least part was used: long lists are not left for last. */
+function leastUsed(sources: readonly Source[]): Source | undefined {
+  let first: Source | undefined;
+  let least = 1;
+  for (const one of sources) {
+    const share = Math.min(one.list.used / one.most, one.pairs?.progress() ?? 1);
+    if (share < least) [first, least] = [one, share];
+  }
+  return first;
 }
 
 /** A plain lookup of each answer: what is found, nothing found, 401, 400. */

@@ -142,7 +142,7 @@ async function attempt(
   const { until, isNow = false, onRefused } = options;
   if (onRefused !== undefined) allowRetry(waiter, askedBy(known, asked));
   for (;;) {
-    await sending.outage;
+    if (sending.outage !== undefined) await sending.outage;
     const request = withKey(sending, asked);
     if (request === undefined)
       return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };

@@ -140,10 +140,11 @@ export function addAnswer(
 /** Judges an answer by what was known at its time. While a change is under way, two states are right. */
 function judge({ table, changes, history }: Tally, request: Request, answer: Answer): Judged | undefined {
   const views = changes.viewsAt(request, answer) ?? [];
-  const judged = views.flatMap((view): Judged[] => {
+  const judged: Judged[] = [];
+  for (const view of views) {
     const facts = factsOf(view, request);
-    return facts === undefined ? [] : [{ facts, all: table.judge(facts, answer, view) }];
-  });
+    if (facts !== undefined) judged.push({ facts, all: table.judge(facts, answer, view) });
+  }
   const right = judged.find(({ all }) => all.every(({ verdict }) => verdict.kind !== 'failed'));
   if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !changes.isOfOtherRun(answer))
     return right ?? judged[0];

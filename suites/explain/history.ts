@@ -40,14 +40,10 @@ export function createHistory(known: Known, most = MAX_NAMES) {
     counts.set(name, count);
     return count;
   };
-  const nthOf = (name: string) => {
-    const { certain, possible } = countOf(name);
-    return certain === possible ? certain : undefined;
-  };
-  const placeOf = ({ id, url, name }: Names): Nth => ({
-    id: nthOf(id),
-    url: nthOf(url),
-    request: nthOf(name),
+  const countsOf = ({ id, url, name }: Names): Counts => ({
+    id: countOf(id),
+    url: countOf(url),
+    request: countOf(name),
   });
   return {
     /**
@@ -56,16 +52,16 @@ export function createHistory(known: Known, most = MAX_NAMES) {
      */
     add: (request: Request, isCertain: boolean): { readonly nth: Nth; readonly name: string } => {
       const names = namesOf(request, known);
-      for (const name of [names.id, names.url, names.name]) {
-        const count = countOf(name);
+      const its = countsOf(names);
+      for (const count of [its.id, its.url, its.request]) {
         if (isCertain) count.certain++;
         count.possible++;
       }
-      return { nth: placeOf(names), name: names.name };
+      return { nth: placeOf(its), name: names.name };
     },
     countOf,
     /** Its place after `add`. */
-    nth: (request: Request): Nth => placeOf(namesOf(request, known)),
+    nth: (request: Request): Nth => placeOf(countsOf(namesOf(request, known))),
     /** How often its id was asked for, lost requests included. */
     asked: (request: Request): number => find(idNameOf(request, known))?.possible ?? 0,
     /** Whether an answer to it was right. */
@@ -74,6 +70,15 @@ export function createHistory(known: Known, most = MAX_NAMES) {
 }
 
 type Names = ReturnType<typeof namesOf>;
+type Counts = Readonly<Record<keyof Nth, Count>>;
+
+const nthOf = ({ certain, possible }: Count) => (certain === possible ? certain : undefined);
+
+const placeOf = ({ id, url, request }: Counts): Nth => ({
+  id: nthOf(id),
+  url: nthOf(url),
+  request: nthOf(request),
+});
 
 /** Names for the id that a request asks for, for its URL, and for the URL with the header fields; each with the key. */
 function namesOf(request: Request, known: Known) {

@@ -315,7 +315,14 @@ export function firstKey(
     if (turn.kind === 'at') return turn.at;
     return turn.kind === 'now' ? 0 : turn.kind === 'reply' ? now + 1 : Infinity;
   };
-  return keys.reduce((best, key) => (rank(key) < rank(best) ? key : best));
+  let [best, least] = [keys[0]!, Infinity];
+  for (const key of keys) {
+    const its = rank(key);
+    if (its < least) [best, least] = [key, its];
+    // Nothing comes before it.
+    if (its === 0) break;
+  }
+  return best;
 }
 
 /** A copy of the state, in which an event changes what it is about. */

@@ -51,7 +51,6 @@ function resetMs(value: number | undefined, now: number): number | undefined {
  * One without a name has the name `''`, as in `100;w=60`.
  */
 const itemsIn = (answer: Answer, field: string): readonly Readonly<Record<string, number>>[] =>
-  // Most answers name no limit.
   (header(answer, field)?.split(',') ?? []).map((item) =>
     Object.fromEntries(
       item.split(';').flatMap((part) => {
@@ -79,8 +78,15 @@ const prefixes = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'];
 /** A year, in ms: what asks for more is for ever. */
 const FOR_EVER_MS = 365 * 86_400_000;
 
+/** Whether any field is about limits: most answers have none. */
+function namesLimit({ headers }: Answer): boolean {
+  for (const name in headers) if (/^retry-after$|rate-?limit/.test(name)) return true;
+  return false;
+}
+
 /** How many requests each field says are left, and when it says that this changes, in ms from now. */
 function saidBy(answer: Answer, now: number) {
+  if (!namesLimit(answer)) return [];
   // Dates refer to the target's clock.
   const date = Date.parse(header(answer, 'date') ?? '');
   const theirs = Number.isNaN(date) ? now : date;
@@ -119,7 +125,7 @@ const policyFields = [
 
 /** The limits that an answer names: `RateLimit-Policy`, or the policy in `RateLimit-Limit`. */
 export const policiesOf = (answer: Answer): readonly Policy[] =>
-  policyFields.flatMap((field) =>
+  (namesLimit(answer) ? policyFields : []).flatMap((field) =>
     itemsIn(answer, field).flatMap((item) => {
       const { q: most = item[''] ?? 0, w: seconds = 0 } = item;
       return most > 0 && seconds > 0 ? [{ field, most, windowMs: seconds * 1000 }] : [];

@@ -1,6 +1,6 @@
 import { oncePer } from '../../schemas/once-per.ts';
 import type { Answer } from '../answer.ts';
-import { expectMember } from '../expectations.ts';
+import { isMember } from '../expectations.ts';
 import type { Facts } from '../facts.ts';
 import { factsOf, presentedKey } from '../facts-of-request.ts';
 import type { Known } from '../known.ts';
@@ -10,8 +10,8 @@ import type { Asked } from './account.ts';
 /** Whether a lookup may count at the limiter: one of a member does not fail, and one without an accepted key is free. */
 export function costOf({ endpoint, key, parameter, entity, isOpen }: Facts): 0 | 1 {
   if (key !== 'accepted' && key !== 'open') return 0;
-  const isMember = entity === 'own user' && parameter === 'plain' && !isOpen;
-  return endpoint === 'user-status' && isMember ? 0 : 1;
+  const isMembers = entity === 'own user' && parameter === 'plain' && !isOpen;
+  return endpoint === 'user-status' && isMembers ? 0 : 1;
 }
 
 const askedFor = oncePer((known: Known) =>
@@ -37,5 +37,5 @@ export const askedBy = (known: Known, request: Request): Asked => askedFor(known
  */
 export function isCounted({ endpoint, cost }: Asked, answer: Answer): boolean {
   if (answer.status === 401 || answer.status === 429) return false;
-  return endpoint === 'deposit-check' ? cost > 0 : cost > 0 && expectMember(answer).kind !== 'passed';
+  return endpoint === 'deposit-check' ? cost > 0 : cost > 0 && !isMember(answer);
 }

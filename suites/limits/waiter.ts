@@ -125,7 +125,9 @@ export function turnOf({ limits, queue, options: { clock } }: Waiter, asked: Ask
   const now = clock.now();
   const isNext = ({ endpoint, until }: Pick<Wait, 'endpoint' | 'until'>) =>
     endpoint === asked.endpoint && until <= now;
-  return asked.cost > 0 && [...queue].some(isNext) ? { kind: 'reply' } : nextTurn(limits, asked, now);
+  return asked.cost > 0 && queue.size > 0 && [...queue].some(isNext)
+    ? { kind: 'reply' }
+    : nextTurn(limits, asked, now);
 }
 
 /** Waits for the next reply that may change a turn. */

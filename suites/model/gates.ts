@@ -63,7 +63,8 @@ function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
 export function gateReader(factors: readonly Factor[]): (row: Levels) => Gate | undefined {
   const gates = factors.filter(({ isGate }) => isGate);
   const known = new Map<string, Gate | undefined>();
-  const read = (odd: readonly Factor[], row: Levels): Gate | undefined => {
+  const read = (row: Levels): Gate | undefined => {
+    const odd = gates.filter(({ name, names }) => row[name] !== names[0]);
     const names = odd.map(({ name }) => name);
     const entries = odd.map((factor) => [
       factor.name,
@@ -74,9 +75,9 @@ export function gateReader(factors: readonly Factor[]): (row: Levels) => Gate | 
       : (Object.fromEntries(entries) as Gate);
   };
   return (row) => {
-    const odd = gates.filter(({ name, names }) => row[name] !== names[0]);
-    const name = odd.map((factor) => `${factor.name}: ${row[factor.name]}`).join();
-    if (!known.has(name)) known.set(name, read(odd, row));
-    return known.get(name);
+    let key = '';
+    for (const { name, names } of gates) if (row[name] !== names[0]) key += `${name}: ${row[name]},`;
+    if (!known.has(key)) known.set(key, read(row));
+    return known.get(key);
   };
 }

@@ -13,11 +13,11 @@ export function pathOf(
   levels: Levels,
   at: { readonly draw?: number; readonly pick?: number; readonly shrunk?: string },
 ): string {
-  const odd = factors[endpoint].flatMap(({ name, names }) =>
-    levels[name] === names[0] ? [] : `${name}=${levels[name]}`,
-  );
+  let odd = '';
+  for (const { name, names } of factors[endpoint])
+    if (levels[name] !== names[0]) odd += `${odd === '' ? '' : ','}${name}=${levels[name]}`;
   const where = at.shrunk ?? (at.pick === undefined ? `@${at.draw}` : `#${at.pick}`);
-  return `${endpoint};${odd.join(',')}${where}`;
+  return `${endpoint};${odd}${where}`;
 }
 
 /**

@@ -59,4 +59,7 @@ function hyphenate(digits: string): string {
 }
 
 /** The canonical form of a UUID, in lower case (RFC 9562 4). */
-export const canonicalOf = (text: string) => respell(text.toLowerCase());
+export function canonicalOf(text: string): string {
+  const lower = text.toLowerCase();
+  return canonical.test(lower) ? lower : respell(lower);
+}
