@@ -25,7 +25,7 @@ interface Count {
 }
 
 /** A run keeps at least so many of the names that it used last. */
-const MAX_NAMES = 30_000;
+const MAX_NAMES = 15_000;
 
 /** Counts how often a run asked for each id. */
 export function createHistory(known: Known, most = MAX_NAMES) {

@@ -116,6 +116,7 @@ export function tellLimits(waiter: Waiter, afterMs = 0): void {
 }
 
 function wakeAll({ waiting }: Waiter): void {
+  if (waiting.size === 0) return;
   for (const wake of waiting) wake();
   waiting.clear();
 }
