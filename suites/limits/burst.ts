@@ -33,7 +33,7 @@ export async function stream(context: Context, { kind, next }: Supply, paces: re
     passed: history.filter(({ result }) => result === 'passed').length,
     elapsedMs: context.now() - startedAt,
     history,
-    refusal: refused && { request: refused.request, answer: refused.reply as Answer },
+    refusal: refused && { request: refused.request, reply: refused.reply as Answer },
     /** The first request that got no answer or was not sent. */
     trouble: replies.find((reply) => reply.kind === 'trouble'),
   };

@@ -206,7 +206,7 @@ describe('members', () => {
   test('that count are detected, and the key stays usable', async () => {
     const { limited, log, context } = await exploring(laid('fixed'), { account: keyOf });
     const { passed, refusal } = limited!.members!;
-    assert.equal(refusal?.answer.status, 429);
+    assert.equal(refusal?.reply.status, 429);
     assert.ok(passed <= MOST);
     const [reply] = await context.burst(log.at(-1)!);
     assert.equal(reply!.kind === 'answer' && reply!.status, 404);

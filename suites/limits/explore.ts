@@ -1,5 +1,4 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../scenario-context.ts';
@@ -41,25 +40,12 @@ export interface Exploration {
 }
 
 /** A limiter that answered 429. */
-export interface Limited extends WhileLimited, Recovery {
+export interface Limited extends WhileLimited, Awaited<ReturnType<typeof recover>> {
   readonly first: RefusedStream;
   /** Lookups of members: more than the limit of failed lookups. Only for user-status. */
   readonly members?: Stream | undefined;
   /** Whether other kinds of requests count too, by name; missing without enough time. */
   readonly counting?: Readonly<Record<string, boolean>> | undefined;
-}
-
-interface Recovery {
-  /** The reply to a lookup after the wait. */
-  readonly recovery: Reply;
-  /** From the first counted request to the last one refused before recovery. */
-  readonly refusedMs: number;
-  /** From the first counted request to the first one after recovery. */
-  readonly recoveryMs: number;
-  /** The longest time between two refusals in which nothing was sent. */
-  readonly quietMs: number;
-  /** A key that is refused after so much time does not recover; undefined if no window is known. */
-  readonly decidingMs: number | undefined;
 }
 
 interface Search {
@@ -183,11 +169,11 @@ async function recover(
   plain: Request,
   { refusal }: RefusedStream,
   { startedAt, history }: Burst,
-): Promise<Recovery> {
+) {
   const leftMs = stated === undefined ? 0 : startedAt + stated.windowMs + MARGIN_MS - context.now();
   // If the run ends before the window, leave its time to the other endpoint.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
-  const refused = [refusal.answer];
+  const refused = [refusal.reply];
   const recovery = await context.sendUntilAllowed(plain, (answer) => refused.push(answer));
   const last = refused.at(-1)!;
   const all = [...history, ...historyOf(refused.slice(1), startedAt)];
@@ -197,10 +183,15 @@ async function recover(
   const isKnown = wanted !== undefined || windows.some((ms = 0) => ms > 0);
   const gaps = refusals.slice(1).map(({ sentAt }, at) => sentAt - refusals[at]!.receivedAt);
   return {
+    /** The reply to a lookup after the wait. */
     recovery,
+    /** From the first counted request to the last one refused before recovery. */
     refusedMs: Math.max(...refusals.map(({ sentAt }) => sentAt - startedAt)),
+    /** From the first counted request to the first one after recovery. */
     recoveryMs: context.now() - startedAt,
+    /** The longest time between two refusals in which nothing was sent. */
     quietMs: Math.max(0, ...gaps),
+    /** A key that is refused after so much time does not recover; undefined if no window is known. */
     decidingMs: isKnown ? decidingMs(windows, wanted?.ms) : undefined,
   };
 }
@@ -215,8 +206,8 @@ async function countOthers(limited: Limited, search: Search): Promise<Limited> {
     known.members.length > 0 ? await sendMembers(context, known, first.passed, stated) : undefined;
   if (members?.refusal !== undefined) {
     // Earlier requests may still count, at another machine too: rest and try again.
-    const { answer } = members.refusal;
-    const askedMs = requestedWait(answer, answer.receivedAt)?.ms ?? 0;
+    const { reply } = members.refusal;
+    const askedMs = requestedWait(reply, reply.receivedAt)?.ms ?? 0;
     await context.waitForQuiet(endpoint, 2 * (stated?.windowMs ?? Math.max(recoveryMs, askedMs)));
     members = await sendMembers(context, known, first.passed, stated);
   }
@@ -241,31 +232,31 @@ export function sendMembers(
   return stream(context, supplyOf(lookupsOfMembers, known), [{ most, withinMs }]);
 }
 
-/** Fractions of the limit spent on two other kinds: all their sums differ, so the rest tells which kinds count. */
-const FRACTIONS = [1 / 2, 1 / 4];
-
-/** Minimum limit for distinct fractions. */
+/** Minimum limit of which a half and a quarter differ enough. */
 const MIN_LIMIT_TO_COUNT = 8;
 
 const hasTimeToCount = (context: Context, { most, windowMs }: RateLimit) =>
   most >= MIN_LIMIT_TO_COUNT && windowMs <= MAX_WINDOW_TO_COUNT && context.leftMs() > 2 * windowMs;
 
 /**
- * Which other kinds of requests count (Limits: not shown). Spends a fraction of the limit on each, then measures the
- * rest.
+ * Which other kinds of requests count (Limits: not shown). Spends half of the limit on one kind and a quarter on the
+ * next, then measures the rest.
  *
  * @returns whether each kind counts, by name; undefined if the rest is ambiguous
  */
 async function measureCounting({ endpoint, context, known, supply }: Search, { most }: RateLimit) {
   const others = kinds[endpoint]
     .filter(({ name }) => name !== supply.kind)
-    .map((kind, at) => ({ kind, spent: Math.floor(most * FRACTIONS[at]!) }));
+    .map((kind, at) => ({ kind, spent: Math.floor(most / 2 ** (at + 1)) }));
   for (const { kind, spent } of others)
     await context.burst(...Array.from({ length: spent }, supplyOf(kind, known).next));
   const { passed } = await stream(context, supply, [{ most: most + 1 }]);
-  // The recovery request may belong to an earlier window.
-  const counted = [[], [0], [1], [0, 1]].find((some) =>
-    [0, 1].includes(most - passed - some.reduce((sum, at) => sum + others[at]!.spent, 0)),
-  );
-  return counted && Object.fromEntries(others.map(({ kind }, at) => [kind.name, counted.includes(at)]));
+  let used = most - passed;
+  const counting = others.map(({ kind, spent }): readonly [string, boolean] => {
+    const isCounted = used >= spent;
+    if (isCounted) used -= spent;
+    return [kind.name, isCounted];
+  });
+  // The recovery request may belong to this window or to an earlier one.
+  return used === 0 || used === 1 ? Object.fromEntries(counting) : undefined;
 }

@@ -9,22 +9,7 @@ import { othersIn, type TimedRequest } from './history.ts';
 import { findableLookup, withTestKey, type Supply } from './kinds.ts';
 
 /** What a limited key got for other requests, and what other keys got. */
-export interface WhileLimited {
-  /** A request that the limiter refuses. If possible, its answer shows data. */
-  readonly plain: Request;
-  /** Statuses of other requests of the limited key and of one with an unknown key, by name. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Whether other keys are limited too, by key name. */
-  readonly others: Readonly<Record<string, boolean>>;
-  /** Whether the plain request was still limited when other forms of it were tried. */
-  readonly isLimited: boolean;
-  /** Number of forms that were answered. */
-  readonly cases: number;
-  /** A form that passed, again and again, while the plain form got 429. */
-  readonly passed?: Exchange & { readonly form: string };
-  /** The requests that may have been counted. */
-  readonly history: readonly TimedRequest[];
-}
+export type WhileLimited = Awaited<ReturnType<typeof askWhileLimited>>;
 
 /** Forms that a limiter may count apart. None of them makes it another lookup for a caller. */
 const forms: Readonly<Record<string, (request: Request) => Partial<Request>>> = {
@@ -35,11 +20,7 @@ const forms: Readonly<Record<string, (request: Request) => Partial<Request>>> = 
     credential.as === 'key' ? { credential: { ...credential, scheme: 'bearer' } } : {},
   'X-Forwarded-For: 203.0.113.7': () => ({ headers: { 'x-forwarded-for': '203.0.113.7' } }),
   'header fields of a browser': () => ({
-    headers: {
-      accept: 'text/html,*/*;q=0.8',
-      'accept-language': 'de-DE,de;q=0.9',
-      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-    },
+    headers: { accept: 'text/html,*/*;q=0.8', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0)' },
   }),
 };
 
@@ -72,12 +53,7 @@ const answersTo = <Of>(names: readonly string[], replies: readonly Reply[], show
 type Ask = (...requests: readonly Request[]) => Promise<readonly Reply[]>;
 
 /** Asks with a limited key, in other forms too, and with other keys. */
-export async function askWhileLimited(
-  endpoint: Endpoint,
-  context: Context,
-  known: Known,
-  { next }: Supply,
-): Promise<WhileLimited> {
+export async function askWhileLimited(endpoint: Endpoint, context: Context, known: Known, { next }: Supply) {
   const history: TimedRequest[] = [];
   const ask: Ask = async (...requests) => {
     const replies = await context.burst(...requests);
@@ -96,21 +72,27 @@ export async function askWhileLimited(
   const replies = await ask(...Object.values(asked), ...byKey);
   const statuses = answersTo(Object.keys(asked), replies, ({ status }) => status);
   const names = keys.map(({ name }) => name);
-  const others = answersTo(names, replies.slice(-names.length), isLimited);
   // The 429 of the other endpoint needs its own text.
   await context.burst(
     ...endpointNames.flatMap((one) => (one === endpoint ? [] : findableLookup(one, known))),
   );
   const { target } = lookupOf(endpoint, findableLettered(endpoint, known));
   const plain = statuses['a known id'] === 429 ? { ...asked['a known id'], target } : next();
-  return { plain, statuses, others, ...(await tryForms(plain, ask)), history };
+  return {
+    /** A request that the limiter refuses. If possible, its answer shows data. */
+    plain,
+    /** Statuses of other requests of the limited key and of one with an unknown key, by name. */
+    statuses,
+    /** Whether other keys are limited too, by key name. */
+    others: answersTo(names, replies.slice(3), isLimited),
+    ...(await tryForms(plain, ask)),
+    /** The requests that may have been counted. */
+    history,
+  };
 }
 
 /** Asks in other forms with a limited key. */
-async function tryForms(
-  plain: Request,
-  ask: Ask,
-): Promise<Pick<WhileLimited, 'isLimited' | 'cases' | 'passed'>> {
+async function tryForms(plain: Request, ask: Ask) {
   const tried = Object.entries(forms).map(([form, change]) => ({
     form,
     request: { ...plain, ...change(plain) },
@@ -118,15 +100,27 @@ async function tryForms(
   // Alone: some limiters let requests in flight pass.
   const [first] = await ask(plain);
   const replies = await ask(...tried.map(({ request }) => request));
-  const result = { isLimited: isLimited(first), cases: replies.filter(isAnswer).length };
   const passes = (reply: Reply) => isPassed(reply, plain.endpoint);
   const often = (request: Request) => Array.from({ length: AT_ONCE }, () => request);
   const passesAgain = async (request: Request) =>
     (await ask(...often(request))).every(passes) && (await ask(...often(plain))).every(isLimited);
-  for (const [at, { form, request }] of result.isLimited ? tried.entries() : []) {
+  let passed: (Exchange & { readonly form: string }) | undefined;
+  for (const [at, one] of isLimited(first) ? tried.entries() : []) {
     const reply = replies[at]!;
-    if (passes(reply) && (await passesAgain(request)) && (await passesAgain(request)))
-      return { ...result, passed: { form, request, reply } };
+    if (
+      passed === undefined &&
+      passes(reply) &&
+      (await passesAgain(one.request)) &&
+      (await passesAgain(one.request))
+    )
+      passed = { ...one, reply };
   }
-  return result;
+  return {
+    /** Whether the plain request was still limited. */
+    isLimited: isLimited(first),
+    /** Number of forms that were answered. */
+    cases: replies.filter(isAnswer).length,
+    /** A form that passed, again and again, while the plain form got 429. */
+    passed,
+  };
 }
