@@ -38,6 +38,15 @@ test('the path and the seed of a lookup give the same request', () => {
   }
 });
 
+test('lookups wait for the same limiter only if they count together, or if none of them may', () => {
+  for (const endpoint of endpointNames)
+    for (const { account, facts, cost, levels, path } of lookupsOf(endpoint)) {
+      const isAccepted = facts.key === 'accepted' || facts.key === 'open';
+      const own = `${levels.key}, ${levels['active key']}, ${cost}`;
+      assert.equal(account, isAccepted ? own : 'none', path);
+    }
+});
+
 for (const path of [
   '',
   'user-status',

@@ -113,6 +113,7 @@ function lookupOf(
 ): Lookup {
   const facts = factsOfLevels(endpoint, levels);
   const cost = costOf(facts);
+  const isAccepted = facts.key === 'accepted' || facts.key === 'open';
   let request: Request | undefined;
   return {
     endpoint,
@@ -125,7 +126,7 @@ function lookupOf(
     times: levels.repetition === 'once' ? 1 : 3,
     isAlone: levels.load === 'alone',
     cost,
-    account: `${levels.key}, ${levels['active key']}, ${cost}`,
+    account: isAccepted ? `${levels.key}, ${levels['active key']}, ${cost}` : 'none',
     request: () => (request ??= requestAt(endpoint, levels, known, seed, at)),
   };
 }
