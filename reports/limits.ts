@@ -16,8 +16,14 @@ export const needWords = ({ reaches, seconds, requests }: Need, isTimely = secon
   return `${bound} ${reaches === 'everything' ? 'is enough for everything' : `reaches ${reaches}`}`;
 };
 
-const limitWords = ({ requests, windowSeconds, source }: Limit) =>
-  `${count(requests)} in ${flagDuration(windowSeconds)} (${source})`;
+/** What answers taught is not exact: `about 15m` for 902 s. */
+function limitWords({ requests, windowSeconds, source }: Limit): string {
+  const rounded = 60 * Math.round(windowSeconds / 60);
+  const isAbout = source === 'learned' && Math.abs(rounded - windowSeconds) < windowSeconds / 50;
+  const window =
+    isAbout && rounded !== windowSeconds ? `about ${flagDuration(rounded)}` : flagDuration(windowSeconds);
+  return `${count(requests)} in ${window} (${source})`;
+}
 
 /** `user-status 20 in 5m (stated), deposit-check 100 in 15m (learned)`; empty if no limit is known. */
 const usedLimits = ({ endpoints }: Limits): string =>

@@ -253,3 +253,21 @@ test('a replay command has the requirement, the seed, and the path if there is o
   );
   assert.equal(replayCommand(unknown, result), undefined);
 });
+
+test('limits that a run learned are rounded to minutes, others are exact', () => {
+  const words = (windowSeconds: number, source: 'learned' | 'stated') => {
+    const endpoints = [
+      { endpoint: 'user-status', waitedMs: 0, limit: { requests: 20, windowSeconds, source } },
+    ] as const;
+    const rateLimited = { answers: 0, waitedMs: 0, endpoints: [...endpoints] };
+    return conclusion({ ...sampleRecord, rateLimited }).find((one) => one.startsWith('limits used: '));
+  };
+  for (const [seconds, source, expected] of [
+    [902, 'learned', 'about 15m'],
+    [902, 'stated', '902s'],
+    [900, 'learned', '15m'],
+    [930, 'learned', '930s'],
+    [3, 'learned', '3s'],
+  ] as const)
+    assert.equal(words(seconds, source), `limits used: user-status 20 in ${expected} (${source})`);
+});
