@@ -57,6 +57,8 @@ export interface Context {
   readonly isContradicted: (endpoint: Endpoint) => boolean;
   /** Waits until the limiter of an endpoint has no counted requests of the key under test. */
   readonly waitForReset: (endpoint: Endpoint) => Promise<void>;
+  /** Under a limit with a long window, waits until the lookups of an endpoint are sent: they come first. */
+  readonly afterLookups: (endpoint: Endpoint) => Promise<void>;
   /** Calls `make` once per run, for requirements that share requests. */
   readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
   /** Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. */

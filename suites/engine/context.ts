@@ -1,7 +1,9 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Waiting } from '../../schemas/plan.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
 import type { Change, Changes as ChangeLog, ChangeStep } from '../model/changes.ts';
+import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../scenario-context.ts';
 import type { CallName, ContextCall } from './events.ts';
@@ -21,6 +23,8 @@ export interface ContextOptions extends Pick<
     'send' | 'sendOnce' | 'waitForQuiet' | 'waitForReset' | 'longestWindowMs' | 'isContradicted' | 'keyWorks'
   >;
   readonly onWait: (waiting: Waiting) => void;
+  /** Ends when the lookups of an endpoint are sent; undefined before the first of them. */
+  readonly lookupsOf: (endpoint: Endpoint) => Promise<void> | undefined;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
   /** Time that a run without bounds would take, in ms. */
@@ -42,6 +46,9 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       longestWindowMs: (endpoint) => read('longestWindowMs', sender.longestWindowMs(endpoint)),
       isContradicted: (endpoint) => read('isContradicted', sender.isContradicted(endpoint)),
       waitForReset: sender.waitForReset,
+      afterLookups: async (endpoint) => {
+        if (sender.longestWindowMs(endpoint) > SHORT_WAIT_MS) await options.lookupsOf(endpoint);
+      },
       once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { trouble, type Reply } from '../answer.ts';
 import { executionAt, isOfOtherRun } from '../model/changes.ts';
 import { pending } from '../pending.ts';
 import type { Request } from '../request.ts';
@@ -12,7 +13,7 @@ const becomesExecuted = pending.find(
 )!;
 
 /** A context over a clock that only waits move. Its changes end at once. */
-function contextOf(answer: (request: Request, now: number) => ReturnType<typeof answerOf>): Partial<Context> {
+function contextOf(answer: (request: Request, now: number) => Reply): Partial<Context> {
   let now = Date.UTC(2026, 0, 1);
   const send = async (...requests: readonly Request[]) =>
     requests.map((request) => ({ ...answer(request, now), sentAt: now, receivedAt: now }));
@@ -21,6 +22,7 @@ function contextOf(answer: (request: Request, now: number) => ReturnType<typeof 
     sendAtOnce: send,
     now: () => now,
     wait: async (ms) => void (now += ms),
+    afterLookups: async () => undefined,
     graceMs: 5000,
     failsAnyway: () => false,
   } satisfies Partial<Context>;
@@ -83,6 +85,22 @@ for (const [what, delayMs, expected] of [
       becomesExecuted,
       contextOf((_, now) => (now < shownFrom ? notFound : answerOf(200, execution))),
     );
+    assert.equal(finding.kind, expected);
+  });
+
+for (const [what, last, expected] of [
+  ['nothing is left of a limit', trouble('rate-limited', 'limited'), 'passed'],
+  ['it is gone', notFound, 'failed'],
+] as const)
+  test(`a deposit was EXECUTED, and ${what} once the lookups are sent: ${expected}`, async () => {
+    const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
+    let areSent = false;
+    const finding = await runScenario(becomesExecuted, {
+      ...contextOf((_, now) =>
+        areSent ? last : now > Date.UTC(2026, 0, 1) ? answerOf(200, execution) : notFound,
+      ),
+      afterLookups: async () => void (areSent = true),
+    });
     assert.equal(finding.kind, expected);
   });
 

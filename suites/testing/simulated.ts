@@ -221,6 +221,7 @@ export function limitedContext(make: () => Limiter, simulation: Simulation = {})
     changes: createChanges(sampleKnown),
     alone: (work) => work(),
     onWait: () => undefined,
+    lookupsOf: () => undefined,
     graceMs: 0,
   });
   return { context: contextOf('simulated'), log, elapsedMs: () => clock.now() - START };

@@ -205,6 +205,7 @@ function createRecordedContexts(
       now: () => Number(next('now').value ?? 0),
       leftMs: () => Number(next('leftMs').value ?? Number.POSITIVE_INFINITY),
       wholeRunMs: () => Number(next('wholeRunMs').value ?? 0),
+      afterLookups: () => Promise.resolve(),
       longestWindowMs: () => Number(next('longestWindowMs').value ?? 0),
       isContradicted: () => next('isContradicted').value === true,
       isGiven: () => next('isGiven').value === true,
