@@ -88,6 +88,13 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
 `,
   ],
   [
+    'of the rest of a run',
+    { ...plan, requests: 1808, sent: 800, load: [lookups] },
+    `new plan after 800 requests: about 1,808 requests, ${strength}
+  user-status: 1,595 more counted requests; 60 pass in 3.0 s, 1 key; limited for 3.0 s after the run
+`,
+  ],
+  [
     'cut by --max-requests',
     {
       ...plan,

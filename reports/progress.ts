@@ -35,16 +35,18 @@ function figuresOf(progress: Progress, rate: string): string {
 
 /** Renders the plan in a few lines, for people. */
 export function renderPlan(plan: Plan): string {
-  const { requests, durationMs, keys, load, because, leftOut, notCompared, needs, others } = plan;
+  const { requests, sent, durationMs, keys, load, because, leftOut, notCompared, needs, others } = plan;
+  const [title, more] =
+    sent === undefined ? ['plan', ''] : [`new plan after ${plural(sent, 'request')}`, 'more '];
   const waits = durationMs === 0 ? '' : `, ${duration(durationMs)} of waiting`;
   const lines = compact(
-    `plan: about ${plural(requests, 'request')}${waits}, ${strengthWords(plan)}`,
+    `${title}: about ${plural(requests, 'request')}${waits}, ${strengthWords(plan)}`,
     ...load.map(({ endpoint, counted, limit, limitedMs }) => {
       const at =
         limit === undefined
           ? 'no limit stated; it is found with the first 429'
           : `${count(limit.most)} pass in ${duration(limit.windowMs)}, ${plural(keys, 'key')}; limited for ${duration(limitedMs)} after the run`;
-      return `  ${endpoint}: ${plural(counted, 'counted request')}; ${at}`;
+      return `  ${endpoint}: ${plural(counted, `${more}counted request`)}; ${at}`;
     }),
     notCompared.length > 0 &&
       `  not compared for lack of time: the stated limit of ${notCompared.join(' and ')}`,

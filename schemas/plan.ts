@@ -1,9 +1,11 @@
 import type { Endpoint } from './endpoints.ts';
 import type { Coverage } from './generated/types.ts';
 
-/** What a run will do, before its first request. Times are in ms, without the response times of the target. */
+/** What a run will do, before its first request or from some request on. Times are in ms, without the response times of the target. */
 export interface Plan extends Forecast {
-  /** Counted requests and the limit of each endpoint. */
+  /** How many of the requests were sent before a new plan. */
+  readonly sent?: number;
+  /** Counted requests that are still to be sent, and the limit of each endpoint. */
   readonly load: readonly {
     readonly endpoint: Endpoint;
     readonly counted: number;

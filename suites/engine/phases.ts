@@ -2,7 +2,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { drawAt } from '../model/path.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { plan } from '../limits/plan.ts';
-import { longestWindowMs, tellLimits } from '../limits/waiter.ts';
+import { longestWindowMs, stopTelling, tellLimits } from '../limits/waiter.ts';
 import type { Request } from '../request.ts';
 import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
@@ -29,7 +29,7 @@ export const phases: readonly Phase[] = [
   { name: 'failures in company, of triples', run: excuseCompany },
   { name: 'explain failures of triples', run: explainLookups },
   { name: 'state changes', run: changeState },
-  { name: 'rate limits', run: (state) => runAll(state, [state.scenarios.limiters]) },
+  { name: 'rate limits', run: crossLimits },
   { name: 'explain failures of rate limits', run: explainFailures },
   { name: 'revocation of the only key', run: (state) => runAll(state, [state.scenarios.alone]) },
   { name: 'failures in company, of scenarios', run: excuseCompany },
@@ -82,8 +82,8 @@ async function walkBoth(state: RunState): Promise<void> {
   if (isSoon) transitions.begin();
   const pairs = atOnceAll(() => runScenarios(state, requiredOf(state, 'service')));
   await Promise.all(
-    endpointNames.map((endpoint) =>
-      walk(state, endpoint, {
+    endpointNames.map((endpoint) => {
+      const sent = walk(state, endpoint, {
         onLevels: () => {
           if (becoming.some((one) => one.endpoint === endpoint)) transitions.begin();
           if (!isScarce(state)) return undefined;
@@ -93,8 +93,10 @@ async function walkBoth(state: RunState): Promise<void> {
         },
         onPairs: () => pairs.reach(endpoint),
         onLongWait: transitions.begin,
-      }),
-    ),
+      });
+      state.walks.set(endpoint, sent);
+      return sent;
+    }),
   );
   await Promise.all([transitions.work(), pairs.work()]);
   tellLimits(state.waiter);
@@ -201,6 +203,12 @@ async function changeState(state: RunState): Promise<void> {
   const { callerKeys, otherKeys } = state.known;
   const hasOneKey = callerKeys.length + otherKeys.length < 2;
   await runAll(state, hasOneKey ? [becoming] : [becoming, alone]);
+}
+
+/** Crosses each limit. It takes as long as it takes: a new plan would not help. */
+function crossLimits(state: RunState): Promise<void> {
+  stopTelling(state.waiter);
+  return runAll(state, [state.scenarios.limiters]);
 }
 
 const MAX_EXPLAINING = 2000;

@@ -14,7 +14,7 @@ import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createCoverage } from './order.ts';
 import { createEvaluation, runScenario } from './evaluation.ts';
-import { createLookups } from './lookups.ts';
+import { createLookups, type Lookup } from './lookups.ts';
 import { createDescriber, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createGate, schedule } from './schedule.ts';
@@ -48,7 +48,7 @@ export function createRunState(options: RunOptions) {
   const findings = newFindings();
   const failing = () => failingOf(asked, tally, findings.results);
   const onWait = (wait: Waiting) => options.onWait?.(wait, failing());
-  const waiter = waiterFor({ ...options, onWait }, budget, deadline);
+  const waiter = waiterFor({ ...options, onWait }, budget, { startedAt, deadline }, findings);
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
   const sent = new Map<Endpoint, number>();
@@ -101,6 +101,7 @@ export function createRunState(options: RunOptions) {
       verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
       failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
       changes,
+      lookupsOf: (endpoint) => findings.walks.get(endpoint),
       alone: (work) => gate.pass(true, work),
     }),
     ...findings,
@@ -133,6 +134,10 @@ type Results = ReadonlyMap<Requirement, RequirementResult>;
 const newFindings = () => ({
   results: new Map<Requirement, RequirementResult>(),
   phases: [] as PhaseFigures[],
+  /** Lookups that were answered as often as they are sent. */
+  covered: new Set<Lookup>(),
+  /** The lookups of each endpoint, while they are sent. */
+  walks: new Map<Endpoint, Promise<void>>(),
   explained: new Map<string, Partial<Judgement>>(),
   /** Requests that explained failures. */
   explaining: 0,
@@ -157,20 +162,29 @@ function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt:
   return { deadline, lookupsEndAt: deadline - reserve.ms - changesMs, reserved: reserve.requests };
 }
 
-const waiterFor = (
+function waiterFor(
   options: RunOptions & { readonly onWait: (waiting: Waiting) => void },
   budget: Budget,
-  deadline: number,
-): Waiter =>
-  createWaiter({
+  { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number },
+  { covered, results }: ReturnType<typeof newFindings>,
+): Waiter {
+  const { clock, known, path } = options;
+  const waiter: Waiter = createWaiter({
     ...options,
     budget,
-    stated: statedLimits(options.known),
+    stated: statedLimits(known),
     deadline,
-    onWait: ({ until, ...wait }) => options.onWait({ ...wait, waitMs: until - options.clock.now() }),
+    onWait: ({ until, ...wait }) => options.onWait({ ...wait, waitMs: until - clock.now() }),
     onRemark: ({ words }) => options.onRemark?.(words),
-    onLimits: (limits) => options.path ?? options.onPlan?.(plan({ ...options, limits })),
+    onLimits: (limits) => {
+      const isDone = (requirement: Requirement) => results.has(requirement);
+      const done = { startedAt, now: clock.now(), requests: budget.spent(), sent: covered, isDone };
+      const soFar = { ...done, known, limits: waiter.limits };
+      if (path === undefined) options.onPlan?.(plan({ ...options, limits, soFar }));
+    },
   });
+  return waiter;
+}
 
 /** Why the run has to stop; undefined if it goes on. */
 export const stopOf = ({ stopped, options: { signal } }: RunState): Stop | undefined =>

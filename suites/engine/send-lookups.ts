@@ -91,7 +91,7 @@ function* itemsOf(lookups: Iterable<Lookup>): Generator<Item> {
  * @returns how often it is still to be sent, because of a limiter
  */
 async function sendItem(state: RunState, item: Item, until: number, lost: Item[]): Promise<number> {
-  const { sender, coverage, maxLost } = state;
+  const { sender, coverage, covered, maxLost } = state;
   const { lookup, isAgain } = item;
   for (let { left } = item; left > 0; left--) {
     const exchange = await sender.send(lookup.request(), {
@@ -113,6 +113,7 @@ async function sendItem(state: RunState, item: Item, until: number, lost: Item[]
     return 0;
   }
   coverage.take(lookup.endpoint, lookup.levels);
+  covered.add(lookup);
   return 0;
 }
 

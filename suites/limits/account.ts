@@ -97,7 +97,7 @@ interface Refusal {
   readonly gaveUp: string | undefined;
 }
 
-const newAccount = (key: string): Account => ({
+export const newAccount = (key: string): Account => ({
   key,
   inFlight: 0,
   flying: 0,
@@ -207,8 +207,12 @@ export function limitShownBy(limits: Limits, event: LimitEvent): RateLimit | und
   if (limit !== undefined) return paceOf(of);
   if (event.kind !== 'refused' || event.wanted === undefined) return undefined;
   const counted = accountOf(of, event.key).counted.flat();
-  if (counted.length === 0) return undefined;
-  return { most: counted.length, windowMs: event.at - counted[0]!.at + event.wanted.ms };
+  const [first] = counted;
+  const { at, wanted } = event;
+  // A window that began earlier would have ended: those requests tell nothing about it.
+  return first === undefined || at - first.at > wanted.ms
+    ? undefined
+    : { most: counted.length, windowMs: at - first.at + wanted.ms };
 }
 
 /** When a request may be sent. */

@@ -6,12 +6,15 @@ import { createPool } from '../engine/pool.ts';
 import type { schedule } from '../engine/schedule.ts';
 import { plainLevels } from '../model/factors.ts';
 import type { Scenario } from '../requirement.ts';
-import { firstKey, newLimits, nextTurn, reduce, type Asked } from './account.ts';
+import { firstKey, nextTurn, reduce, type Asked } from './account.ts';
 import { BURST_WINDOWS, explorationMs, REST_WINDOWS, SHORT_WAIT_MS, type RateLimit } from './limit.ts';
+import { stateOf, unused, type SoFar } from './so-far.ts';
 
 /** What each forecast of a run starts from. */
 export interface Setup {
+  readonly soFar?: SoFar;
   readonly limits: Readonly<Partial<Record<Endpoint, RateLimit>>>;
+  readonly stated: Setup['limits'];
   /** In the order of the run, by rank. */
   readonly lookups: Readonly<Record<Endpoint, readonly Lookup[]>>;
   /** Maximum number of lookups per endpoint. */
@@ -43,8 +46,8 @@ export interface Course extends Forecast {
 /** Requests of a scenario that does not say how many it sends. */
 const FEW = 3;
 
-/** Requests that follow the execution of a deposit, and the revocation of a key. */
-const [AFTER_EXECUTION, AFTER_REVOCATION] = [48, 105];
+/** Requests that follow the revocation of a key. */
+const AFTER_REVOCATION = 105;
 
 /** Requests that show other keys, other requests and the recovery of a limited key. */
 const PROBES = 10;
@@ -74,18 +77,20 @@ export const STAGES: readonly (readonly Lookup['rank'][])[] = [
  * @param keys number of active keys of the partner
  */
 export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Course {
-  const { scenarios, limits, graceMs } = setup;
+  const { scenarios, limits, graceMs, soFar } = setup;
   const { execution, revocation } = setup.changes;
+  const { startedAt, now } = soFar ?? { startedAt: 0, now: 0 };
+  const deadline = startedAt + maxDurationMs;
   const beforeMs = execution === 'before' ? graceMs : 0;
   const reserve = reserveOf(scenarios.limiters.length > 0, setup.maxRequests, maxDurationMs);
-  const until = maxDurationMs - reserve.ms;
-  const target = newTarget(setup, keys, setup.maxRequests - reserve.requests, beforeMs);
+  const until = deadline - reserve.ms;
+  const target = newTarget(setup, keys, setup.maxRequests - reserve.requests, now + beforeMs);
   const reached: Course['reached'][number][] = [];
   const stage = (nth: number, longestWaitMs: number) => {
     const itemsFor = ({ endpoint, isCut }: Walk) => (isCut ? [] : lookupItems(setup, endpoint, nth, keys));
     const isDone = sendItems(target, itemsFor, until, longestWaitMs);
     if (isDone && isWhole(setup, nth) && reached.length === nth && nth < 2)
-      reached.push({ atMs: endOf(target), requests: target.requests });
+      reached.push({ atMs: endOf(target) - startedAt, requests: target.requests });
   };
   const sendScenarios = (isRequired: boolean, end: number) =>
     sendItems(target, ({ endpoint }) => scenarioItems(setup, endpoint, isRequired), end, Infinity);
@@ -93,22 +98,31 @@ export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Cou
   const levelsAt = endOf(target);
   sendScenarios(true, until);
   stage(1, Infinity);
-  const besideMs = execution === 'beside' ? Math.max(0, levelsAt + graceMs - meet(target)) : 0;
+  const besideMs =
+    execution === 'beside'
+      ? Math.max(0, (soFar === undefined ? levelsAt : startedAt) + graceMs - meet(target))
+      : 0;
   for (const walk of target.walks) walk.at += besideMs;
   // A stated limit makes crowds smaller.
   const services = [true, false].flatMap((isRequired) => scenarioItems(setup, 'service', isRequired)).length;
   target.requests += Object.keys(limits).length === 0 ? services : services / 4;
-  sendScenarios(false, maxDurationMs);
+  if (execution !== undefined)
+    sendItems(
+      target,
+      ({ endpoint }) => (endpoint === 'deposit-check' ? afterExecution : []),
+      until,
+      Infinity,
+    );
+  sendScenarios(false, deadline);
   meet(target);
   stage(2, SHORT_WAIT_MS);
   const afterMs = execution === 'after' || revocation === 'after' ? graceMs : 0;
   const lastMs = revocation === 'last' ? graceMs : 0;
-  target.requests += execution === undefined ? 0 : AFTER_EXECUTION;
   target.requests += revocation === undefined ? 0 : AFTER_REVOCATION;
-  const { endsAt, notCompared } = crossLimits(setup, target, meet(target) + afterMs, maxDurationMs);
+  const { endsAt, notCompared } = crossLimits(setup, target, meet(target) + afterMs, deadline);
   return {
     requests: Math.min(setup.maxRequests, Math.round(target.requests)),
-    durationMs: Math.min(endsAt + lastMs, maxDurationMs),
+    durationMs: Math.min(endsAt + lastMs, deadline) - startedAt,
     strength: reached.length,
     sent: target.sent,
     counted: target.counted,
@@ -127,9 +141,14 @@ const isWhole = ({ lookups, cases }: Setup, stage: number): boolean =>
   );
 
 /** The lookups of a stage. */
-const lookupItems = ({ lookups }: Setup, endpoint: Endpoint, stage: number, keys: number): readonly Item[] =>
+const lookupItems = (
+  { lookups, soFar }: Setup,
+  endpoint: Endpoint,
+  stage: number,
+  keys: number,
+): readonly Item[] =>
   lookups[endpoint]
-    .filter(({ rank }) => STAGES[stage]!.includes(rank))
+    .filter((one) => STAGES[stage]!.includes(one.rank) && soFar?.sent.has(one) !== true)
     .flatMap((lookup, nth) => itemsOfLookup(lookup, `key ${1 + (nth % Math.max(1, keys - 1))}`));
 
 /** What the scenarios of an endpoint, or of the service, send beside its lookups. */
@@ -144,20 +163,30 @@ const scenarioItems = (
     .flatMap(itemsOf);
 
 /** Crosses the limit of each endpoint, from a time (ms) on. */
-function crossLimits({ scenarios, limits }: Setup, target: Target, from: number, maxDurationMs: number) {
+function crossLimits({ scenarios, limits, stated }: Setup, target: Target, from: number, deadline: number) {
   const notCompared: Endpoint[] = [];
   let now = from;
   for (const endpoint of endpointNames) {
     if (!scenarios.limiters.some((one) => one.endpoint === endpoint)) continue;
     const limit = limits[endpoint];
     const isCompared =
-      limit === undefined || maxDurationMs - now > (REST_WINDOWS + BURST_WINDOWS) * limit.windowMs;
+      limit === undefined || deadline - now > (REST_WINDOWS + BURST_WINDOWS) * limit.windowMs;
     if (!isCompared) notCompared.push(endpoint);
     target.requests += PROBES + (isCompared ? burstOf(endpoint, limit) : 0);
     if (limit === undefined) continue;
-    now += isCompared ? explorationMs(limit.windowMs) : crossingMs(limit, maxDurationMs - now);
+    now += isCompared ? exploringMs(limit, stated[endpoint]) : crossingMs(limit, deadline - now);
   }
   return { endsAt: now, notCompared };
+}
+
+/** Time (ms) to find out what a limit is. */
+function exploringMs(limit: RateLimit, stated: RateLimit | undefined): number {
+  const { most, windowMs } = limit;
+  // Nothing to compare: a rest and the recovery.
+  if (stated === undefined) return (REST_WINDOWS + 1) * windowMs;
+  // A second burst must confirm a contradiction.
+  if (most !== stated.most) return 2 * (REST_WINDOWS + 1) * windowMs;
+  return explorationMs(stated.windowMs);
 }
 
 /** Requests until a limit is crossed. Without a known one, a common limit is assumed. */
@@ -186,6 +215,14 @@ function itemsOfLookup(lookup: Lookup, other: string): readonly Item[] {
 const countedItem: Item = { cost: 1, counts: true, key: undefined, group: 'scenario' };
 const freeItem: Item = { cost: 0, counts: false, key: '', group: 'free' };
 
+const otherItem: Item = { ...countedItem, key: "another partner's", group: 'other' };
+
+/** The lookups of a deposit that was executed: by its owner, and by another partner. */
+const afterExecution = [
+  ...Array.from({ length: 30 }, () => countedItem),
+  ...Array.from({ length: 16 }, () => otherItem),
+];
+
 const itemsOf = ({ sends = FEW, sendsFree = 0 }: Scenario): readonly Item[] => [
   ...Array.from({ length: sends }, () => countedItem),
   ...Array.from({ length: sendsFree }, () => freeItem),
@@ -202,18 +239,19 @@ interface Walk {
 type Target = ReturnType<typeof newTarget>;
 
 /** A target that keeps to its limits, and what it was sent. */
-const newTarget = ({ limits, rate }: Setup, keys: number, maxRequests: number, at: number) => ({
-  limits,
+const newTarget = (setup: Setup, keys: number, maxRequests: number, at: number) => ({
+  /** Whether an endpoint has no limit, as far as it is known. */
+  isOpen: (endpoint: Endpoint) => setup.soFar === undefined && setup.limits[endpoint] === undefined,
   keys: Array.from({ length: Math.max(1, keys) }, (_, nth) => `key ${nth}`),
   /** Time (ms) between requests, and when the next one may be sent. */
-  gapMs: rate === undefined ? 0 : 1000 / rate,
+  gapMs: setup.rate === undefined ? 0 : 1000 / setup.rate,
   freeAt: 0,
   maxRequests,
   walks: endpointNames.map((endpoint): Walk => ({ endpoint, at, isCut: false })),
-  state: newLimits(limits, { deadline: Infinity, runMs: Infinity }),
-  sent: [] as Lookup[],
+  state: setup.soFar === undefined ? unused(setup.limits) : stateOf(setup.soFar, setup),
+  sent: [...(setup.soFar?.sent ?? [])],
   counted: { 'user-status': 0, 'deposit-check': 0 },
-  requests: 0,
+  requests: setup.soFar?.requests ?? 0,
   /** Whether a request was not sent because of their number. */
   isOut: false,
 });
@@ -284,19 +322,19 @@ function step(
 }
 
 function askedBy(
-  { state, limits, keys }: Target,
+  { state, isOpen, keys }: Target,
   { endpoint }: Walk,
   { cost, key }: Item,
   now: number,
 ): Asked {
-  if (key !== undefined || limits[endpoint] === undefined) return { endpoint, cost, key: key ?? '' };
+  if (key !== undefined || isOpen(endpoint)) return { endpoint, cost, key: key ?? '' };
   return { endpoint, cost, key: firstKey(state, { endpoint, cost }, keys, now) };
 }
 
 /** A request that counts was sent and answered. */
 function count(target: Target, asked: Asked, now: number): void {
   target.counted[asked.endpoint]++;
-  if (target.limits[asked.endpoint] === undefined) return;
+  if (target.isOpen(asked.endpoint)) return;
   const answered = { kind: 'answered', at: now, sentAt: now, counted: true, isAdmitted: true } as const;
   const state = reduce(target.state, { ...asked, kind: 'sent' });
   target.state = reduce(state, { ...asked, ...answered, policies: [] });

@@ -6,6 +6,7 @@ import { catalogue } from '../catalogue.ts';
 import { scenario, type Requirement } from '../requirement.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { pass } from '../verdict.ts';
+import { newLimits, reduce, type LimitEvent } from './account.ts';
 import { plan, type PlanOptions } from './plan.ts';
 
 const subject = { level: 'required', clause: '', title: '' } as const;
@@ -84,6 +85,43 @@ describe('waits', () => {
     const { durationMs, load } = planned(scenariosOf(2, 'deposit-check'), { limits });
     assert.equal(Math.round(durationMs / 1000), 5);
     assert.deepEqual(load[1]!.limit, limits['deposit-check']);
+  });
+});
+
+describe('the rest of a run', () => {
+  const rows = scenariosOf(2, 'deposit-check');
+  const key = sampleKnown.callerKeys[0]!.key;
+  const asked = { endpoint: 'deposit-check', key, cost: 1 } as const;
+  const answered = { kind: 'answered', isAdmitted: false, counted: true, policies: [] } as const;
+  const stated = { 'deposit-check': { most: 13, windowMs: 2000 } };
+  /** A plan after 1 s, with the first row done. */
+  const rest = (...events: readonly LimitEvent[]) =>
+    planned(rows, {
+      ...limited(13, 2),
+      soFar: {
+        startedAt: 5000,
+        now: 6000,
+        requests: 40,
+        sent: new Set(),
+        isDone: (row) => row === rows[0],
+        limits: events.reduce(reduce, newLimits(stated, { deadline: Infinity, runMs: Infinity })),
+        known: sampleKnown,
+      },
+    });
+  const passed = { ...asked, ...answered, sentAt: 6000, at: 6000 };
+
+  test('takes what was sent and what is left of it', () => {
+    const { requests, sent, durationMs, load } = rest();
+    assert.deepEqual([requests, sent, load[1]!.counted, durationMs], [52, 40, 12, 1000]);
+  });
+
+  test('waits for what was counted before', () =>
+    assert.equal(Math.floor(rest(passed).durationMs / 100), 30));
+
+  test('waits while the key is refused', () => {
+    const wanted = { field: 'Retry-After', ms: 30_000 };
+    const refused = { ...passed, kind: 'refused', counted: false, isAdmitted: true, wanted } as const;
+    assert.equal(Math.floor(rest({ ...asked, kind: 'sent' }, refused).durationMs / 1000), 31);
   });
 });
 

@@ -9,6 +9,7 @@ import { withSpare } from '../model/entities.ts';
 import { isLookupRow, type Requirement } from '../requirement.ts';
 import { courseOf, STAGES, type Course, type Setup } from './course.ts';
 import { SHORT_WAIT_MS, statedLimits, type RateLimit } from './limit.ts';
+import type { SoFar } from './so-far.ts';
 
 export type PlanOptions = Pick<
   RunOptions,
@@ -25,6 +26,8 @@ export type PlanOptions = Pick<
 > & {
   /** Limits to plan with; without them, those that the fixture states. */
   readonly limits?: Readonly<Partial<Record<Endpoint, RateLimit>>>;
+  /** What the run has done, for a plan of its rest. */
+  readonly soFar?: SoFar;
   /** Whether to tell what other bounds and more keys give. */
   readonly comparesBounds?: boolean;
 };
@@ -53,15 +56,17 @@ export function plan(options: PlanOptions): Plan {
     seed,
     rate,
     limits = statedLimits(known),
+    soFar,
   } = options;
-  const setup = setupOf(options, limits);
+  const fresh = setupOf(options, limits);
+  const setup = soFar === undefined ? fresh : restOf(fresh, options, soFar);
   const keys = known.callerKeys.length;
   const course = courseOf(setup, maxDurationMs, keys);
   const isSlow = rate !== undefined || endpointNames.some((name) => limits[name] !== undefined);
   const isBounded =
     options.maxRequests < Infinity ||
     (maxDurationMs < Infinity && (isSlow || course.durationMs >= maxDurationMs));
-  const whole = isBounded ? courseOf({ ...setup, maxRequests: Infinity }, Infinity, keys) : course;
+  const whole = isBounded ? courseOf({ ...fresh, maxRequests: Infinity }, Infinity, keys) : course;
   const coverage = createCoverage(known, seed);
   for (const { endpoint, levels } of course.sent) coverage.take(endpoint, levels);
   const { strength, coverage: figures } = coverage.figures();
@@ -93,20 +98,25 @@ export function plan(options: PlanOptions): Plan {
     ),
     notCompared: course.notCompared,
     ...defined({
+      sent: soFar?.requests,
       because: course.isOutOfRequests ? '--max-requests' : isCut ? '--max-duration' : undefined,
     } as const),
-    others: options.comparesBounds === true && isSlow && keys > 0 ? othersOf(setup, keys) : [],
+    others: options.comparesBounds === true && isSlow && keys > 0 ? othersOf(fresh, keys) : [],
     needs: isBounded ? needsOf(strength, whole) : [],
     wholeMs: timeOf(whole),
     coverage: figures,
   };
 }
 
-function setupOf(
-  { known: all, requirements, skip, cases, seed, rate, maxRequests, graceMs, stateHook }: PlanOptions,
-  limits: Setup['limits'],
-): Setup {
-  const known = stateHook === undefined ? all : withSpare(all);
+/** What is left of a run. */
+function restOf(setup: Setup, options: PlanOptions, soFar: SoFar): Setup {
+  const requirements = options.requirements.filter((one) => !soFar.isDone(one));
+  return { ...setup, ...changesIn({ ...options, requirements }, setup.limits), soFar };
+}
+
+function setupOf(options: PlanOptions, limits: Setup['limits']): Setup {
+  const { requirements, skip, cases, seed, rate, maxRequests, graceMs } = options;
+  const known = knownOf(options);
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const most = Math.min(cases, MAX_WALKED);
   const source = createLookups({ known, seed, cases: most }, asked.filter(isLookupRow));
@@ -123,11 +133,28 @@ function setupOf(
       lookups[value.endpoint].push(value);
     }
   }
-  const scenarios = schedule(asked);
+  return {
+    limits,
+    stated: statedLimits(known),
+    lookups,
+    cases: most,
+    ...changesIn(options, limits),
+    graceMs,
+    rate,
+    maxRequests,
+  };
+}
+
+const knownOf = ({ known, stateHook }: PlanOptions) => (stateHook === undefined ? known : withSpare(known));
+
+/** The scenarios of a run, and its changes of data. */
+function changesIn(options: PlanOptions, limits: Setup['limits']): Pick<Setup, 'scenarios' | 'changes'> {
+  const { requirements, skip, stateHook, maxRequests } = options;
+  const known = knownOf(options);
+  const scenarios = schedule(requirements.filter(({ id }) => !skip.has(id)));
   const isScarce = endpointNames.some((name) => (limits[name]?.windowMs ?? 0) > SHORT_WAIT_MS);
   const isEarly = stateHook === undefined && maxRequests === Infinity && isScarce && isSoonExecuted(known);
-  const changes = changesOf(known, scenarios, stateHook !== undefined, isEarly);
-  return { limits, lookups, cases: most, scenarios, changes, graceMs, rate, maxRequests };
+  return { scenarios, changes: changesOf(known, scenarios, stateHook !== undefined, isEarly) };
 }
 
 /** When a run changes the target's data. Each change takes the grace. */

@@ -17,6 +17,8 @@ import {
   isContradicted,
   longestWindowMs,
   recordReply,
+  stopTelling,
+  tellLimits,
   turnOf,
   untilReply,
   waitForReset,
@@ -636,4 +638,27 @@ test('limits are told once they have settled, and again only much later', async 
   await hand.advance(1);
   pass('c');
   assert.equal(told.length, 2);
+});
+
+test('limits are told again once a key is given up, but not after the last plan', async () => {
+  const { hand, note, told, waiter } = waiterOf(limitsOf(10, 2), { maxDurationMs: 240_000 });
+  const refuse = async (ms: number) => {
+    await hand.advance(ms);
+    note(limited(hand.clock.now(), '1'));
+    await hand.advance(1100);
+    tellLimits(waiter);
+  };
+  // The limit was used up before.
+  await refuse(60_000);
+  assert.equal(told.length, 1);
+  for (const ms of [2000, 20_000]) await refuse(ms);
+  assert.equal(told.length, 1);
+  await refuse(60_000);
+  assert.equal(told.length, 2);
+  const { note: noteLater, hand: later, told: toldLater, waiter: last } = waiterOf(limitsOf(10, 2));
+  stopTelling(last);
+  noteLater(limited(later.clock.now(), '1'));
+  await later.advance(1100);
+  tellLimits(last);
+  assert.deepEqual(toldLater, []);
 });

@@ -5,6 +5,7 @@ import { trouble, type Answer, type Trouble } from '../answer.ts';
 import type { Budget } from '../engine/budget.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import {
+  accountOf,
   limitOf,
   limitShownBy,
   LIMITED_UNTIL_END,
@@ -91,6 +92,10 @@ function note(waiter: Waiter, event: LimitEvent): void {
   if (limits.remarks !== before.remarks)
     for (const remark of limits.remarks.slice(before.remarks.length)) options.onRemark?.(remark);
   wakeAll(waiter);
+  if (limits.remarks !== before.remarks || (isGivenUp(limits, event) && !isGivenUp(before, event))) {
+    waiter.changedAt ??= options.clock.now();
+    if (waiter.nextTellAt < Infinity) waiter.nextTellAt = 0;
+  }
   const shown = limitShownBy(limits, event);
   if (shown !== undefined && !isLike(shown, known[event.endpoint])) {
     waiter.known = { ...known, [event.endpoint]: shown };
@@ -98,6 +103,9 @@ function note(waiter: Waiter, event: LimitEvent): void {
   }
   tellLimits(waiter, SETTLED_MS);
 }
+
+const isGivenUp = ({ endpoints }: Limits, { endpoint, key }: LimitEvent) =>
+  accountOf(endpoints[endpoint], key).refusal?.gaveUp !== undefined;
 
 /** The first refusals of a limit that keys or endpoints share show it in parts, within this time (ms). */
 const SETTLED_MS = 1000;
@@ -114,6 +122,9 @@ export function tellLimits(waiter: Waiter, afterMs = 0): void {
   waiter.nextTellAt = startedAt + LATER * (now - startedAt);
   options.onLimits?.(known);
 }
+
+/** Limits are not told any more: what is left of the run does not depend on them. */
+export const stopTelling = (waiter: Waiter): void => void (waiter.nextTellAt = Infinity);
 
 function wakeAll({ waiting }: Waiter): void {
   if (waiting.size === 0) return;
@@ -226,9 +237,9 @@ export async function waitForQuiet(waiter: Waiter, endpoint: Endpoint, ms: numbe
   while (end() > clock.now() && !signal.aborted) await sleep(waiter, { endpoint, until: end(), why: REST });
 }
 
-/** The longest window of an endpoint that was stated, advertised or learned, in ms; 0 if none is known. */
+/** The longest window of an endpoint that was stated, or advertised or learned instead, in ms; 0 if none is known. */
 export const longestWindowMs = ({ limits, options: { stated } }: Waiter, endpoint: Endpoint): number =>
-  Math.max(stated[endpoint]?.windowMs ?? 0, limits.endpoints[endpoint].learned?.windowMs ?? 0);
+  Math.max(stated[endpoint]?.windowMs ?? 0, limitOf(limits.endpoints[endpoint])?.windowMs ?? 0);
 
 /** Whether the target showed that it does not have the stated limit. */
 export const isContradicted = ({ limits }: Waiter, endpoint: Endpoint): boolean =>
