@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { messageOf } from '../../schemas/endpoints.ts';
-import type { Answer } from '../answer.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { createBudget } from '../engine/budget.ts';
+import type { Client } from '../engine/client.ts';
 import { virtualClock } from '../engine/clock.ts';
 import { run } from '../engine/run.ts';
 import { createSender } from '../engine/sender.ts';
@@ -65,9 +65,44 @@ const stateds: readonly (RateLimit | undefined)[] = [
   { most: 20, windowMs: 300_000 },
 ];
 
-/** Sends 40 requests to a target that adds these headers to each answer, the next ones to the next answer. */
-async function sendTo(passes: Limiter, lies: readonly Headers[], stated?: RateLimit) {
+/** A target with a limiter for each key on each endpoint. It adds headers to each answer, the next ones to the next. */
+function lyingTarget(make: () => Limiter, lies: readonly Headers[]) {
   const clock = { ...virtualClock(NOW), during: <Result>(work: Promise<Result>) => work };
+  const made = new Map<string, Limiter>();
+  const count = { sent: 0, refused: 0 };
+  const answerTo = (endpoint: Endpoint, target: string, authorization: string) => {
+    const messages = endpoints[endpoint].messages;
+    const key = sampleKnown.everyKey.find((one) => authorization === `Bearer ${one.key}`);
+    if (key === undefined) return [401, { error: messages[401] }] as const;
+    const isUser = endpoint === 'user-status';
+    if (isUser && sampleKnown.members.some(({ user_id }) => target.includes(user_id)))
+      return [200, { is_under_ib: true }] as const;
+    const name = `${endpoint} ${key.key}`;
+    const limiter = made.get(name) ?? make();
+    made.set(name, limiter);
+    if (limiter(clock.now())) return isUser ? ([200, { is_under_ib: false }] as const) : ([404, {}] as const);
+    count.refused++;
+    return [429, { error: messages[429] }] as const;
+  };
+  const client: Client = {
+    send: async ({ target, headers: { authorization = '' } }) => {
+      const lie = lies[count.sent++ % lies.length]!;
+      const sentAt = clock.now();
+      await clock.sleep(LATENCY_MS / 2);
+      const endpoint = target.includes('user-status') ? 'user-status' : 'deposit-check';
+      const [status, body] = answerTo(endpoint, target, authorization);
+      await clock.sleep(LATENCY_MS / 2);
+      const answer = answerOf(status, body, { ...lie, 'content-type': 'application/json' });
+      return { ...answer, sentAt, receivedAt: clock.now() };
+    },
+    close: async () => {},
+  };
+  return { clock, client, count };
+}
+
+/** Sends 40 requests to a target that adds these headers. */
+async function sendTo(make: () => Limiter, lies: readonly Headers[], stated?: RateLimit) {
+  const { clock, client, count } = lyingTarget(make, lies);
   const { signal } = new AbortController();
   const deadline = NOW + BOUND_MS;
   const budget = createBudget({ clock, signal, deadline, maxRequests: 1e9, reserved: 0 });
@@ -81,18 +116,8 @@ async function sendTo(passes: Limiter, lies: readonly Headers[], stated?: RateLi
     stated: stated === undefined ? {} : { 'deposit-check': stated },
     onWait: (wait) => void waits.push(wait),
   });
-  let [sent, refused] = [0, 0];
-  const answer = async (): Promise<Answer> => {
-    const lie = lies[sent++ % lies.length]!;
-    const sentAt = clock.now();
-    await clock.sleep(LATENCY_MS / 2);
-    const isPassing = passes(clock.now());
-    if (!isPassing) refused++;
-    await clock.sleep(LATENCY_MS / 2);
-    return { ...answerOf(isPassing ? 404 : 429, {}, lie), sentAt, receivedAt: clock.now() };
-  };
   const sender = createSender({
-    client: { send: answer, close: async () => {} },
+    client,
     // One key: no other shares the load.
     known: { ...sampleKnown, callerKeys: sampleKnown.callerKeys.slice(0, 1) },
     clock,
@@ -113,16 +138,7 @@ async function sendTo(passes: Limiter, lies: readonly Headers[], stated?: RateLi
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));
-  const { waitedMs } = figuresOf(waiter);
-  return {
-    replies,
-    sent,
-    refused,
-    waits,
-    waitedMs,
-    elapsedMs: clock.now() - NOW,
-    remarks: waiter.limits.remarks,
-  };
+  return { ...count, replies, waits, waitedMs: figuresOf(waiter).waitedMs, elapsedMs: clock.now() - NOW };
 }
 
 const lying = fc.array(headers, { minLength: 1, maxLength: 4 });
@@ -130,7 +146,7 @@ const lying = fc.array(headers, { minLength: 1, maxLength: 4 });
 test('headers of answers that pass never make a run wait', () =>
   fc.assert(
     fc.asyncProperty(lying, async (lies) => {
-      const { replies, sent, waitedMs } = await sendTo(() => true, lies);
+      const { replies, sent, waitedMs } = await sendTo(() => () => true, lies);
       assert.deepEqual([replies.filter((one) => one === '404').length, sent, waitedMs], [40, 40, 0]);
     }),
     { numRuns: 300 },
@@ -156,7 +172,7 @@ describe('a run waits within its bound and ends, whatever headers each 429 has',
     test(name, () =>
       fc.assert(
         fc.asyncProperty(lying, fc.constantFrom(...stateds), async (lies, stated) => {
-          const { replies, refused, waits, elapsedMs } = await sendTo(make(), lies, stated);
+          const { replies, refused, waits, elapsedMs } = await sendTo(make, lies, stated);
           assert.equal(replies.length, 40);
           assert.ok(
             replies.every((one) => one === '404' || one === 'rate-limited' || one === 'budget'),
@@ -181,7 +197,7 @@ test('no policy that a target names stops a run', () => {
   const some = fc.array(policies, { minLength: 1, maxLength: 4 });
   return fc.assert(
     fc.asyncProperty(some, fc.constantFrom(...stateds.slice(0, 2)), async (lies, stated) => {
-      const { replies } = await sendTo(targets['a fixed window']!(), lies, stated);
+      const { replies } = await sendTo(targets['a fixed window']!, lies, stated);
       assert.deepEqual(replies, Array<string>(40).fill('404'));
     }),
     // Its window ends just within the bound.
@@ -197,30 +213,25 @@ describe('a lying `Remaining: 0` costs one request', () => {
     { ratelimit: 'limit=100, remaining=0, reset=50' },
   ])
     test(JSON.stringify(lie), async () => {
-      const { replies, sent, elapsedMs } = await sendTo(() => true, [lie]);
+      const { replies, sent, elapsedMs } = await sendTo(() => () => true, [lie]);
       assert.deepEqual([replies.length, sent], [40, 40]);
       // Four at a time, as without the header, but for the one that tests it and those that wait for it.
       assert.ok(elapsedMs <= (10 + 2) * LATENCY_MS, `${elapsedMs} ms`);
     });
 });
 
+const limits = {
+  'user-status': { failedLookups: 20, windowSeconds: 3 },
+  'deposit-check': { requests: 20, windowSeconds: 3 },
+};
+
 test('no headers make a correct limiter fail', () =>
   fc.assert(
     fc.asyncProperty(lying, fc.boolean(), async (lies, isStated) => {
-      const clock = { ...virtualClock(NOW), during: <Result>(work: Promise<Result>) => work };
-      const made = new Map<string, Limiter>();
-      let sent = 0;
+      const { clock, client } = lyingTarget(() => limiters['fixed']!(20, 3000, 0), lies);
       const { requirements } = await run({
         target: new URL('http://target'),
-        known: {
-          ...sampleKnown,
-          limits: isStated
-            ? {
-                'user-status': { failedLookups: 20, windowSeconds: 3 },
-                'deposit-check': { requests: 20, windowSeconds: 3 },
-              }
-            : {},
-        },
+        known: { ...sampleKnown, limits: isStated ? limits : {} },
         requirements: rateLimit,
         skip: new Set(),
         seed: 1,
@@ -235,29 +246,7 @@ test('no headers make a correct limiter fail', () =>
         clock,
         signal: new AbortController().signal,
         version: 'test',
-        connect: () => ({
-          send: async ({ target, headers: { authorization = '' } }) => {
-            const isUser = target.includes('user-status');
-            const lie = lies[sent++ % lies.length]!;
-            const sentAt = clock.now();
-            await clock.sleep(LATENCY_MS);
-            const reply = (status: number, body: object) => ({
-              ...answerOf(status, body, { ...lie, 'content-type': 'application/json' }),
-              sentAt,
-              receivedAt: clock.now(),
-            });
-            const key = sampleKnown.everyKey.find((one) => authorization === `Bearer ${one.key}`);
-            if (key === undefined) return reply(401, { error: isUser ? 'Unauthorized' : 'UNAUTHORIZED' });
-            const isMember = sampleKnown.members.some(({ user_id }) => target.includes(user_id));
-            if (isUser && isMember) return reply(200, { is_under_ib: true });
-            const name = `${isUser} ${key.key}`;
-            const limiter = made.get(name) ?? limiters['fixed']!(20, 3000, 0);
-            made.set(name, limiter);
-            if (limiter(clock.now())) return isUser ? reply(200, { is_under_ib: false }) : reply(404, {});
-            return reply(429, { error: messageOf(isUser ? 'user-status' : 'deposit-check', 429) });
-          },
-          close: async () => {},
-        }),
+        connect: () => client,
       });
       const failed = requirements.filter(({ outcome }) => outcome === 'failed' || outcome === 'broken');
       assert.deepEqual(failed, []);
