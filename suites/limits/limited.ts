@@ -20,7 +20,12 @@ const forms: Readonly<Record<string, (request: Request) => Partial<Request>>> = 
     credential.as === 'key' ? { credential: { ...credential, scheme: 'bearer' } } : {},
   'X-Forwarded-For: 203.0.113.7': () => ({ headers: { 'x-forwarded-for': '203.0.113.7' } }),
   'header fields of a browser': () => ({
-    headers: { accept: 'text/html,*/*;q=0.8', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0)' },
+    headers: {
+      accept: 'text/html,*/*;q=0.8',
+      // Some servers translate the message of a 429.
+      'accept-language': 'de-DE,de;q=0.9',
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    },
   }),
 };
 
