@@ -31,6 +31,31 @@ const [QUICK, WATCHED] = [0.4, 0.5];
 /** Consecutive answers that are neither a pass nor a 429 and count as intended. */
 const MIN_CONSECUTIVE = 3;
 
+/** A burst, and its passes in the order of answers. */
+function look(burst: Burst) {
+  const those = (...results: readonly TimedRequest['result'][]) =>
+    burst.history.filter(({ result }) => results.includes(result));
+  const [refusals, refusedAt] = [
+    those('refused'),
+    Math.min(...those('refused').map(({ receivedAt }) => receivedAt)),
+  ];
+  const passes = those('passed').toSorted((a, b) => a.receivedAt - b.receivedAt);
+  const isBefore = ({ sentAt }: TimedRequest) => sentAt <= refusedAt;
+  return {
+    ...burst,
+    passes,
+    refusals,
+    /** When the first 429 came, in ms; Infinity if none did. */
+    refusedAt,
+    /** Passes sent before it, and how many requests may have been counted before it. */
+    first: passes.filter(isBefore),
+    countedFirst: those('passed', 'lost').filter(isBefore).length,
+    isLossy: those('lost').length > 0,
+  };
+}
+
+type Look = ReturnType<typeof look>;
+
 /**
  * Compares one burst with the stated limit (Limits).
  *
@@ -38,31 +63,24 @@ const MIN_CONSECUTIVE = 3;
  * "more" allows for fixed, clock-aligned, sliding and weighted windows, and for buckets that hold the limit and
  * refill as much per window, evenly or at intervals.
  */
-export function judgeBurst(burst: Burst, limit: RateLimit): BurstFinding {
-  const { startedAt, history } = burst;
+export const judgeBurst = (burst: Burst, limit: RateLimit): BurstFinding => findingOf(look(burst), limit);
+
+function findingOf(seen: Look, limit: RateLimit): BurstFinding {
+  const { startedAt, history, passes, refusals, refusedAt, first, countedFirst, isLossy } = seen;
   const { most, windowMs } = limit;
-  const refusals = history.filter(({ result }) => result === 'refused');
-  const refusedAt = Math.min(Infinity, ...refusals.map(({ receivedAt }) => receivedAt));
-  const before = history.filter(
-    ({ result, sentAt }) => (result === 'passed' || result === 'lost') && sentAt <= refusedAt,
-  ).length;
-  if (refusals.length > 0 && before < most) return { kind: 'fewer', passed: before };
-  const passes = history
-    .filter(({ result }) => result === 'passed')
-    .toSorted((a, b) => a.receivedAt - b.receivedAt);
-  const more = excessOf(burst, passes, refusedAt, limit);
+  const isRefused = refusals.length > 0;
+  if (isRefused && countedFirst < most) return { kind: 'fewer', passed: countedFirst };
+  const more = excessOf(seen, limit);
   if (more !== undefined) return more;
   const passed = passes.length;
-  if (refusals.length === 0) {
+  if (!isRefused) {
     const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
     // Requests without an answer do not count: the network may have lost them.
     const answered = tail.filter(({ receivedAt }) => receivedAt < Infinity);
-    if (passed >= most && answered.length >= MIN_CONSECUTIVE)
-      return { kind: 'instead', passed, words: answered[0]!.words ?? '' };
-    const isLost = history.some(({ result }) => result === 'lost');
-    return { kind: isLost && passed <= 2 * most ? 'lost' : 'too slow', passed };
+    return passed >= most && answered.length >= MIN_CONSECUTIVE
+      ? { kind: 'instead', passed, words: answered[0]!.words ?? '' }
+      : { kind: isLossy && passed <= 2 * most ? 'lost' : 'too slow', passed };
   }
-  const first = passes.filter(({ sentAt }) => sentAt <= refusedAt);
   if (first.length < MIN_SEEN * most) return { kind: 'lost', passed };
   const end = startedAt + windowMs;
   const isExact = passes.filter(({ receivedAt }) => receivedAt <= end).length <= most;
@@ -79,43 +97,30 @@ export function judgeBurst(burst: Burst, limit: RateLimit): BurstFinding {
 }
 
 /** Whether more passed than the limit allows; undefined if not. */
-function excessOf(
-  burst: Burst,
-  passes: readonly TimedRequest[],
-  refusedAt: number,
-  limit: RateLimit,
-): BurstFinding | undefined {
+function excessOf(seen: Look, limit: RateLimit): BurstFinding | undefined {
+  const { startedAt, passes, refusedAt } = seen;
   const { most, windowMs } = limit;
-  const isBucket = mayBeBucket(burst, limit);
+  const isBucket = mayBeBucket(seen, limit);
   let [worst, passed, inWindows] = [0, 0, 0];
   let early: { readonly sentAt: number; readonly begun: number } | undefined;
   for (const [at, { sentAt, receivedAt }] of passes.entries()) {
-    const windows = (receivedAt - burst.startedAt + TOLERANCE_MS) / windowMs;
+    const windows = (receivedAt - startedAt + TOLERANCE_MS) / windowMs;
     const begun = most * (Math.floor(windows) + 1);
     const excess = at + 1 - (isBucket ? Math.max(begun, most + Math.floor(most * windows)) : begun);
     if (excess > worst) [worst, passed, inWindows] = [excess, at + 1, begun];
     if (excess > 0 && sentAt <= refusedAt && sentAt >= (early?.sentAt ?? 0)) early = { sentAt, begun };
   }
   if (worst === 0) return undefined;
-  if (early !== undefined) {
-    const countedAt = early.sentAt - lateMs(limit);
-    const counted = passes.filter(({ receivedAt }) => receivedAt <= countedAt).length;
-    if (counted < early.begun) return { kind: 'overshoot', passed };
-  }
+  const countedAt = (early?.sentAt ?? 0) - lateMs(limit);
+  const counted = passes.filter(({ receivedAt }) => receivedAt <= countedAt).length;
+  if (early !== undefined && counted < early.begun) return { kind: 'overshoot', passed };
   // A limiter that counts late lets more pass in each of two windows.
-  const late = refusedAt < Infinity ? 2 * mostUncounted(burst, limit) : 0;
+  const late = refusedAt < Infinity ? 2 * mostUncounted(seen, limit) : 0;
   return { kind: passed > inWindows + most + late ? 'far more' : 'more', passed };
 }
 
 /** The most requests that may have passed while a limiter that counts late had not counted the first of them. */
-const mostUncounted = ({ history }: Burst, limit: RateLimit): number =>
-  Math.max(
-    1,
-    mostAtOnce(
-      history.filter(({ result }) => result === 'passed'),
-      lateMs(limit),
-    ),
-  ) - 1;
+const mostUncounted = ({ passes }: Look, limit: RateLimit): number => mostAtOnce(passes, lateMs(limit)) - 1;
 
 /** The judgement of several bursts. */
 export type LimitJudgement =
@@ -132,12 +137,17 @@ const MAX_BURSTS = 6;
 const MAX_VAGUE = 3;
 
 /** A burst and what it shows. */
-type Seen = Burst & BurstFinding;
+type Seen = Look & BurstFinding;
 
-const isVague = ({ kind }: Seen) => kind === 'too slow' || kind === 'lost' || kind === 'may fit';
-const isFit = ({ kind }: Seen) => kind === 'fits' || kind === 'fits as a bucket' || kind === 'may fit';
-const isOvershoot = ({ kind }: Seen) => kind === 'overshoot';
-const isMore = ({ kind }: Seen) => kind === 'more' || kind === 'far more' || kind === 'overshoot';
+const kinds = {
+  vague: ['too slow', 'lost', 'may fit'],
+  fit: ['fits', 'fits as a bucket', 'may fit'],
+  more: ['more', 'far more', 'overshoot'],
+} as const;
+
+/** How many bursts show this. */
+const count = (seen: readonly Seen[], some: readonly BurstFinding['kind'][]) =>
+  seen.filter(({ kind }) => some.includes(kind)).length;
 
 /**
  * Judges a stated limit by bursts. One that disagrees is not enough, unless more passed than two windows allow: a
@@ -145,10 +155,13 @@ const isMore = ({ kind }: Seen) => kind === 'more' || kind === 'far more' || kin
  * when they are sent one at a time, with pauses.
  */
 export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
-  const seen = bursts.map((burst): Seen => ({ ...burst, ...judgeBurst(burst, limit) }));
+  const seen = bursts.map(look).map((one): Seen => ({ ...one, ...findingOf(one, limit) }));
   const paused = seen.findLastIndex(({ isPaused }) => isPaused);
   if (decide(seen.slice(0, paused + 1), limit).kind !== 'kept') return decide(seen, limit);
-  const more = seen.filter((one) => !one.isPaused && isMore(one)).length;
+  const more = count(
+    seen.filter(({ isPaused }) => !isPaused),
+    kinds.more,
+  );
   // Windows that end during bursts let more pass too.
   const isCorrect = more > 1 && isExplained(bursts, limit, false);
   const soFar: LimitJudgement = { kind: 'kept', countsLater: isCorrect ? 0 : more };
@@ -161,64 +174,50 @@ function decide(seen: readonly Seen[], limit: RateLimit): LimitJudgement {
   const last = seen.at(-1);
   if (last === undefined) return { kind: 'again', isPaused: false };
   const { kind } = last;
-  const count = (is: (one: Seen) => boolean) => seen.filter(is).length;
+  const open: LimitJudgement = { kind: 'open', finding: last };
+  const inTime = seen.filter((one) => one.kind !== 'overshoot');
   const hasPauses = seen.some(({ isPaused }) => isPaused);
-  const again = (isPaused = hasPauses || seen.some(isOvershoot)): LimitJudgement =>
-    seen.length >= MAX_BURSTS ? { kind: 'open', finding: last } : { kind: 'again', isPaused };
-  if (isVague(last) && count(isVague) < MAX_VAGUE) return again();
-  if (kind === 'too slow' || kind === 'lost') return { kind: 'open', finding: last };
+  const again = (isPaused = hasPauses || inTime.length < seen.length): LimitJudgement =>
+    seen.length < MAX_BURSTS ? { kind: 'again', isPaused } : open;
+  if (count([last], kinds.vague) > 0 && count(seen, kinds.vague) < MAX_VAGUE) return again();
+  if (kind === 'too slow' || kind === 'lost') return open;
   if (kind === 'overshoot') return again();
   if (kind === 'fewer' || kind === 'instead')
-    return count((one) => one.kind === kind) > 1 ? { kind: 'broken', finding: last } : again();
-  const inTime = seen.filter((one) => !isOvershoot(one));
+    return count(seen, [kind]) > 1 ? { kind: 'broken', finding: last } : again();
   // After bursts with pauses, only those show that more pass; in others of them, a window ended before the limit.
   const paused = inTime.filter(({ isPaused }) => isPaused);
-  const atLimit = paused.filter((one) => passedFirst(one) <= limit.most);
+  const atLimit = paused.filter(({ first }) => first.length <= limit.most);
   const counted = !hasPauses ? inTime : atLimit.length > 0 ? atLimit : paused;
-  if ([inTime, counted].some((some) => some.some(isMore) && isKept(some, limit))) return { kind: 'kept' };
+  if ([inTime, counted].some((some) => isKept(some, limit))) return { kind: 'kept' };
   const broken = breakOf(counted, limit);
   if (broken !== undefined)
     return !hasPauses && mayCountLate(counted, limit) ? again(true) : { kind: 'broken', finding: broken };
-  if (counted.some(isMore)) return again();
-  // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
-  const fewer = count((one) => one.kind === 'fewer');
-  return count(isFit) > (kind === 'fits' ? fewer : seen.length - 1) ? { kind: 'kept' } : again();
+  // Without more passes, most bursts must fit after an exact and certain one, otherwise all.
+  const isEnough = count(seen, kinds.fit) > (kind === 'fits' ? count(seen, ['fewer']) : seen.length - 1);
+  return count(counted, kinds.more) === 0 && isEnough ? { kind: 'kept' } : again();
 }
-
-/** How many requests passed before the first 429. */
-const passedFirst = ({ history }: Burst): number => {
-  const first = history.findIndex(({ result }) => result === 'refused');
-  return history.slice(0, first < 0 ? undefined : first).filter(({ result }) => result === 'passed').length;
-};
-
-/** The burst that shows that no limiter with this limit let so many pass. */
-const breakOf = (some: readonly Seen[], limit: RateLimit): Seen | undefined => {
-  const more = some.filter(isMore);
-  const isBroken = more.length > 1 && !isExplained(some, limit, false);
-  return more.find(({ kind }) => kind === 'far more') ?? (isBroken ? more.at(-1) : undefined);
-};
-
-/** Whether a limiter that counts late may have let more pass in each window. */
-const mayCountLate = (some: readonly Seen[], limit: RateLimit): boolean => {
-  const late = Math.max(...some.map((burst) => mostUncounted(burst, limit)));
-  return (
-    some.every(({ history }) => history.some(({ result }) => result === 'refused')) &&
-    isExplained(some, { ...limit, most: limit.most + late }, false)
-  );
-};
 
 /** Whether a limiter with this limit explains bursts of which some let more pass. */
 function isKept(some: readonly Seen[], limit: RateLimit): boolean {
+  const more = count(some, kinds.more);
   // Slow or lossy bursts agree by chance more often, unless each stopped at the limit.
-  const isAtLimit = some.every((one) => one.isPaused && passedFirst(one) === limit.most);
-  const needed = some.every((one) => isClear(one, limit)) ? 2 : isAtLimit ? 3 : 4;
-  const shown = some.filter((one) => isMore(one) || isFit(one)).length;
-  return shown >= needed && isExplained(some, limit, true);
+  const isClear = some.every(
+    ({ startedAt, refusedAt, isLossy }) => !isLossy && refusedAt - startedAt < 0.05 * limit.windowMs,
+  );
+  const isAtLimit = some.every(({ isPaused, first }) => isPaused && first.length === limit.most);
+  const needed = isClear ? 2 : isAtLimit ? 3 : 4;
+  return more > 0 && more + count(some, kinds.fit) >= needed && isExplained(some, limit, true);
 }
 
-/** Whether no request was lost and the limit was reached early in the window. */
-function isClear({ startedAt, history }: Burst, { windowMs }: RateLimit): boolean {
-  const refusal = history.find(({ result }) => result === 'refused');
-  const isQuick = refusal !== undefined && refusal.receivedAt - startedAt < 0.05 * windowMs;
-  return isQuick && history.every(({ result }) => result !== 'lost');
+/** The burst that shows that no limiter with this limit let so many pass. */
+function breakOf(some: readonly Seen[], limit: RateLimit): Seen | undefined {
+  const more = some.filter((one) => count([one], kinds.more) > 0);
+  const isBroken = more.length > 1 && !isExplained(some, limit, false);
+  return more.find(({ kind }) => kind === 'far more') ?? (isBroken ? more.at(-1) : undefined);
+}
+
+/** Whether a limiter that counts late may have let more pass in each window. */
+function mayCountLate(some: readonly Seen[], limit: RateLimit): boolean {
+  const most = limit.most + Math.max(...some.map((one) => mostUncounted(one, limit)));
+  return some.every(({ refusals }) => refusals.length > 0) && isExplained(some, { ...limit, most }, false);
 }

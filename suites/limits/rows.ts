@@ -22,16 +22,6 @@ interface Found extends Exploration {
 
 type Judge = (found: Found) => ScenarioResult | Promise<ScenarioResult>;
 
-/**
- * `finding`, unless a request got no answer: then inconclusive.
- *
- * @param words what happened; by default why that request got none
- */
-function findingOrTrouble<Of>(streams: readonly Stream[], finding: Of, words?: string) {
-  const trouble = streams.at(-1)?.trouble;
-  return trouble === undefined ? finding : inconclusive(trouble.code, words ?? trouble.words);
-}
-
 const describeStreams = (streams: readonly Stream[]) =>
   streams
     .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${describeMs(elapsedMs)}`)
@@ -55,12 +45,11 @@ function limitVerdict(found: Found): Verdict {
   if (judgement?.kind === 'broken') return describeBreak(judgement.finding, found, stated!);
   const why = judgement && whyOpen(found, stated!);
   if (limited === undefined) {
-    const sent = judgement && describeBursts(bursts, stated!);
-    const finding =
-      why === undefined
-        ? inconclusive('limit-not-reached', `no 429 after ${describeStreams(streams)}`)
-        : inconclusive('timing-window', why);
-    return findingOrTrouble(streams, finding, sent);
+    const trouble = streams.at(-1)?.trouble;
+    if (trouble !== undefined)
+      return inconclusive(trouble.code, judgement ? describeBursts(bursts, stated!) : trouble.words);
+    const words = why ?? `no 429 after ${describeStreams(streams)}`;
+    return inconclusive(why === undefined ? 'limit-not-reached' : 'timing-window', words);
   }
   if (stated === undefined) return pass;
   const notCompared = { kind: 'passed', threshold: 'not compared' } as const;
@@ -111,20 +100,8 @@ function describeBreak(finding: BurstFinding, found: Found, { most, windowMs }: 
       : passed % most === 0
         ? `${passed / most} times as many passed as stated. Does each process have its own counter, or is the window shorter?`
         : `${passed} requests passed instead of ${most}. ${passed === most + 1 ? 'Does the limiter use > instead of >=?' : explanation}`;
-  const fields = listOf(limitFields(limited));
-  return failed(
-    'threshold',
-    expected,
-    `${happened}. ${cause}${fields === '' ? '' : `. Headers of the 429: ${fields}`}`,
-  );
+  return failed('threshold', expected, `${happened}. ${cause}`);
 }
-
-const limitFields = ({ first }: Limited) =>
-  Object.fromEntries(
-    Object.entries(first.refusal.reply.headers).flatMap(([name, values]) =>
-      /retry|limit/i.test(name) ? [[name, values.join(', ')]] : [],
-    ),
-  );
 
 const listOf = (values: Readonly<Record<string, unknown>>) =>
   Object.entries(values)
@@ -167,10 +144,11 @@ const onceLimited =
     judge: (limited: Limited, found: Found) => ScenarioResult,
     otherwise: ScenarioResult['finding'] = notReached,
   ): Judge =>
-  (found) =>
-    found.limited === undefined
-      ? { finding: findingOrTrouble(found.streams, otherwise) }
-      : judge(found.limited, found);
+  (found) => {
+    if (found.limited !== undefined) return judge(found.limited, found);
+    const trouble = found.streams.at(-1)?.trouble;
+    return { finding: trouble === undefined ? otherwise : inconclusive(trouble.code, trouble.words) };
+  };
 
 /** Judges that the key works again after the wait. */
 const judgeRecovery = onceLimited(({ recovery, quietMs, decidingMs, first: { refusal } }) => {
@@ -292,9 +270,10 @@ const rows: readonly Row[] = [
     reading: 'A redirect or an error refuses such a form, which is right too.',
     judge: judgeWaysAround,
   },
-  observation('retry-after', 'Which rate limit headers a 429 has', (limited) => {
-    const fields = limitFields(limited);
-    return observed(listOf(fields) || 'none', fields);
+  observation('retry-after', 'Which rate limit headers a 429 has', ({ first }) => {
+    const fields = Object.entries(first.refusal.reply.headers).filter(([name]) => /retry|limit/i.test(name));
+    const values = Object.fromEntries(fields.map(([name, all]) => [name, all.join(', ')]));
+    return observed(listOf(values) || 'none', values);
   }),
   observation('threshold', 'After how many requests 429 comes', thresholdOf),
   observation('window', 'How long the rate limit lasts', windowOf),
