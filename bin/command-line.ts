@@ -157,14 +157,14 @@ function completionScript(shell: string): string {
 const ALL = 'all';
 
 const everyCommand = commands.flatMap((one) => ('commands' in one ? one.commands : [one]));
-const everyFlag = everyCommand.flatMap(({ flags }) => Object.keys(flags));
 
 /** The sections of the config file: flags and arguments by command. */
-export const configSections: Sections = Object.fromEntries(
-  everyCommand
-    .filter((command) => command.configured?.section === nameOf(command))
-    .map((command) => [nameOf(command), configurableOf(command)]),
-);
+export const configSections = (): Sections =>
+  Object.fromEntries(
+    everyCommand
+      .filter((command) => command.configured?.section === nameOf(command))
+      .map((command) => [nameOf(command), configurableOf(command)]),
+  );
 
 function configurableOf({ positionals, flags, configured }: Command) {
   const all = Object.entries({ ...positionals, ...flags });
@@ -229,10 +229,11 @@ function inOurWords(message: string, argv: readonly string[]): string {
 function withSuggestion(message: string, argv: readonly string[]): string {
   const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
   const isWord = argv.includes(unknown) && !argv.some((word) => word.startsWith(`--${unknown}`));
-  const flags = everyCommand.find((one) => argv.includes(nameOf(one)))?.flags;
+  const chosen = everyCommand.find((one) => argv.includes(nameOf(one)));
+  const flagsOf = (chosen === undefined ? everyCommand : [chosen]).map(({ flags }) => flags);
   const known = isWord
     ? [...commands, ...everyCommand].map(nameOf)
-    : [...(flags === undefined ? everyFlag : Object.keys(flags)), 'help'].map((flag) => `--${flag}`);
+    : [...flagsOf.flatMap(Object.keys), 'help'].map((flag) => `--${flag}`);
   const isRunner = everyCommand.some((one) => nameOf(one) === argv[0] && 'command' in one.positionals);
   const near = unknown === '' ? '' : didYouMean(isWord ? unknown : `--${unknown}`, known);
   // It may be a flag of the command to run.

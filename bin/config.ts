@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import fs from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { printable } from '../reports/text.ts';
 import { variableReference, type Environment } from '../schemas/fixture-keys.ts';
@@ -19,7 +18,7 @@ export async function configure(
   { positionals, flags, configured }: Command,
   typed: Given,
   { env, configFile, writeError }: CliContext,
-  sections: Sections,
+  sections: () => Sections,
 ): Promise<Given> {
   if (configured === undefined) return typed;
   const given: Record<string, unknown> = { ...typed };
@@ -73,22 +72,29 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
 }
 
 /** Returns hints for `IB_…` variables that neither we nor the fixture use: probably misspelled. */
-async function unusedHints(env: Environment, sections: Sections, fixture = ''): Promise<readonly string[]> {
-  const known = Object.values(sections).flatMap((section) => Object.keys(section).map(variableOf));
-  const unused = Object.keys(env)
-    .filter((name) => /^IB_(?!API_KEY$|BASE_URL$).{4}/.test(name) && !known.includes(name))
+async function unusedHints(
+  env: Environment,
+  sections: () => Sections,
+  fixture = '',
+): Promise<readonly string[]> {
+  const ours = Object.keys(env).filter((name) => /^IB_(?!API_KEY$|BASE_URL$).{4}/.test(name));
+  if (ours.length === 0) return [];
+  const known = Object.values(sections()).flatMap((section) => Object.keys(section).map(variableOf));
+  const unused = ours
+    .filter((name) => !known.includes(name))
     .filter((name) => !isServiceAddress(env[name]) && didYouMean(name, known) !== '');
-  const text = fixture && unused.length > 0 ? await readFile(fixture, 'utf8').catch(() => '') : '';
+  const text =
+    fixture && unused.length > 0 ? await fs.promises.readFile(fixture, 'utf8').catch(() => '') : '';
   return unused
     .filter((name) => !text.includes(`\${${name}}`))
     .map((name) => `${name} is not used${didYouMean(name, known)}`);
 }
 
-async function readConfig(file: string, mayBeMissing: boolean, sections: Sections) {
-  if (mayBeMissing && !existsSync(file)) return {};
+async function readConfig(file: string, mayBeMissing: boolean, sections: () => Sections) {
+  if (mayBeMissing && !fs.existsSync(file)) return {};
   const text = await readText(file, `--config ${file}`);
   const config = (await import('../schemas/json.ts')).parseJson(text, file, 'usage');
-  const problems = problemsOf(config, sections);
+  const problems = problemsOf(config, sections());
   if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${file}: ${problem}`).join('\n'));
   return config as Readonly<Record<string, Given>>;
 }

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { codeOf, Problem, type ProblemCode } from '../schemas/problem.ts';
@@ -13,7 +14,7 @@ export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', i
  */
 export async function loadFixture(file: string | undefined, env: Environment): Promise<Fixture> {
   // A test validates the built-in fixture, so starting stays fast.
-  if (file === undefined) return JSON.parse(await readFile(builtInFixture, 'utf8')) as Fixture;
+  if (file === undefined) return builtIn as Fixture;
   const text = await readText(file, file, messages, 'fixture');
   const { readFixture } = await import('../schemas/fixture.ts');
   return readFixture(text, file, env);
@@ -29,8 +30,8 @@ type Reading = readonly [
 ];
 
 /** Reads a file that a user named. @throws Problem if it cannot be read */
-export const readText = (...reading: Reading) => read((file) => readFile(file, 'utf8'), reading);
-export const readBytes = (...reading: Reading) => read((file) => readFile(file), reading);
+export const readText = (...reading: Reading) => read((file) => fs.promises.readFile(file, 'utf8'), reading);
+export const readBytes = (...reading: Reading) => read((file) => fs.promises.readFile(file), reading);
 
 async function read<Content>(
   load: (file: string) => Promise<Content>,

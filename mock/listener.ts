@@ -6,6 +6,7 @@ import { setImmediate, setTimeout } from 'node:timers';
 import polka, { type Request } from 'polka';
 import type { Answer, HttpRequest } from './exchange.ts';
 import type { Tls } from './options.ts';
+import { elapsedMs } from './session.ts';
 import {
   destroyAtEnd,
   hasBody,
@@ -169,9 +170,9 @@ function enqueue(to: Listening, handle: Handle, response: ServerResponse): void 
 /** Answers all requests of one turn of the event loop together, so that each knows how many others there are. */
 function answerArrived(to: Listening, handle: Handle): void {
   const { queues, pending } = to;
-  const begun = performance.now();
+  const begun = elapsedMs();
   for (const [socket, queue] of queues) {
-    if (performance.now() - begun > MAX_TURN_MS) return void setImmediate(answerArrived, to, handle);
+    if (elapsedMs() - begun > MAX_TURN_MS) return void setImmediate(answerArrived, to, handle);
     const response = queue[0]!;
     // `close` may have destroyed the socket.
     if (to.closing === undefined || !socket.destroyed) handle(response.req, response);

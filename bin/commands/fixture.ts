@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
@@ -110,7 +110,7 @@ const exportFixture = command({
     if (output === undefined)
       throw wrongUsage('--format csv needs --output with a folder: it writes one file per table');
     const { writeProblem } = await import('../output-files.ts');
-    await mkdir(output, { recursive: true }).catch((error: unknown) => {
+    await fs.promises.mkdir(output, { recursive: true }).catch((error: unknown) => {
       throw writeProblem(output, 'the export', error);
     });
     for (const table of tables)

@@ -3,7 +3,6 @@ import { defined } from '../../schemas/defined.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import { CONFIG_FILE } from '../cli-context.ts';
 import { exitCodeOfCheckup } from '../exit-codes.ts';
-import { prepareFile, rejectExisting } from '../output-files.ts';
 import { schemaReference } from '../schema-reference.ts';
 import { parseTarget } from '../url-and-headers.ts';
 import { command, type Flags, type Values } from './command.ts';
@@ -39,6 +38,7 @@ export const init = command({
     const { collectAnswers, KEY_VARIABLE } = await import('../init/answers.ts');
     const server = await import('../init/server-data.ts');
     const { programName } = await import('../rerun-command.ts');
+    const { rejectExisting } = await import('../output-files.ts');
     const { signal, print, writeError, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
@@ -88,6 +88,7 @@ const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
 });
 
 async function writeFiles(contents: readonly (readonly [path: string, what: string, content: object])[]) {
+  const { prepareFile } = await import('../output-files.ts');
   const pending = [];
   try {
     for (const [path, what, content] of contents)

@@ -212,7 +212,6 @@ async function reloadOnChange(server: Mock, values: MockFlags, context: CliConte
 }
 
 async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) {
-  const { reference } = await import('../../mock/behaviour.ts');
   const fixture = await fixtureOf(values, context);
   const variant = values.variant === undefined ? undefined : await deviation('variant', values.variant);
   const { newToken, admin } = await adminOf(values);
@@ -223,7 +222,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
     host: values.host,
     port: values.port,
     basePath: basePathOf(values),
-    behaviour: variant?.change(reference) ?? reference,
+    behaviour: variant?.change((await import('../../mock/behaviour.ts')).reference),
     deviation: values.fault === undefined ? undefined : await deviation('fault', values.fault),
     clock: values.clock,
     chaos: values.chaos,

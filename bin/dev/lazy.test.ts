@@ -19,9 +19,9 @@ function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
 /** Packages and files that an entry must not load at its start. */
 const mustNotLoad: Readonly<Record<string, readonly string[]>> = {
   'bin/main.ts': ['yargs', 'fast-check', 'dispatcher/pool.js', 'jsonc-parser', 'polka', '.cjs'],
-  'bin/command-line.ts': ['fast-check', 'dispatcher/pool.js', 'jsonc-parser', 'polka', '.cjs', 'node:crypto'],
+  'bin/command-line.ts': ['fast-check', 'pool.js', 'jsonc-parser', 'polka', '.cjs', 'crypto', 'fs/promises'],
   'bin/commands/mock.ts': ['fast-check', 'dispatcher/pool.js', 'jsonc-parser', 'yargs', '.cjs'],
-  'mock/server.ts': ['node:https', 'node:tls', 'node:crypto'],
+  'mock/server.ts': ['node:https', 'node:tls', 'node:crypto', 'node:fs/promises', 'perf_hooks'],
   // It loads the validator of fixtures, because `createMock` checks the fixture synchronously.
   'bin/api/index.ts': ['fast-check', 'dispatcher/pool.js', 'yargs', 'run-record.cjs'],
 };

@@ -22,7 +22,6 @@ const common = [
   'bin/commands/flags.ts',
   'bin/exit-codes.ts',
   'bin/fixture-file.ts',
-  'bin/output-files.ts',
   'bin/url-and-headers.ts',
   'bin/version.ts',
 ];
