@@ -55,11 +55,15 @@ async function timeToFirstRequest(): Promise<Sample> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const begin = performance.now();
   const argv = ['--offline', 'ib-conformance', 'verify', url, '--fixture', unlimited];
-  const child = spawn('npx', argv, { cwd: folder, stdio: 'ignore', detached: true });
-  await once(server, 'request');
+  // Otherwise `npx --package node@24 npm run bench` would set the package of this npx too.
+  const env = { ...process.env, npm_config_package: '' };
+  const child = spawn('npx', argv, { cwd: folder, env, stdio: 'ignore', detached: true });
+  const ended = once(child, 'exit');
+  const isSent = await Promise.race([once(server, 'request').then(() => true), ended.then(() => false)]);
   const seconds = (performance.now() - begin) / 1000;
+  if (!isSent) throw new Error('`npx ib-conformance verify` sent no request');
   process.kill(-child.pid!, 'SIGKILL');
-  await once(child, 'exit');
+  await ended;
   server.closeAllConnections();
   server.close();
   return { seconds };
