@@ -218,13 +218,16 @@ const endings: readonly (readonly [
   ),
 ];
 
-test('--cases is blamed only if no other bound ended the run', () => {
-  for (const [words, advice] of [
+test('the advice has the bound that ended the run; --cases only if no other one did', () => {
+  const needs: RunRecord['needs'] = [{ reaches: 'strength 2', seconds: 60, requests: 1650 }];
+  for (const [words, advice, more] of [
     ['the bounds of the run left no lookup for it', /^omit --cases 9$/],
     ['--max-duration was reached', /--max-duration 1m/],
+    ['--max-duration was reached', /^--max-duration 1m reaches strength 2$/, { needs }],
+    ['--max-requests was reached', /^--max-requests 1650 reaches strength 2$/, { needs }],
   ] as const) {
     const requirements = rowsOf('a/b/c required inconclusive budget').map((one) => ({ ...one, words }));
-    const step = nextStep({ ...unnamed, counts, rerun, requirements });
+    const step = nextStep({ ...unnamed, counts, rerun, ...more, requirements });
     assert.match('words' in step ? step.words : step.command, advice);
   }
 });

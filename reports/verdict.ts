@@ -243,9 +243,12 @@ function boundFor(record: RunRecord, reason: string): string | undefined {
   const { needs = [], durationMs, rerun = '', requirements } = record;
   if (reason !== 'budget' && reason !== 'rate-limited') return undefined;
   const [need] = needs;
-  if (need !== undefined) return needWords(need);
+  const isOverBy = (bound: string) =>
+    requirements.some((one) => 'words' in one && one.words.startsWith(`${bound} was reached`));
+  const isOutOfRequests = isOverBy('--max-requests');
+  if (need !== undefined) return needWords(need, isOutOfRequests || undefined);
   const [given] = / --cases \d+/.exec(rerun) ?? [];
-  const isOver = requirements.some((one) => 'words' in one && /^--max-\S+ was reached/.test(one.words));
+  const isOver = isOutOfRequests || isOverBy('--max-duration');
   if (reason === 'budget' && given !== undefined && !isOver) return `omit${given}`;
   const longer = `give the run more time (--max-duration ${Math.max(1, Math.ceil((2 * durationMs) / 60_000))}m)`;
   return reason === 'budget'
