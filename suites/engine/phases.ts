@@ -68,6 +68,9 @@ async function replay(state: RunState): Promise<void> {
 /** Pairs of each endpoint after which the scenario about concurrency joins. */
 const PAIRS_BEFORE_CROWD = 40;
 
+/** Requests that the lookups of an endpoint leave for its required scenarios, and for half of that about concurrency. */
+const HELD = 55;
+
 /** Each endpoint sends its lookups by itself: one may wait for its limiter while the other goes on. */
 async function walkBoth(state: RunState): Promise<void> {
   const { scenarios, options, known } = state;
@@ -139,6 +142,7 @@ async function walk(
   endpoint: Endpoint,
   { onLevels, onPairs, onLongWait }: Milestones,
 ): Promise<void> {
+  const { options, budget } = state;
   const onSent = (sent: number) => {
     if (sent === PAIRS_BEFORE_CROWD) onPairs();
   };
@@ -152,10 +156,15 @@ async function walk(
   await send('every level', 'level');
   if (isScarce(state)) await sendRequired();
   await onLevels();
-  await sendRequired();
+  // A run of few requests sends its lookups first, and leaves enough for the scenarios.
+  if (options.maxRequests === Infinity) await sendRequired();
+  const held = options.maxRequests - budget.spent() < 2 * HELD ? 0 : HELD;
+  budget.hold(held);
   const ranks = ['pair', 'example'] as const;
   await timed(state, 'pairs and examples', () => sendLookups(state, { ...what, ranks, onSent }), endpoint);
+  budget.hold(-held);
   onPairs();
+  await sendRequired();
 }
 
 async function sendTriples(state: RunState): Promise<void> {

@@ -136,6 +136,20 @@ for (const [name, isLetIn] of Object.entries<(credential: Request['credential'])
     assert.match(JSON.stringify(finding), /a URL as target, without a valid key/);
   });
 
+test('passed: each form was tried without a key, and no request is left for other keys', async () => {
+  let count = 0;
+  const { finding, cases } = await judged(() =>
+    count++ < formsOfRequests.length ? refused : trouble('budget', '--max-requests was reached'),
+  );
+  assert.equal(finding.kind, 'passed');
+  assert.equal(cases, formsOfRequests.length);
+  count = 1;
+  const { finding: cut } = await judged(() =>
+    count++ < formsOfRequests.length ? refused : trouble('budget', '--max-requests was reached'),
+  );
+  assert.equal(cut.kind, 'inconclusive');
+});
+
 test('a target that never answers is asked for each form once; one that closes the connection shows nothing', async () => {
   const hanging = await judged(() => trouble('timeout', 'no answer'));
   assert.equal(hanging.finding.kind, 'passed');

@@ -68,7 +68,11 @@ export const judgeWaysAround =
     let cases = 0;
     for (const step of steps) {
       const tried = await step();
+      const last = tried.end?.reply;
+      // What was tried held. A bound of the run takes strength from it, not the verdict.
+      const isCut = cases > 0 && last?.kind === 'trouble' && last.code === 'budget';
       cases += tried.cases;
+      if (isCut) break;
       if (tried.end !== undefined) return { ...tried.end, cases };
     }
     return cases > 0
