@@ -87,7 +87,7 @@ export function rowsOfLevels(
       .filter((level) => !open.some((row) => row[one.name] === level))
       .flatMap((level) => completed(endpoint, { [one.name]: level }, known) ?? []),
   );
-  return taken([
+  return oneOfEach([
     withFields([...open, ...rest, ...alone(isOneOf('situation', 'query'))]),
     alone(gates.filter((one) => !keys.includes(one))),
     alone(keys),
@@ -170,7 +170,7 @@ function* rowsWithOthers(row: Levels, some: readonly Factor[]): Generator<Levels
 }
 
 /** One item of each list in turn. */
-function taken<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
+export function oneOfEach<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const most = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: most }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }

@@ -4,15 +4,16 @@ import type { Known } from '../known.ts';
 import {
   coveringArray,
   createCounter,
+  inTurn,
   repeatable,
   rotated,
+  spread,
   type CoveringArray,
-  type GatePairs,
 } from '../model/covering.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities } from '../model/drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from '../model/factors.ts';
 import { fixtureKey, isFeasible, missingLevels } from '../model/feasible.ts';
-import { completed, rowsOfLevels, rowsOfRequirements } from './first-rows.ts';
+import { completed, rowsOfLevels, oneOfEach, rowsOfRequirements } from './first-rows.ts';
 
 /** Which draw of its levels a lookup is: an example or entity by its number, or a random one. */
 interface At {
@@ -48,7 +49,7 @@ export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
   const firsts = rowsOfRequirements(endpoint, known);
   const levels = rowsOfLevels(endpoint, known, seed, firsts);
   const isPossible = (row: Partial<Levels>) => isFeasible(endpoint, row, known);
-  const others = levels.filter((row) => !hasGate(endpoint, row));
+  const others = levels.filter((row) => gateCount(endpoint, row) === 0);
   const array = coveringArray(factors[endpoint], isPossible, [...firsts, ...others], seed);
   const listed = repeatable(rowsInOrder(endpoint, known, seed, firsts, levels, array));
   const order = {
@@ -68,8 +69,9 @@ export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
   return order;
 }
 
-const hasGate = (endpoint: Endpoint, row: Levels): boolean =>
-  factors[endpoint].some(({ name, names, isGate }) => isGate && row[name] !== names[0]);
+/** The number of gates that are not plain. */
+const gateCount = (endpoint: Endpoint, row: Levels): number =>
+  factors[endpoint].filter(({ name, names, isGate }) => isGate && row[name] !== names[0]).length;
 
 function* rowsInOrder(
   endpoint: Endpoint,
@@ -79,7 +81,7 @@ function* rowsInOrder(
   others: readonly Levels[],
   array: CoveringArray,
 ): Generator<OrderedRow> {
-  const picks = createPicks(endpoint, known, seed);
+  const picks = createPicks(endpoint, known);
   let nth = 0;
   const make = (levels: Levels, rank: Rank, depth = 0, pick = picks.next(levels)): OrderedRow => ({
     levels,
@@ -89,16 +91,22 @@ function* rowsInOrder(
   });
   for (const row of firsts) yield make(row, 'requirement');
   // What comes with a gate differs by seed, so that short runs together cover more.
-  for (const row of others)
-    yield make(array.pairsOf(row)?.enriched(row, { situation: row.situation }) ?? row, 'level');
-  const [open, examples] = [array.openPairs(), picks.examples(array)];
-  for (let hasMore = true; hasMore;) {
-    const [pair, example] = [open.next(), examples.next()];
-    hasMore = pair.done !== true || example.done !== true;
-    if (pair.done !== true) yield make(pair.value, 'pair');
-    if (example.done !== true) yield make(example.value.levels, 'example', 0, example.value.pick);
+  for (const row of others) {
+    const gate = array.pairsOf(row);
+    // Own data shows most if the gate may let a request in, and no limiter counts members.
+    const kept = gate?.isMasked === true ? {} : { situation: row.situation };
+    yield make(gate?.enriched(row, kept) ?? row, 'level');
   }
-  for (const row of array.gatedPairs()) yield make(row, 'pair');
+  const pairs = function* (rows: Iterable<Levels>) {
+    for (const row of rows) yield make(row, 'pair');
+  };
+  const examples = (function* () {
+    for (const { levels, pick } of rowsOfExamples(endpoint, known, seed, array, picks))
+      yield make(levels, 'example', 0, pick);
+  })();
+  const [open, gated] = [pairs(array.pairs(0)), pairs(array.pairs(2))];
+  yield* inTurn([open, examples, examples, gated]);
+  yield* pairs(array.pairs(1));
   for (const { levels, depth } of array.triples()) {
     if (depth > 1) break;
     yield make(levels, 'triple', depth);
@@ -127,8 +135,14 @@ function* findingRows(endpoint: Endpoint, known: Known, { random }: CoveringArra
 /** Factors that write an id in another way. */
 const asWritten = ['id spelling', 'query'] as const;
 
+/** A row, and the number of its example or entity. */
+interface Example {
+  readonly levels: Levels;
+  readonly pick: number | undefined;
+}
+
 /** Hands out the examples of the gates and the entities, each once. */
-function createPicks(endpoint: Endpoint, known: Known, seed: number) {
+function createPicks(endpoint: Endpoint, known: Known) {
   const plain = plainLevels(endpoint);
   /** By kind, the number of examples, and of those that were used. */
   const lists = new Map<string, { readonly count: number; used: number }>();
@@ -142,9 +156,9 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
   /** What to enumerate: examples of the one gate that is not plain, or else matching entities. */
   const kindOf = (row: Levels): string | undefined => {
     if (findsEntities(endpoint, row)) return [row.key, row.situation, row.data, row['id version']].join();
-    const odd = exampleGates.filter((name) => row[name] !== plain[name]);
-    if (odd.length > 1) return undefined;
-    const [gate] = odd;
+    const gate = exampleGates.find((name) => row[name] !== plain[name]);
+    // Another gate may decide the answer.
+    if (gate !== undefined && gateCount(endpoint, row) > 1) return undefined;
     // An entity counts as tried only as it is written in the fixture.
     if (gate === undefined && asWritten.some((name) => row[name] !== plain[name])) return undefined;
     return gate === undefined ? [row.situation, row.data, row['id version']].join() : row[gate];
@@ -155,60 +169,81 @@ function createPicks(endpoint: Endpoint, known: Known, seed: number) {
     if (kind === undefined) return undefined;
     const list = listOf(row, kind);
     const nth = list.used++;
-    const first = endpoint === 'user-status' ? 0 : Math.floor(list.count / 2);
-    return nth < list.count ? spread(nth, list.count, first) : undefined;
+    if (nth >= list.count) return undefined;
+    // The last entity is the likeliest to be left out. The endpoints begin with different examples.
+    const isEntity = exampleGates.every((name) => row[name] === plain[name]);
+    const middle = endpoint === 'user-status' ? 0 : Math.floor(list.count / 2);
+    return spread(nth, list.count, isEntity ? list.count - 1 : middle);
   };
+  return { next, listOf: (row: Levels) => listOf(row, kindOf(row) ?? '') };
+}
+
+type Picks = ReturnType<typeof createPicks>;
+
+/** Rows that each try another example. */
+interface Source {
+  /** The part of them that was tried, from 0 to 1. */
+  readonly share: () => number;
+  readonly next: () => Example;
+}
+
+/** These rows, each with its next example. */
+function sourceOf(rows: readonly Levels[], { next }: Picks): Source {
+  let tried = 0;
   return {
-    next,
-    /**
-     * Rows with one gate, the next one for the gate of which the least was tried: of its examples, or of its pairs. And
-     * the entities that no row used.
-     */
-    *examples({
-      pairsOf,
-    }: CoveringArray): Generator<{ readonly levels: Levels; readonly pick: number | undefined }> {
-      const gates = factors[endpoint].filter(({ name }) => exampleGates.some((gate) => gate === name));
-      const rows: readonly (readonly [Levels, number])[] = [
-        ...entitiesSeen(endpoint, known, 'active'),
-        ...entitiesSeen(endpoint, known, "another partner's"),
-        ...gates.flatMap(({ name, names }) =>
-          names
-            .slice(1)
-            .flatMap((level) => completed(endpoint, { [name]: level }, known) ?? [])
-            .map((row) => [row, Number.POSITIVE_INFINITY] as const),
-        ),
-      ];
-      // A level that takes turns may change one answer only.
-      for (const levels of rotated(rowsOfGroups(endpoint, known), seed)) yield { levels, pick: next(levels) };
-      const sources = rotated(rows, seed).map(([levels, most]): Source => {
-        const pairs = findsEntities(endpoint, levels) ? undefined : pairsOf(levels);
-        const list = listOf(levels, kindOf(levels) ?? '');
-        return { levels, pairs, list, most: Math.min(most, list.count) };
-      });
-      for (let source = leastUsed(sources); source !== undefined; source = leastUsed(sources)) {
-        const { levels, pairs } = source;
-        const pick = next(levels);
-        yield { levels: pairs?.enriched(levels) ?? levels, pick };
-      }
+    share: () => (tried < rows.length ? tried / rows.length : 1),
+    next: () => {
+      const levels = rows[tried++]!;
+      return { levels, pick: next(levels) };
     },
   };
 }
 
-/** Rows with one gate or entity, and its examples. */
-interface Source {
-  readonly levels: Levels;
-  readonly pairs: GatePairs | undefined;
-  readonly list: { readonly used: number };
-  readonly most: number;
+/**
+ * Rows with one gate, the entities that no row used, and the levels that take turns, which may change one answer only:
+ * the next one of those of which the least was tried. For a gate, that is the part of its examples, or of its pairs.
+ */
+function* rowsOfExamples(
+  endpoint: Endpoint,
+  known: Known,
+  seed: number,
+  { pairsOf }: CoveringArray,
+  picks: Picks,
+): Generator<Example> {
+  const entities = (['active', "another partner's"] as const).map((key) => {
+    const left = entitiesSeen(endpoint, known, key).map(([levels, most]) =>
+      Array<Levels>(Math.max(0, most - picks.listOf(levels).used)).fill(levels),
+    );
+    return sourceOf(oneOfEach(left), picks);
+  });
+  const gates = factors[endpoint]
+    .filter(({ name }) => exampleGates.some((gate) => gate === name))
+    .flatMap(({ name, names }) =>
+      names.slice(1).flatMap((level) => completed(endpoint, { [name]: level }, known) ?? []),
+    )
+    .map((levels): Source => {
+      const [pairs, list] = [pairsOf(levels), picks.listOf(levels)];
+      return {
+        share: () => Math.min(list.used / list.count, pairs?.progress() ?? 1),
+        next: () => {
+          const pick = picks.next(levels);
+          return { levels: pairs?.enriched(levels) ?? levels, pick };
+        },
+      };
+    });
+  const turns = sourceOf(rotated(rowsOfGroups(endpoint, known), seed), picks);
+  const sources = rotated([...entities, ...gates, turns], seed);
+  for (let source = leastUsed(sources); source !== undefined; source = leastUsed(sources))
+    yield source.next();
 }
 
-/** The source of which the least part was used: long lists are not left for last. */
+/** The source of which the least part was tried: long lists are not left for last. */
 function leastUsed(sources: readonly Source[]): Source | undefined {
   let first: Source | undefined;
   let least = 1;
-  for (const one of sources) {
-    const share = Math.min(one.list.used / one.most, one.pairs?.progress() ?? 1);
-    if (share < least) [first, least] = [one, share];
+  for (const source of sources) {
+    const share = source.share();
+    if (share < least) [first, least] = [source, share];
   }
   return first;
 }
@@ -232,18 +267,6 @@ const rowsOfGroups = (endpoint: Endpoint, known: Known): readonly Levels[] =>
       ),
     ),
   );
-
-/** The part of a list that the steps between examples take: they spread over the whole list. */
-const STEP = 0.618;
-
-/** The `nth` place of `count`, from `first` on, so that each comes once and the first ones are far apart. */
-function spread(nth: number, count: number, first: number): number {
-  let step = Math.max(1, Math.round(count * STEP));
-  while (greatestDivisor(step, count) > 1) step++;
-  return (first + nth * step) % count;
-}
-
-const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /** Counts how much of the covering array a run has tried. */
 export function createCoverage(known: Known, seed: number) {

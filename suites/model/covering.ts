@@ -34,10 +34,8 @@ export function randomOf(seed: number): () => number {
 
 /** Rows that cover every feasible combination of levels. Each part is computed once, on demand. */
 export interface CoveringArray {
-  /** Rows of pairs of levels that no gate masks. */
-  readonly openPairs: () => Generator<Levels>;
-  /** Rows of pairs with a gate. */
-  readonly gatedPairs: () => Generator<Levels>;
+  /** Rows of pairs of levels with so many gates. */
+  readonly pairs: (gates: 0 | 1 | 2) => Generator<Levels>;
   /** Rows of triples, those that the fewest gates may mask first. They begin where the pairs end. */
   readonly triples: () => Generator<TripleRow>;
   /** The pairs with the one gate of a row; undefined if it has no gate, or several. */
@@ -50,6 +48,8 @@ export interface CoveringArray {
 
 /** The pairs with a gate. */
 export interface GatePairs {
+  /** Whether the gate decides the answer. */
+  readonly isMasked: boolean;
   /** A row with the gate that covers more of them: the factors that are not gates change, except those of `kept`. */
   readonly enriched: (row: Levels, kept?: Partial<Levels>) => Levels;
   /** The part of them that is covered, without repeated lookups. */
@@ -87,21 +87,30 @@ export function coveringArray(
   /** Rows of all parts with `count` gates, in turn. */
   const rowsWith = (count: number, strength: number, wanted: Wanted, isTaken: (gate: Gate) => boolean) => {
     const parts = gatesOf(count).filter(isTaken).map(partOf);
-    return inTurn(rotated(parts, seed).map((part) => part.rows(strength - count, wanted)));
+    return inTurn(spreadOut(parts, seed).map((part) => part.rows(strength - count, wanted)));
   };
-  const openPairs = repeatable(rowsWith(0, 2, 'all', () => true));
-  const gatedPairs = repeatable(
-    (function* () {
-      for (const count of [1, 2]) yield* rowsWith(count, 2, 'all', () => true);
-    })(),
-  );
+  /** Whether one of the gates alone may let a request in. */
+  const letsIn = (gate: Gate) =>
+    gates.some(({ name, levels }) => gate[name]?.some((level) => levels[level]!.mayLetIn === true));
+  const pairsWith = (count: number, ...taken: readonly ((gate: Gate) => boolean)[]) =>
+    repeatable(
+      (function* () {
+        for (const isTaken of taken) yield* rowsWith(count, 2, 'all', isTaken);
+      })(),
+    );
+  const all = () => true;
+  const pairs = [
+    pairsWith(0, all),
+    pairsWith(1, all),
+    pairsWith(2, letsIn, (gate) => !letsIn(gate)),
+  ] as const;
   const isOpen = (gate: Gate) => !masks(gate, gates);
   const isOpenButForKey = ({ key: _, ...rest }: Gate) => isOpen(rest);
   const isOpenWithoutId = ({ malformation: [level = ''] = [], ...rest }: Gate) =>
     isOpen(rest) && gates.some(({ levels }) => levels[level]?.group === 'missing');
   function* triples(): Generator<TripleRow> {
     // The rows of all pairs are known before those of triples.
-    for (const pairs of [openPairs(), gatedPairs()]) while (pairs.next().done !== true);
+    for (const made of pairs) for (const rows = made(); rows.next().done !== true;);
     const counts = [0, 1, 2, 3];
     for (const [wanted, isTaken, depth, some] of [
       ['some', isOpen, 1, counts],
@@ -118,8 +127,7 @@ export function coveringArray(
           yield { levels, depth: count === 0 && wanted === 'some' ? 0 : depth };
   }
   return {
-    openPairs,
-    gatedPairs,
+    pairs: (count) => pairs[count](),
     triples: repeatable(triples()),
     pairsOf: (row) => {
       const gate = gateOf(row);
@@ -169,11 +177,31 @@ function* randomRows(factors: readonly Factor[], isFeasible: IsFeasible): Genera
   }
 }
 
+/** The place at which a list begins, another one for each seed. */
+const startOf = ({ length }: readonly unknown[], seed: number): number =>
+  seed === 0 ? 0 : Math.floor(randomOf(seed)() * length);
+
 /** The items, beginning at another one for each seed. */
 export function rotated<Item>(items: readonly Item[], seed: number): readonly Item[] {
-  const at = items.length === 0 ? 0 : Math.floor(randomOf(seed)() * items.length);
-  return seed === 0 ? items : [...items.slice(at), ...items.slice(0, at)];
+  const at = startOf(items, seed);
+  return [...items.slice(at), ...items.slice(0, at)];
 }
+
+/** The items, beginning at another one for each seed. Those side by side come apart. */
+const spreadOut = <Item>(items: readonly Item[], seed: number): readonly Item[] =>
+  items.map((_, nth) => items[spread(nth, items.length, startOf(items, seed))]!);
+
+/** The part of a list that a step takes. */
+const STEP = 0.618;
+
+/** The `nth` place of `count`, from `first` on, so that each comes once and the first ones are far apart. */
+export function spread(nth: number, count: number, first: number): number {
+  let step = Math.max(1, Math.round(count * STEP));
+  while (greatestDivisor(step, count) > 1) step++;
+  return (first + nth * step) % count;
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /** Makes a generator repeatable. Items are computed once. */
 export function repeatable<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
@@ -191,7 +219,7 @@ export function repeatable<Item>(source: Generator<Item, unknown>): () => Genera
 }
 
 /** Takes one item of each source in turn, so that a short run gets items of each. */
-function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
+export function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
   for (let left = sources; left.length > 0;) {
     const next: Generator<Item>[] = [];
     for (const source of left) {
@@ -266,6 +294,7 @@ function createPart(space: Space, options: PartOptions) {
     return left;
   };
   return {
+    isMasked: options.isMasked,
     /** Records a row that was created elsewhere. */
     take: (row: Levels) => add(rowOf(row, factors)),
     /** Rows until every combination of `strength` factors with the wanted levels is covered. */
