@@ -59,8 +59,8 @@ export function createEvaluation(options: EvaluationOptions) {
         const finding = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
         if (finding === undefined) continue;
         const { verdict, evidence = { request, reply } } = finding;
-        const proof = verdict.kind === 'failed' ? { evidence } : {};
-        monitor.found = { verdict, cases: cases + 1, ...proof };
+        monitor.found = { verdict, cases: cases + 1 };
+        if (verdict.kind === 'failed') monitor.found = { ...monitor.found, evidence };
       }
       if (isLost === true) return void tally.history.add(request, false);
       const isJudgedAlone = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);

@@ -12,6 +12,7 @@ import {
 } from '../model/covering.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities } from '../model/drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from '../model/factors.ts';
+import { headerLevels } from '../model/levels.ts';
 import { fixtureKey, isFeasible, missingLevels } from '../model/feasible.ts';
 import { completed, rowsOfLevels, oneOfEach, rowsOfRequirements } from './first-rows.ts';
 
@@ -60,7 +61,9 @@ export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
         yield row;
       }
       // These are too many to keep.
-      for (const row of array.random()) yield { levels: row, at: { draw: draw++ }, rank: 'random', depth: 3 };
+      for (const row of array.random())
+        if (headerLevels[row.header]!.endsConnection !== true)
+          yield { levels: row, at: { draw: draw++ }, rank: 'random', depth: 3 };
     },
     total: array.total,
   };

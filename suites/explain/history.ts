@@ -63,7 +63,7 @@ export function createHistory(known: Known, most = MAX_NAMES) {
     /** Its place after `add`. */
     nth: (request: Request): Nth => placeOf(countsOf(namesOf(request, known))),
     /** How often its id was asked for, lost requests included. */
-    asked: (request: Request): number => find(idNameOf(request, known))?.possible ?? 0,
+    asked: (request: Request): number => find(idNameOf(request, whoAsks(request, known)))?.possible ?? 0,
     /** Whether an answer to it was right. */
     wasRight: (request: Request): boolean => find(namesOf(request, known).name)?.wasRight === true,
   };
@@ -84,12 +84,12 @@ const placeOf = ({ id, url, request }: Counts): Nth => ({
 function namesOf(request: Request, known: Known) {
   const { misplaced, body, target, headers, fieldNames } = request;
   const isPlain = misplaced === undefined && body === undefined;
-  const url = isPlain ? `${whoAsks(request, known)} ${target}` : fingerprint(request);
-  return { id: idNameOf(request, known), url, name: `${url} ${JSON.stringify([headers, fieldNames])}` };
+  const who = whoAsks(request, known);
+  const url = isPlain ? `${who} ${target}` : fingerprint(request);
+  return { id: idNameOf(request, who), url, name: `${url} ${JSON.stringify([headers, fieldNames])}` };
 }
 
-const idNameOf = (request: Request, known: Known) =>
-  `${whoAsks(request, known)} ${request.endpoint} ${idOf(request)}`;
+const idNameOf = (request: Request, who: string | undefined) => `${who} ${request.endpoint} ${idOf(request)}`;
 
 /** The key as it is presented. A transcript has the shell form of a field only. */
 const whoAsks = ({ credential }: Request, { callerKeys }: Known) =>

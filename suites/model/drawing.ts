@@ -9,7 +9,11 @@ import { factors, hasPlainGates, malformationOf, plainLevels, situationOf, type 
 import { isFeasible, tokensOf } from './feasible.ts';
 import { fieldsLevels, headerLevels, keyLevels, spellingLevels } from './levels.ts';
 
-const extras = ['verbose=1', 'page=1', 'format=json', '_=1', 'x=', 'y'] as const;
+// Shared: arbitraries are slow to create.
+const anExtra = fc.constantFrom('verbose=1', 'page=1', 'format=json', '_=1', 'x=', 'y');
+const noExtra = fc.constant('');
+const anyNumber = fc.nat(1000);
+const asCaller = fc.constant<Presentation>({ changes: {} });
 
 /** Maximum number of entities of a partner that are each looked up. */
 const MAX_ENTITIES = 100;
@@ -37,7 +41,7 @@ export function requestsOf(
     levels.malformation === 'none'
       ? text.map((value): string | undefined => `${parameter}=${value}`)
       : malformed(endpoint, levels, text, pick);
-  const further = levels.query === 'alone' ? fc.constant('') : fc.constantFrom(...extras);
+  const further = levels.query === 'alone' ? noExtra : anExtra;
   return fc
     .tuple(query, presentationsOf(levels, known, tokenPick), further)
     .map(([asked, { changes, query: appended }, extra]) => {
@@ -146,7 +150,7 @@ function malformed(
   const { examples, drawn } = malformationOf(endpoint, levels.malformation);
   const isEncoded = levels['id spelling'] === 'percent-encoded';
   const base = isEncoded ? text.map((value) => decodeURIComponent(value)) : text;
-  const example = fc.tuple(base, pick === undefined ? fc.nat(1000) : fc.constant(pick)).map(([id, nth]) => {
+  const example = fc.tuple(base, pick === undefined ? anyNumber : fc.constant(pick)).map(([id, nth]) => {
     const list: (string | undefined)[] = [];
     for (const one of examples!(parameter, id)) {
       if (list.length === nth) return one;
@@ -176,13 +180,13 @@ function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitr
   if (key === 'none') return fc.constant({ changes: { credential: { as: 'none' } } });
   const isFirst = key === 'active' && levels['active key'] === 'first';
   // Any key of the caller will do, but repeated lookups must use the same one.
-  if (isFirst && header === 'Bearer' && levels.repetition === 'once') return fc.constant({ changes: {} });
+  if (isFirst && header === 'Bearer' && levels.repetition === 'once') return asCaller;
   const ways = headerLevels[header]!.forms;
   const presented =
     key === 'active' && levels['active key'] === 'second'
       ? fc.constantFrom(...known.callerKeys.slice(1).map(tokenOf))
       : drawnTokens(key, known, pick);
-  return fc.tuple(presented, fc.nat(1000)).map(([token, nth]) => {
+  return fc.tuple(presented, anyNumber).map(([token, nth]) => {
     const at = key === 'active' ? (pick ?? nth) : nth;
     return ways[at % ways.length]!(token);
   });
@@ -192,9 +196,8 @@ function drawnTokens(key: string, known: Known, pick?: number): fc.Arbitrary<Tok
   const list = tokensOf(key, known);
   if (pick !== undefined) return fc.constant(list[pick % list.length]!);
   // The level `another partner's` of the situation is data of the first other partner.
-  const drawn = list.filter(
-    (token) => key !== "another partner's" || token.key?.partner === list[0]!.key?.partner,
-  );
+  const drawn =
+    key === "another partner's" ? list.filter((one) => one.key?.partner === list[0]!.key?.partner) : list;
   const listed = fc.constantFrom(...drawn);
   const further = keyLevels[key]!.drawn?.(known);
   return further === undefined ? listed : fc.oneof(listed, further);

@@ -101,6 +101,8 @@ export interface HeaderLevel extends Level {
   readonly forms: readonly Form[];
   /** Whether the token must be an issued key: the form splits it, or only whole keys are redacted there. */
   readonly needsIssued?: true;
+  /** Whether the client opens another connection after it, as after a GET with a body: random rows do without it. */
+  readonly endsConnection?: true;
 }
 
 const open = {
@@ -123,7 +125,7 @@ export const headerLevels: LevelTable<HeaderLevel> = {
   'in the query': { forms: forms['in the query'], ...elsewhere },
   'in a cookie': { forms: forms['in a cookie'], ...elsewhere },
   'in another header': { forms: forms['in another header'], ...elsewhere },
-  'in the body': { forms: forms['in the body'], ...elsewhere },
+  'in the body': { forms: forms['in the body'], ...elsewhere, endsConnection: true },
 };
 
 export interface MalformationLevel extends Level, Partial<Pick<Malformation, 'examples' | 'drawn'>> {}
@@ -249,13 +251,14 @@ export interface SpellingLevel extends Level {
   readonly spelled: (ids: fc.Arbitrary<string>) => fc.Arbitrary<string>;
 }
 
+// Shared: it is slow to create.
+const anyFlags = fc.array(fc.boolean(), { minLength: 1, maxLength: 32 });
+
 /** Some letters or characters of an id are written in another way. */
 const withFlags =
   (spell: (id: string, flags: readonly boolean[]) => string): SpellingLevel['spelled'] =>
   (ids) =>
-    fc
-      .tuple(ids, fc.array(fc.boolean(), { minLength: 1, maxLength: 32 }))
-      .map(([id, flags]) => spell(id, flags));
+    fc.tuple(ids, anyFlags).map(([id, flags]) => spell(id, flags));
 
 /** Letters of an id that is spelled in another case. */
 const cased = { needsLetters: true, facts: () => ({ isCased: true }) } as const;
