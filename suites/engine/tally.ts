@@ -132,7 +132,8 @@ export function addAnswer(
   const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
   if (seen.wasRight && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
   seen.wasRight ||= isCorrect;
-  if (!isAgain) for (const finding of all) note(tally, finding, facts, { request, reply: answer }, path);
+  const exchange = { request, reply: answer };
+  if (!isAgain) for (const finding of all) note(tally, finding, facts, exchange, path);
   tally.findings.set(answer, all);
   return all;
 }

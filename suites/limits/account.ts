@@ -437,7 +437,7 @@ function added(counted: Account['counted'], one: Span, kept: number): Account['c
   const last = counted.at(-1) ?? [];
   return last.length % PART === 0
     ? [...counted.slice(-Math.ceil(kept / PART)), [one]]
-    : [...counted.slice(0, -1), [...last, one]];
+    : counted.with(counted.length - 1, [...last, one]);
 }
 
 /** An advertised limit is none if more passed within its window than two windows allow. */

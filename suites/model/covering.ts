@@ -10,7 +10,7 @@ import {
   type Numbering,
   type Row,
 } from './combinations.ts';
-import type { Factor, Levels } from './factors.ts';
+import type { Factor, FactorName, Levels } from './factors.ts';
 import type { IsFeasible } from './feasible.ts';
 import { gateReader, gatesWith, levelsAt, masks, type Gate } from './gates.ts';
 
@@ -143,9 +143,12 @@ export function coveringArray(
   };
 }
 
+const plainOf = (factors: readonly Factor[]) =>
+  Object.fromEntries(factors.map(({ name, names }) => [name, names[0]!])) as Record<FactorName, string>;
+
 /** Returns a function that creates the part of the array with these gates once. */
 function partsByGate(factors: readonly Factor[], space: Space, seed: number): (gate: Gate) => Part {
-  const plain = Object.fromEntries(factors.map(({ name, names }) => [name, names[0]!])) as Levels;
+  const plain: Levels = plainOf(factors);
   const gates = factors.filter(({ isGate }) => isGate);
   const parts = new Map<string, Part>();
   return (gate) => {
@@ -165,14 +168,11 @@ function partsByGate(factors: readonly Factor[], space: Space, seed: number): (g
 
 function* randomRows(factors: readonly Factor[], isFeasible: IsFeasible): Generator<Levels> {
   const random = randomOf(1);
-  const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
+  const plain = plainOf(factors);
   for (;;) {
-    const levels = Object.fromEntries(
-      factors.map((factor) => [
-        factor.name,
-        factor.isGate && random() < 0.75 ? factor.names[0]! : anyOf(factor.names),
-      ]),
-    ) as Levels;
+    const levels = { ...plain };
+    for (const { name, names, isGate } of factors)
+      if (!isGate || random() >= 0.75) levels[name] = names[Math.floor(random() * names.length)]!;
     if (isFeasible(levels)) yield levels;
   }
 }
