@@ -113,7 +113,8 @@ async function sendItem(state: RunState, item: Item, until: number, lost: Item[]
     return 0;
   }
   coverage.take(lookup.endpoint, lookup.levels);
-  covered.add(lookup);
+  // Random ones are too many to keep.
+  if (lookup.rank !== 'random') covered.add(lookup);
   return 0;
 }
 
