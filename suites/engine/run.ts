@@ -3,7 +3,7 @@ import type { Need } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { plan } from '../limits/plan.ts';
-import { figuresOf, limitsOf } from '../limits/waiter.ts';
+import { figuresOf } from '../limits/waiter.ts';
 import { redactor } from './evidence.ts';
 import { phases } from './phases.ts';
 import { makeRecord, type Figures } from './record.ts';
@@ -39,7 +39,7 @@ function needsOf({ options, waiter, rows, isCut, results }: RunState): Pick<RunR
   if (maxDurationMs === Infinity && maxRequests === Infinity) return {};
   const isMore = ({ durationMs, requests }: Need) => durationMs > maxDurationMs || requests > maxRequests;
   const inSeconds = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });
-  const needs = plan({ ...options, limits: limitsOf(waiter) })
+  const needs = plan({ ...options, limits: waiter.known })
     .needs.filter(isMore)
     .map(inSeconds);
   return needs.length === 0 ? {} : { needs };

@@ -215,13 +215,8 @@ function itemsOfLookup(lookup: Lookup, other: string): readonly Item[] {
 const countedItem: Item = { cost: 1, counts: true, key: undefined, group: 'scenario' };
 const freeItem: Item = { cost: 0, counts: false, key: '', group: 'free' };
 
-const otherItem: Item = { ...countedItem, key: "another partner's", group: 'other' };
-
-/** The lookups of a deposit that was executed: by its owner, and by another partner. */
-const afterExecution = [
-  ...Array.from({ length: 30 }, () => countedItem),
-  ...Array.from({ length: 16 }, () => otherItem),
-];
+/** The lookups of its owner after a deposit was executed. */
+const afterExecution: readonly Item[] = Array.from({ length: 30 }, () => countedItem);
 
 const itemsOf = ({ sends = FEW, sendsFree = 0 }: Scenario): readonly Item[] => [
   ...Array.from({ length: sends }, () => countedItem),

@@ -58,15 +58,14 @@ export function plan(options: PlanOptions): Plan {
     limits = statedLimits(known),
     soFar,
   } = options;
-  const fresh = setupOf(options, limits);
-  const setup = soFar === undefined ? fresh : restOf(fresh, options, soFar);
+  const setup = setupOf(options, limits);
   const keys = known.callerKeys.length;
   const course = courseOf(setup, maxDurationMs, keys);
   const isSlow = rate !== undefined || endpointNames.some((name) => limits[name] !== undefined);
   const isBounded =
     options.maxRequests < Infinity ||
     (maxDurationMs < Infinity && (isSlow || course.durationMs >= maxDurationMs));
-  const whole = isBounded ? courseOf({ ...fresh, maxRequests: Infinity }, Infinity, keys) : course;
+  const whole = isBounded ? courseOf({ ...setup, maxRequests: Infinity }, Infinity, keys) : course;
   const coverage = createCoverage(known, seed);
   for (const { endpoint, levels } of course.sent) coverage.take(endpoint, levels);
   const { strength, coverage: figures } = coverage.figures();
@@ -101,22 +100,18 @@ export function plan(options: PlanOptions): Plan {
       sent: soFar?.requests,
       because: course.isOutOfRequests ? '--max-requests' : isCut ? '--max-duration' : undefined,
     } as const),
-    others: options.comparesBounds === true && isSlow && keys > 0 ? othersOf(fresh, keys) : [],
+    others: options.comparesBounds === true && isSlow && keys > 0 ? othersOf(setup, keys) : [],
     needs: isBounded ? needsOf(strength, whole) : [],
     wholeMs: timeOf(whole),
     coverage: figures,
   };
 }
 
-/** What is left of a run. */
-function restOf(setup: Setup, options: PlanOptions, soFar: SoFar): Setup {
-  const requirements = options.requirements.filter((one) => !soFar.isDone(one));
-  return { ...setup, ...changesIn({ ...options, requirements }, setup.limits), soFar };
-}
-
-function setupOf(options: PlanOptions, limits: Setup['limits']): Setup {
-  const { requirements, skip, cases, seed, rate, maxRequests, graceMs } = options;
-  const known = knownOf(options);
+function setupOf(
+  { known: all, requirements, skip, cases, seed, rate, maxRequests, graceMs, stateHook, soFar }: PlanOptions,
+  limits: Setup['limits'],
+): Setup {
+  const known = stateHook === undefined ? all : withSpare(all);
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const most = Math.min(cases, MAX_WALKED);
   const source = createLookups({ known, seed, cases: most }, asked.filter(isLookupRow));
@@ -133,28 +128,20 @@ function setupOf(options: PlanOptions, limits: Setup['limits']): Setup {
       lookups[value.endpoint].push(value);
     }
   }
+  const scenarios = schedule(asked.filter((one) => soFar?.isDone(one) !== true));
+  const isScarce = endpointNames.some((name) => (limits[name]?.windowMs ?? 0) > SHORT_WAIT_MS);
+  const isEarly = stateHook === undefined && maxRequests === Infinity && isScarce && isSoonExecuted(known);
+  const changes = changesOf(known, scenarios, stateHook !== undefined, isEarly);
+  const bounds = { cases: most, graceMs, rate, maxRequests };
   return {
     limits,
     stated: statedLimits(known),
     lookups,
-    cases: most,
-    ...changesIn(options, limits),
-    graceMs,
-    rate,
-    maxRequests,
+    scenarios,
+    changes,
+    ...bounds,
+    ...defined({ soFar }),
   };
-}
-
-const knownOf = ({ known, stateHook }: PlanOptions) => (stateHook === undefined ? known : withSpare(known));
-
-/** The scenarios of a run, and its changes of data. */
-function changesIn(options: PlanOptions, limits: Setup['limits']): Pick<Setup, 'scenarios' | 'changes'> {
-  const { requirements, skip, stateHook, maxRequests } = options;
-  const known = knownOf(options);
-  const scenarios = schedule(requirements.filter(({ id }) => !skip.has(id)));
-  const isScarce = endpointNames.some((name) => (limits[name]?.windowMs ?? 0) > SHORT_WAIT_MS);
-  const isEarly = stateHook === undefined && maxRequests === Infinity && isScarce && isSoonExecuted(known);
-  return { scenarios, changes: changesOf(known, scenarios, stateHook !== undefined, isEarly) };
 }
 
 /** When a run changes the target's data. Each change takes the grace. */

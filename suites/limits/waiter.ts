@@ -12,7 +12,6 @@ import {
   MARGIN_MS,
   newLimits,
   nextTurn,
-  paceOf,
   reduce,
   type Asked,
   type LimitEvent,
@@ -244,12 +243,6 @@ export const longestWindowMs = ({ limits, options: { stated } }: Waiter, endpoin
 /** Whether the target showed that it does not have the stated limit. */
 export const isContradicted = ({ limits }: Waiter, endpoint: Endpoint): boolean =>
   limits.remarks.some((one) => one.endpoint === endpoint && one.kind === 'contradiction');
-
-/** All limits, as far as they are known. */
-export function limitsOf({ known, limits: { endpoints } }: Waiter): KnownLimits {
-  const found = endpointNames.map((endpoint) => [endpoint, paceOf(endpoints[endpoint])] as const);
-  return { ...known, ...Object.fromEntries(found.filter(([, limit]) => limit !== undefined)) };
-}
 
 /** What the run knows about limiters, for its record. */
 export function figuresOf({ limits, waits }: Waiter): Omit<RunRecord['rateLimited'], 'answers'> {
