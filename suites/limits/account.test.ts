@@ -446,12 +446,6 @@ describe('without a stated limit', () => {
     one.refuse(50, { policies, retryAfterMs: 0 });
     assert.notEqual(one.limit()?.[2], 'advertised');
   });
-  test('a 429 that only a policy makes last is tested by one more request', () => {
-    const one = knowing(undefined, { deadline: MINUTE_MS });
-    one.passMany(4, 0);
-    one.refuse(10, { policies: policy(4, 1440 * MINUTE_MS) });
-    assert.equal(one.turn(10), 510);
-  });
   test('a 429 that only a header makes last is tested by one more request', () => {
     const one = knowing(undefined, { deadline: MINUTE_MS });
     one.passMany(4, 0);

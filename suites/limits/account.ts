@@ -528,49 +528,32 @@ function refused(draft: Draft, event: Ended): void {
 
 /** Until when to wait after a 429 (ms), and why. */
 function waitAfter({ limits, of, account }: Draft, event: Ended): Pick<Refusal, 'until' | 'why' | 'gaveUp'> {
-  const { deadline, runMs, ignored, endpoints } = limits;
+  const { deadline, runMs, ignored } = limits;
   const { key, at: now, sentAt, wanted } = event;
   const { refusal } = account;
   const { count, since } = refusal ?? { count: 0, since: sentAt };
   const backOff = Math.min(MIN_BACK_OFF_MS * 2 ** count, Math.max(MAX_BACK_OFF_MS, (now - since) / 4));
-  // Without a limit, assumes that of the other endpoint.
-  const limit = key === '' ? undefined : [of, ...Object.values(endpoints)].map(limitOf).find(Boolean);
+  const { stated, learned } = of;
   const asked = wanted === undefined || ignored.includes(wanted.field) ? undefined : wanted;
-  const known = limit && windowLeft(limit, account, now, count);
-  const guess = asked?.ms ?? known;
+  const guess = asked?.ms ?? (key === '' ? undefined : stated?.windowMs);
   const end = (ms: number) => (now + ms > deadline ? LIMITED_UNTIL_END : undefined);
   const wait = (ms: number, why: string, gaveUp = end(ms)) => ({ until: now + ms, why, gaveUp });
   if (guess === undefined) return wait(backOff + MARGIN_MS, 'back-off');
-  const why = asked === undefined ? sourceOf(limit!) : `${asked.field} ${describeMs(guess)}`;
+  const why = asked === undefined ? sourceOf(stated!) : `${asked.field} ${describeMs(guess)}`;
   // If the first wait did not help, it was too short.
   const ms = guess + (count === 0 ? 0 : backOff) + MARGIN_MS;
   if (count < TRIES) {
-    // A field alone does not stop a run: one more request tests it. A policy does not say when this refusal ends.
-    const isOnlySaid = asked !== undefined || limit?.source === 'advertised';
-    const isLong = end(ms) !== undefined || (asked === undefined && ms > runMs / 4);
-    const isTested = isOnlySaid && count === 0 && isLong;
-    return isTested ? wait(Math.min(known ?? backOff, backOff), why, end(backOff)) : wait(ms, why);
+    // A field alone does not stop a run: one more request tests it.
+    const isTested = asked !== undefined && count === 0 && end(ms) !== undefined;
+    return wait(isTested ? backOff : ms, why);
   }
-  const quietMs = Math.max(ms, decidingMs([limit?.windowMs, of.learned?.windowMs], asked?.ms));
+  const quietMs = Math.max(ms, decidingMs([stated?.windowMs, learned?.windowMs], asked?.ms));
   const still = (afterMs: number, more: string) => `still 429 after ${describeMs(afterMs)}${more}`;
   if (count > TRIES)
     return wait(quietMs, why, still(refusal!.until - refusal!.lastAt, ' in which nothing was sent'));
   if (quietMs <= runMs / 4) return wait(quietMs, why);
   const more = `; ${describeMs(quietMs)} in which nothing is sent would show more`;
   return wait(quietMs, why, still(now - since, more));
-}
-
-/** Rest of a window, in ms; undefined if it should have ended. */
-function windowLeft(
-  { most, windowMs, source }: SourcedLimit,
-  { counted }: Account,
-  now: number,
-  count: number,
-) {
-  if (source === 'stated') return windowMs;
-  const spans = counted.flat();
-  const first = spans.at(-most) ?? spans[0];
-  return first === undefined || count > 0 ? undefined : Math.max(MIN_BACK_OFF_MS, first.at + windowMs - now);
 }
 
 /** Whether a 429 came before the stated limit was reached. */
