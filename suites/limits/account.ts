@@ -469,19 +469,13 @@ function unblocked(draft: Draft, { endpoint, key, sentAt }: Ended, refusal: Refu
 function learn({ limits, of }: Draft, endpoint: Endpoint, refusal: EndedRefusal): void {
   const { learned } = of;
   if (learned?.source === 'advertised') return;
-  if (
-    !accountOf(of, refusal.key)
-      .counted.flat()
-      .some(({ at }) => at < refusal.most)
-  )
-    return;
+  const counted = accountOf(of, refusal.key).counted.flat();
+  if (!counted.some(({ at }) => at < refusal.most)) return;
   of.refusals = [...of.refusals, refusal].slice(-8);
   // Refusals that come one after another, as with a bucket, would make the window longer and longer.
   if (learned !== undefined && of.unexplained >= MAX_UNEXPLAINED) {
     const from = learned.pace?.from ?? of.refusals[0]!.most;
-    const count = accountOf(of, refusal.key)
-      .counted.flat()
-      .filter(({ at }) => at > from).length;
+    const count = counted.filter(({ at }) => at > from).length;
     const everyMs = Math.max(1, refusal.most - from) / Math.max(1, count);
     // Who keeps to a limit leaves one request of each window.
     const pace = { most: PACE + 1, windowMs: PACE * everyMs, scope: 'key', from } as const;
@@ -489,13 +483,9 @@ function learn({ limits, of }: Draft, endpoint: Endpoint, refusal: EndedRefusal)
     return;
   }
   const found = bestScope(of.refusals, (key, scope) =>
-    accountsIn(limits, endpoint, key, scope).flatMap(({ counted }) =>
-      counted.flat().map(({ sentAt }) => sentAt),
-    ),
+    accountsIn(limits, endpoint, key, scope).flatMap((one) => one.counted.flat().map(({ sentAt }) => sentAt)),
   );
-  if (found === undefined) return;
-  const { scope, windowMs, most } = found;
-  of.learned = { scope, windowMs, most, source: 'learned' };
+  if (found !== undefined) of.learned = { ...found, source: 'learned' };
 }
 
 /** A 429: nothing that counts is sent with the key until it may have ended. */
