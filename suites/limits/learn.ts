@@ -52,9 +52,7 @@ export function inferLimit(refusals: readonly RefusalPeriod[]): InferredLimit | 
       (one) => placeOf(one.most, one.passes) - placeOf(one.least - windowMs, one.passes, true),
     );
     const threshold = Math.min(...counts);
-    // Most windows are whole seconds.
-    const roundBonus = windowMs % 1000 === 0 ? 1.1 : 1;
-    const score = (roundBonus * threshold) / windowMs;
+    const score = threshold / windowMs;
     if (threshold === 0 || score < bestScore * 1.001) continue;
     bestScore = score;
     best = { most: threshold, windowMs, fit: threshold / Math.max(...counts) };
