@@ -27,11 +27,10 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   register(parser, named.length > 0 ? named : commands, choose, completion)
     .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
-    .version(version)
+    .version(false)
     // All other output is English too.
     .detectLocale(false)
-    .help()
-    .alias('help', 'h')
+    .help(false)
     .epilogue(
       `Exit codes:\n${Object.values(exitCodes)
         .map(([exitCode, meaning]) => `  ${String(exitCode).padStart(3)}  ${meaning}`)
@@ -46,6 +45,9 @@ export async function commandLine(argv: readonly string[], context: CliContext):
         ? wrongUsage(withSuggestion(inOurWords(message ?? error?.message, argv), argv))
         : error;
     });
+  // Flags that nobody asks for would take a part of each start.
+  if (named.length === 0 || argv.some((word) => /help|version|^-\w*h/.test(word)))
+    parser.version(version).help().alias('help', 'h');
   // With a callback, yargs passes help and version as text instead of printing them.
   let printed = '';
   try {
