@@ -278,17 +278,16 @@ function createPart(space: Space, options: PartOptions) {
   /** The pairs that rows of one request can cover, and the part of them that so many rows covered. */
   let cheap: readonly Combination[] | undefined;
   let progress = { rows: -1, share: 0 };
-  const wantedIn = (all: readonly Combination[], wanted: Wanted | 'cheap') => {
+  const wantedOf = (strength: number, wanted: Wanted | 'cheap') => {
     const levels = levelsWanted(factors, wanted, options);
-    return all.filter(({ row }) => hasOnly(row, levels));
+    return space.combinations(strength).filter(({ row }) => hasOnly(row, levels));
   };
   /** Begins to cover combinations of so many factors. */
   const begin = (strength: number, wanted: Wanted) => {
     const numbering = space.numbering(strength);
-    const all = space.combinations(strength);
-    const list = rotated(wanted === 'all' ? all : wantedIn(all, wanted), seed);
-    const left = { numbering, list, isLeft: new Uint8Array(numbering.size) };
-    for (const { code } of list) left.isLeft[code] = 1;
+    const some = wanted === 'all' ? space.combinations(strength) : wantedOf(strength, wanted);
+    const left = { numbering, list: rotated(some, seed), isLeft: new Uint8Array(numbering.size) };
+    for (const { code } of some) left.isLeft[code] = 1;
     open.set(strength, left);
     for (const row of rows.splice(0)) add(row);
     return left;
@@ -334,7 +333,7 @@ function createPart(space: Space, options: PartOptions) {
     progress: (): number => {
       if (progress.rows !== rows.length) {
         const { isLeft } = open.get(1) ?? begin(1, 'all');
-        cheap ??= wantedIn(space.combinations(1), 'cheap');
+        cheap ??= wantedOf(1, 'cheap');
         const missing = cheap.filter(({ code }) => isLeft[code] === 1).length;
         progress = { rows: rows.length, share: 1 - missing / cheap.length };
       }
