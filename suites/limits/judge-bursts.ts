@@ -188,10 +188,11 @@ function decide(seen: readonly Seen[], limit: RateLimit): LimitJudgement {
   const paused = inTime.filter(({ isPaused }) => isPaused);
   const atLimit = paused.filter(({ first }) => first.length <= limit.most);
   const counted = !hasPauses ? inTime : atLimit.length > 0 ? atLimit : paused;
-  if ([inTime, counted].some((some) => isKept(some, limit))) return { kind: 'kept' };
   const broken = breakOf(counted, limit);
-  if (broken !== undefined)
-    return !hasPauses && mayCountLate(counted, limit) ? again(true) : { kind: 'broken', finding: broken };
+  if (broken !== undefined && !hasPauses)
+    return mayCountLate(counted, limit) ? again(true) : { kind: 'broken', finding: broken };
+  if ([...new Set([inTime, counted])].some((some) => isKept(some, limit))) return { kind: 'kept' };
+  if (broken !== undefined) return { kind: 'broken', finding: broken };
   // Without more passes, most bursts must fit after an exact and certain one, otherwise all.
   const isEnough = count(seen, kinds.fit) > (kind === 'fits' ? count(seen, ['fewer']) : seen.length - 1);
   return count(counted, kinds.more) === 0 && isEnough ? { kind: 'kept' } : again();
@@ -212,8 +213,8 @@ function isKept(some: readonly Seen[], limit: RateLimit): boolean {
 /** The burst that shows that no limiter with this limit let so many pass. */
 function breakOf(some: readonly Seen[], limit: RateLimit): Seen | undefined {
   const more = some.filter((one) => count([one], kinds.more) > 0);
-  const isBroken = more.length > 1 && !isExplained(some, limit, false);
-  return more.find(({ kind }) => kind === 'far more') ?? (isBroken ? more.at(-1) : undefined);
+  const isBroken = () => more.length > 1 && !isExplained(some, limit, false);
+  return more.find(({ kind }) => kind === 'far more') ?? (isBroken() ? more.at(-1) : undefined);
 }
 
 /** Whether a limiter that counts late may have let more pass in each window. */

@@ -33,14 +33,16 @@ type Refill = (after: number, until: number) => number;
 /** Whether a bucket, full at the start, may have let the passes through. It gets a part back at each tick. */
 function mayPass({ passes }: Observed, most: number, part: number, tick: number, intervalMs: number) {
   let [level, nth] = [most, 0];
-  const waiting: Span[] = [];
+  let waiting: readonly Span[] = [];
   for (let next = tick; nth < passes.length || waiting.length > 0; next += intervalMs) {
-    while (nth < passes.length && passes[nth]!.from < next) waiting.push(passes[nth++]!);
-    const passed = Math.min(waiting.length, Math.floor(level));
+    const from = nth;
+    while (nth < passes.length && passes[nth]!.from < next) nth++;
+    const asked = waiting.length + nth - from;
+    const passed = Math.min(asked, Math.floor(level));
+    const all = passed === asked ? [] : [...waiting, ...passes.slice(from, nth)];
+    if (all.filter(({ to }) => to < next).length > passed) return false;
     // Those that can wait for the next tick come last.
-    if (passed < waiting.length) waiting.sort((a, b) => a.to - b.to);
-    waiting.splice(0, passed);
-    if (waiting.length > 0 && waiting[0]!.to < next) return false;
+    waiting = all.toSorted((a, b) => a.to - b.to).slice(passed);
     level = Math.min(most, level - passed + part);
   }
   return true;
@@ -93,22 +95,31 @@ const PHASES = 200;
 
 /** Windows that count a part of the one before. */
 function weightedWindows({ most, windowMs }: RateLimit): Model {
-  const weight = (instants: readonly number[], now: number, phase: number) => {
-    const start = phase + Math.floor((now - phase) / windowMs) * windowMs;
-    const part = 1 - (now - start) / windowMs;
-    return instants.reduce((sum, at) => sum + (at >= start ? 1 : at >= start - windowMs ? part : 0), 0);
+  const windowAt = (at: number, phase: number) => Math.floor((at - phase) / windowMs);
+  /** What counts at a time, of so many requests by window. */
+  const weight = (counts: ReadonlyMap<number, number>, now: number, phase: number) => {
+    const nth = windowAt(now, phase);
+    const into = (now - phase) / windowMs - nth;
+    return (counts.get(nth) ?? 0) + (1 - into) * (counts.get(nth - 1) ?? 0);
   };
+  const add = (counts: Map<number, number>, nth: number) => counts.set(nth, (counts.get(nth) ?? 0) + 1);
   return {
     mayRefuseLonger: false,
     phases: () => Array.from({ length: PHASES }, (_, nth) => (nth * windowMs) / PHASES),
     mayPass: ({ passes }, phase) => {
-      const starts = passes.map(({ from }) => from);
-      return passes.every(({ to }, nth) => nth < most || weight(starts.slice(0, nth + 1), to, phase) <= most);
+      const counts = new Map<number, number>();
+      return passes.every(({ from, to }, nth) => {
+        add(counts, windowAt(from, phase));
+        return nth < most || weight(counts, to, phase) <= most;
+      });
     },
     mayRefuse: ({ counted, refusals }, phase) =>
-      refusals.every(({ from, to }) => {
-        const before = counted.flatMap((other) => (other.from <= to ? other.to : []));
-        return weight(before, from, phase) + 1.5 >= most;
+      refusals.every((refusal) => {
+        const counts = new Map<number, number>();
+        // The later requests are counted, the more count now.
+        for (const { from, to } of counted)
+          if (from <= refusal.to) add(counts, windowAt(Math.min(to, refusal.from), phase));
+        return weight(counts, refusal.from, phase) + 1.5 >= most;
       }),
   };
 }
@@ -133,12 +144,10 @@ export function isExplained(bursts: readonly Burst[], limit: RateLimit, isStrict
   const all = bursts.map(observe);
   const ends = all.flatMap(({ passes, refusals }) => [...passes, ...refusals].map(({ to }) => to));
   return modelsOf(limit).some((model) =>
-    [...model.phases(ends)].some((phase) =>
-      all.every(
-        (seen) =>
-          model.mayPass(seen, phase) &&
-          ((model.mayRefuseLonger && !isStrict) || model.mayRefuse(seen, phase)),
-      ),
+    [...model.phases(ends)].some(
+      (phase) =>
+        all.every((seen) => model.mayPass(seen, phase)) &&
+        ((model.mayRefuseLonger && !isStrict) || all.every((seen) => model.mayRefuse(seen, phase))),
     ),
   );
 }
