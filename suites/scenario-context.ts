@@ -55,8 +55,6 @@ export interface Context {
   readonly longestWindowMs: (endpoint: Endpoint) => number;
   /** Whether the target showed that it does not have the stated limit. */
   readonly isContradicted: (endpoint: Endpoint) => boolean;
-  /** Waits until the limiter of an endpoint has no counted requests of the key under test. */
-  readonly waitForReset: (endpoint: Endpoint) => Promise<void>;
   /** Under a limit with a long window, waits until the lookups of an endpoint are sent: they come first. */
   readonly afterLookups: (endpoint: Endpoint) => Promise<void>;
   /** Calls `make` once per run, for requirements that share requests. */

@@ -20,7 +20,7 @@ export interface ContextOptions extends Pick<
   readonly alone: Context['alone'];
   readonly sender: Pick<
     Sender,
-    'send' | 'sendOnce' | 'waitForQuiet' | 'waitForReset' | 'longestWindowMs' | 'isContradicted' | 'keyWorks'
+    'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'isContradicted' | 'keyWorks'
   >;
   readonly onWait: (waiting: Waiting) => void;
   /** Ends when the lookups of an endpoint are sent; undefined before the first of them. */
@@ -45,7 +45,6 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       waitForQuiet: sender.waitForQuiet,
       longestWindowMs: (endpoint) => read('longestWindowMs', sender.longestWindowMs(endpoint)),
       isContradicted: (endpoint) => read('isContradicted', sender.isContradicted(endpoint)),
-      waitForReset: sender.waitForReset,
       afterLookups: async (endpoint) => {
         if (sender.longestWindowMs(endpoint) > SHORT_WAIT_MS) await options.lookupsOf(endpoint);
       },

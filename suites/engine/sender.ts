@@ -18,7 +18,6 @@ import {
   recordReply,
   turnOf,
   waitForQuiet,
-  waitForReset,
   type Waiter,
 } from '../limits/waiter.ts';
 import type { RunOptions } from './run-options.ts';
@@ -86,12 +85,6 @@ export function createSender(setup: SenderOptions) {
     waitForQuiet: (endpoint: Endpoint, ms: number) => waitForQuiet(waiter, endpoint, ms),
     longestWindowMs: (endpoint: Endpoint) => longestWindowMs(waiter, endpoint),
     isContradicted: (endpoint: Endpoint) => isContradicted(waiter, endpoint),
-    waitForReset: async (endpoint: Endpoint): Promise<void> => {
-      const [key] = known.callerKeys;
-      if (key === undefined) return;
-      await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
-      await waitForReset(waiter, endpoint);
-    },
     rateLimited: () => sending.rateLimited,
     /** Whether the key under test was ever accepted; undefined before it was used. */
     keyWorks: () => sending.keyWorks,

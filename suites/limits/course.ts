@@ -22,7 +22,7 @@ export interface Setup {
   readonly scenarios: ReturnType<typeof schedule>;
   /** When a deposit is executed, and when a key is revoked, relative to lookups. */
   readonly changes: {
-    readonly execution?: 'before' | 'beside' | 'after';
+    readonly execution?: 'beside' | 'after';
     readonly revocation?: 'after' | 'last';
   };
   readonly graceMs: number;
@@ -81,10 +81,9 @@ export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Cou
   const { execution, revocation } = setup.changes;
   const { startedAt, now } = soFar ?? { startedAt: 0, now: 0 };
   const deadline = startedAt + maxDurationMs;
-  const beforeMs = execution === 'before' ? graceMs : 0;
   const reserve = reserveOf(scenarios.limiters.length > 0, setup.maxRequests, maxDurationMs);
   const until = deadline - reserve.ms;
-  const target = newTarget(setup, keys, setup.maxRequests - reserve.requests, now + beforeMs);
+  const target = newTarget(setup, keys, setup.maxRequests - reserve.requests, now);
   const reached: Course['reached'][number][] = [];
   const stage = (nth: number, longestWaitMs: number) => {
     const itemsFor = ({ endpoint, isCut }: Walk) => (isCut ? [] : lookupItems(setup, endpoint, nth, keys));
@@ -129,7 +128,7 @@ export function courseOf(setup: Setup, maxDurationMs: number, keys: number): Cou
     reached,
     notCompared,
     isOutOfRequests: target.isOut,
-    changesMs: beforeMs + besideMs + afterMs + lastMs,
+    changesMs: besideMs + afterMs + lastMs,
   };
 }
 

@@ -4,11 +4,11 @@ import type { Need, Other, Plan } from '../../schemas/plan.ts';
 import { createCoverage } from '../engine/order.ts';
 import { createLookups, type Lookup } from '../engine/lookups.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { isSoonExecuted, schedule } from '../engine/schedule.ts';
+import { schedule } from '../engine/schedule.ts';
 import { withSpare } from '../model/entities.ts';
 import { isLookupRow, type Requirement } from '../requirement.ts';
 import { courseOf, STAGES, type Course, type Setup } from './course.ts';
-import { SHORT_WAIT_MS, statedLimits, type RateLimit } from './limit.ts';
+import { statedLimits, type RateLimit } from './limit.ts';
 import type { SoFar } from './so-far.ts';
 
 export type PlanOptions = Pick<
@@ -129,9 +129,7 @@ function setupOf(
     }
   }
   const scenarios = schedule(asked.filter((one) => soFar?.isDone(one) !== true));
-  const isScarce = endpointNames.some((name) => (limits[name]?.windowMs ?? 0) > SHORT_WAIT_MS);
-  const isEarly = stateHook === undefined && maxRequests === Infinity && isScarce && isSoonExecuted(known);
-  const changes = changesOf(known, scenarios, stateHook !== undefined, isEarly);
+  const changes = changesOf(known, scenarios, stateHook !== undefined);
   const bounds = { cases: most, graceMs, rate, maxRequests };
   return {
     limits,
@@ -149,7 +147,6 @@ function changesOf(
   known: PlanOptions['known'],
   { becoming, alone }: Setup['scenarios'],
   hasHook: boolean,
-  isEarly: boolean,
 ): Setup['changes'] {
   const { pending, spare, callerKeys, otherKeys } = known;
   const executes = becoming.length > 0 && (known.becoming.length > 0 || (hasHook && pending.length > 0));
@@ -157,8 +154,7 @@ function changesOf(
   const hasOneKey = callerKeys.length + otherKeys.length < 2;
   return {
     ...(executes && {
-      execution:
-        isEarly || pending.length === 0 ? 'before' : !hasHook || spare !== undefined ? 'beside' : 'after',
+      execution: pending.length === 0 || !hasHook || spare !== undefined ? 'beside' : 'after',
     }),
     ...(revokes && { revocation: hasOneKey ? 'last' : 'after' }),
   };

@@ -21,7 +21,6 @@ import {
   tellLimits,
   turnOf,
   untilReply,
-  waitForReset,
   type Wait,
 } from './waiter.ts';
 
@@ -78,14 +77,6 @@ function waiterOf(
     /** The key that may send first. */
     firstOf: (...keys: readonly string[]) =>
       firstKey(waiter.limits, { endpoint: 'deposit-check', cost: 1 }, keys, hand.clock.now()),
-    /** Waits for the reset of the endpoint. The returned function says whether it is done `ms` later. */
-    settle: () => {
-      const settling = track(waitForReset(waiter, 'deposit-check'));
-      return async (ms: number) => {
-        await hand.advance(ms);
-        return settling.isDone;
-      };
-    },
     /** Asks for several requests. The returned function says how many are admitted `ms` later. */
     ask: (count = 1, key = 'k', { cost = 1, endpoint = 'deposit-check' }: Asking = {}) => {
       const asked = Array.from({ length: count }, () => track(admitTo(waiter, askedOf(key, cost, endpoint))));
@@ -543,28 +534,6 @@ describe('an interruption', () => {
   });
 });
 
-describe('the reset', () => {
-  test('comes one window after the last reply of the endpoint, counted or not', async () => {
-    const { hand, admit, note, settle } = waiterOf(limitsOf(5, 1));
-    for (const [at, key, cost] of [
-      [0, 'k', 1],
-      [300, '', 0],
-    ] as const) {
-      await hand.advance(at);
-      await admit(key, cost);
-      note(ok(at), key, cost);
-    }
-    const isDone = settle();
-    assert.deepEqual([await isDone(1000), await isDone(50)], [false, true]);
-  });
-  test('needs no wait for no requests, for another endpoint, or beyond the deadline', async () => {
-    const { waiter, note, settle } = waiterOf(limitsOf(5, 1), { deadline: 100 });
-    note(ok(0));
-    await waitForReset(waiter, 'user-status');
-    assert.equal(await settle()(100), true);
-  });
-});
-
 describe('a limit that is not stated', () => {
   /** Sends counted requests, gets a 429, and passes again after some ms. */
   const meetLimit = async (
@@ -611,12 +580,6 @@ describe('a limit that is not stated', () => {
     assert.deepEqual(limit, { requests: 2, windowSeconds: 9, source: 'learned' });
     assert.ok(isContradicted(one.waiter, 'deposit-check') && !isContradicted(one.waiter, 'user-status'));
     assert.equal(longestWindowMs(one.waiter, 'deposit-check'), 9000);
-  });
-  test('has a reset too', async () => {
-    const one = waiterOf();
-    await meetLimit(one, { passes: 4, wait: 3000 });
-    const isDone = one.settle();
-    assert.deepEqual([await isDone(3000), await isDone(100)], [false, true]);
   });
 });
 

@@ -222,13 +222,6 @@ export function recordReply(
 /** Allows another try for a key that was given up. */
 export const allowRetry = (waiter: Waiter, asked: Asked): void => note(waiter, { ...asked, kind: 'retry' });
 
-/** Waits until all requests to an endpoint have left the window. */
-export async function waitForReset(waiter: Waiter, endpoint: Endpoint): Promise<void> {
-  const windowMs = limitOf(waiter.limits.endpoints[endpoint])?.windowMs ?? 0;
-  const until = (waiter.lastAnswers.get(endpoint) ?? -Infinity) + windowMs + MARGIN_MS;
-  if (until < waiter.options.deadline) await sleep(waiter, { endpoint, until, why: REST });
-}
-
 /** Waits until the run got no reply for `ms`. */
 export async function waitForQuiet(waiter: Waiter, endpoint: Endpoint, ms: number): Promise<void> {
   const { clock, signal, deadline } = waiter.options;

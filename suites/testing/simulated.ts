@@ -207,7 +207,6 @@ export function limitedContext(make: () => Limiter, simulation: Simulation = {})
       waitForQuiet: (_endpoint, ms) => wait(ms),
       longestWindowMs: () => windowMs,
       isContradicted: () => isContradicted,
-      waitForReset: () => wait(windowMs + 20),
       keyWorks: () => true,
     },
     clock,

@@ -199,7 +199,6 @@ function createRecordedContexts(
           }
         : {}),
       waitForQuiet: () => Promise.resolve(),
-      waitForReset: () => Promise.resolve(),
       wait: () => Promise.resolve(),
       alone: (work) => work(),
       now: () => Number(next('now').value ?? 0),
