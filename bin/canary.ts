@@ -4,7 +4,6 @@ import { faults } from '../mock/faults.ts';
 import { createService, type Service } from '../mock/handler.ts';
 import { applyProviderState } from '../mock/provider-state.ts';
 import { createWorld, type World } from '../mock/world.ts';
-import { defined } from '../schemas/defined.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue, decodeBody, run, virtualClock } from '../suites/index.ts';
 import type { Client, Requirement, RunOptions } from '../suites/index.ts';
@@ -96,17 +95,7 @@ export interface MockRunOptions extends Pick<
  */
 export function verifyMock(
   behaviour: Behaviour,
-  {
-    requirements = catalogue,
-    hasStateHook = true,
-    isBrief,
-    isEnough,
-    network,
-    onEvent,
-    onPlan,
-    onWait,
-    ...options
-  }: MockRunOptions,
+  { requirements = catalogue, hasStateHook = true, network, ...options }: MockRunOptions,
   served: Fixture = options.fixture,
 ): Promise<RunRecord> {
   const clock = virtualClock(Date.UTC(2026, 0, 1));
@@ -115,6 +104,7 @@ export function verifyMock(
     change: async (action, state, params) => applyProviderState(world, { state, params, action }),
   };
   return run({
+    ...options,
     ...runOptions({ maxDurationMs: Number.POSITIVE_INFINITY, ...options }),
     requirements,
     selection: { whole: true, skip: [] },
@@ -126,14 +116,7 @@ export function verifyMock(
       const client = directClient(createService(behaviour), world, clock.now);
       return network?.(client, clock) ?? client;
     },
-    ...defined({
-      stateHook: hasStateHook ? stateHook : undefined,
-      isBrief,
-      isEnough,
-      onEvent,
-      onPlan,
-      onWait,
-    }),
+    ...(hasStateHook && { stateHook }),
   });
 }
 
