@@ -78,6 +78,7 @@ export interface MockRunOptions extends Pick<
   readonly rate?: number;
   /** Maximum duration by the virtual clock; unlimited by default. */
   readonly maxDurationMs?: number;
+  readonly maxRequests?: number;
   /** The whole catalogue by default. */
   readonly requirements?: readonly Requirement[];
   readonly hasStateHook?: boolean;

@@ -40,6 +40,17 @@ test('generated faults are caught, with the conditions that they have', async ()
   assert.deepEqual(combinedGaps(runs), []);
 });
 
+test('a run of few requests tries other keys and crowds too', async () => {
+  const outcomes = async (change: (from: typeof reference) => typeof reference) => {
+    const options = { fixture, seed: 1, cases: 1500, maxRequests: 400, isBrief: true };
+    const { requirements } = await verifyMock(change(reference), options);
+    const some = ['auth/user-status/no-way-around', 'robustness/service/concurrency'];
+    return some.map((id) => requirements.find((one) => one.id === id)?.outcome);
+  };
+  assert.deepEqual(await outcomes((from) => from), ['passed', 'passed']);
+  assert.equal((await outcomes(faults['forwarded-host-unscoped']!.change))[0], 'failed');
+});
+
 const row = (
   kind: FaultRun['kind'],
   failed: readonly string[],

@@ -68,8 +68,11 @@ async function replay(state: RunState): Promise<void> {
 /** Pairs of each endpoint after which the scenario about concurrency joins. */
 const PAIRS_BEFORE_CROWD = 40;
 
-/** Requests that the lookups of an endpoint leave for its required scenarios, and for half of that about concurrency. */
-const HELD = 55;
+/** With fewer requests left, lookups show more than the required scenarios of an endpoint. */
+const FEW_LEFT = 110;
+
+/** Requests that the lookups of an endpoint leave for half of the scenario about concurrency. */
+const HELD = 25;
 
 /** Each endpoint sends its lookups by itself: one may wait for its limiter while the other goes on. */
 async function walkBoth(state: RunState): Promise<void> {
@@ -156,9 +159,8 @@ async function walk(
   await send('every level', 'level');
   if (isScarce(state)) await sendRequired();
   await onLevels();
-  // A run of few requests sends its lookups first, and leaves enough for the scenarios.
-  if (options.maxRequests === Infinity) await sendRequired();
-  const held = options.maxRequests - budget.spent() < 2 * HELD ? 0 : HELD;
+  const held = options.maxRequests - budget.spent() < FEW_LEFT ? 0 : HELD;
+  if (held > 0) await sendRequired();
   budget.hold(held);
   const ranks = ['pair', 'example'] as const;
   await timed(state, 'pairs and examples', () => sendLookups(state, { ...what, ranks, onSent }), endpoint);
