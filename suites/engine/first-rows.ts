@@ -80,6 +80,17 @@ export function rowsOfLevels(
     const others = fields.flatMap((level) => completed(endpoint, { fields: level }, known) ?? []);
     return [...joined, ...others];
   };
+  /** Adds levels that differ by seed, so that short runs together cover more pairs. A refused encoding would hide them. */
+  const withOthers = (row: Levels, nth: number): Levels => {
+    let found = row;
+    for (const { name, names, isCostly } of list.filter(isPacked)) {
+      const level = names[(Math.abs(seed) + nth) % names.length]!;
+      const isFree = row[name] === names[0] && isCostly !== true && level !== 'percent-encoded';
+      if (isFree && isFeasible(endpoint, { ...found, [name]: level }, known))
+        found = { ...found, [name]: level };
+    }
+    return row['id spelling'] === 'percent-encoded' ? row : found;
+  };
   const open = packed(endpoint, known, left);
   // The fixture has no own data for some levels.
   const rest = list.filter(isPacked).flatMap((one) =>
@@ -87,12 +98,23 @@ export function rowsOfLevels(
       .filter((level) => !open.some((row) => row[one.name] === level))
       .flatMap((level) => completed(endpoint, { [one.name]: level }, known) ?? []),
   );
+  const malformed = alone(gates.filter((one) => !keys.includes(one)));
   return oneOfEach([
-    withFields([...open, ...rest, ...alone(isOneOf('situation', 'query'))]),
-    alone(gates.filter((one) => !keys.includes(one))),
+    withFields([
+      ...[...open, ...rest, ...alone(isOneOf('situation'))].map(withOthers),
+      ...alone(isOneOf('query')),
+    ]),
+    // What only a recommendation judges comes later.
+    [true, false].flatMap((is) => malformed.filter((row) => isRequired(endpoint, row) === is)),
     alone(keys),
   ]);
 }
+
+/** Whether a required requirement judges each answer to a lookup. */
+const isRequired = (endpoint: Endpoint, row: Levels) =>
+  table
+    .coverOf(factsOfLevels(endpoint, row))
+    .rows.some(({ level, kind }) => level === 'required' && kind !== 'repetition');
 
 const apart = new Set<FactorName>(['situation', 'query', 'fields']);
 
