@@ -50,12 +50,10 @@ function crowd(known: Known, size: number, depositsAtMost: number): readonly Req
   // Another partner's key does not see our users: a limiter may count that.
   const isOwn = ({ credential }: Request) => credential.as !== 'key' || credential.key !== otherKeys[0];
   // A stated limit counts failed lookups of users.
-  const limit = statedLimit('user-status', known);
-  const isFree = limit === undefined;
-  const isScarce = (limit?.windowMs ?? 0) > SHORT_WAIT_MS;
+  const isFree = statedLimit('user-status', known) === undefined;
   const few = [
     ...deposits.slice(0, depositsAtMost),
-    ...users.slice(0, callers.length).filter((one) => !isScarce || isOwn(one)),
+    ...users.slice(0, callers.length),
     ...(isFree ? [lookupOf('user-status', unknown, callers[0])] : []),
     // Another partner's key, or another deposit, shows a second answer too.
     ...(depositsAtMost > MIN_DEPOSITS ? [lookupOf('deposit-check', unknown, callers[0])] : []),
