@@ -6,6 +6,7 @@ import type { Exchange } from '../mock/exchange.ts';
 import { faults } from '../mock/faults.ts';
 import { crash } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
+import type { Need, Plan } from '../schemas/plan.ts';
 import { catalogue, suiteOf } from '../suites/index.ts';
 import { canary, ENOUGH_CASES, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
@@ -49,6 +50,23 @@ test('a run of few requests tries other keys and crowds too', async () => {
   };
   assert.deepEqual(await outcomes((from) => from), ['passed', 'passed']);
   assert.equal((await outcomes(faults['forwarded-host-unscoped']!.change))[0], 'failed');
+});
+
+test('as many requests as a plan calls enough are enough', async () => {
+  const options = { fixture, seed: 3, cases: 1500, isBrief: true, hasStateHook: false };
+  let needs: readonly Need[] = [];
+  const onPlan = (plan: Plan) => void (needs = plan.needs);
+  await verifyMock(reference, { ...options, maxRequests: 100, onPlan });
+  assert.deepEqual(
+    needs.map(({ reaches }) => reaches),
+    ['strength 1', 'strength 2', 'everything'],
+  );
+  for (const { reaches, requests } of needs) {
+    const { strength, requirements } = await verifyMock(reference, { ...options, maxRequests: requests });
+    assert.equal(strength, reaches === 'strength 1' ? 1 : 2, `${requests}`);
+    const isOpen = requirements.some((one) => 'reason' in one && one.reason === 'budget');
+    assert.equal(isOpen, reaches !== 'everything', `${requests}`);
+  }
 });
 
 const row = (

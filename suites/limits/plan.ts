@@ -176,14 +176,23 @@ const othersOf = (setup: Setup, own: number): readonly Other[] =>
     }),
   );
 
+/** A plan may be so many times too low: a bound must be enough. */
+const MARGIN = 1.2;
+
+const enough = (requests: number) => Math.ceil((MARGIN * requests) / 50) * 50;
+
 /** What each higher strength needs, and everything. Some time is left for the limits. */
 function needsOf(strength: number, { reached, durationMs, requests }: Course): Plan['needs'] {
   const strengths = reached.map((one, nth): Need => ({
     reaches: `strength ${(nth + 1) as 1 | 2}`,
     durationMs: Math.min(roundedUp(one.atMs + Math.min(15_000, one.atMs / 10)), roundedUp(durationMs)),
-    requests: Math.ceil((one.requests + 10) / 50) * 50,
+    requests: enough(one.requests),
   }));
-  const everything: Need = { reaches: 'everything', durationMs: roundedUp(durationMs), requests };
+  const everything: Need = {
+    reaches: 'everything',
+    durationMs: roundedUp(durationMs),
+    requests: enough(requests),
+  };
   return [...strengths.slice(strength), everything];
 }
 
