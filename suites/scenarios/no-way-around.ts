@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { summary, type Answer } from '../answer.ts';
+import { summary, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { sameAnswer } from '../expectations.ts';
 import { formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
@@ -68,11 +68,7 @@ export const judgeWaysAround =
     let cases = 0;
     for (const step of steps) {
       const tried = await step();
-      const last = tried.end?.reply;
-      // What was tried held. A bound of the run takes strength from it, not the verdict.
-      const isCut = cases > 0 && last?.kind === 'trouble' && last.code === 'budget';
       cases += tried.cases;
-      if (isCut) break;
       if (tried.end !== undefined) return { ...tried.end, cases };
     }
     return cases > 0
@@ -101,12 +97,26 @@ export function judgeForm(known: Known, request: Request, answer: Answer): Verdi
   return failed('data', 'no data of the partner without its key', summary(answer));
 }
 
+/** Whether a bound of the run left no request: what follows is not tried. */
+const isCut = (reply: Reply | undefined): reply is Trouble & { readonly code: 'budget' } =>
+  reply?.kind === 'trouble' && reply.code === 'budget';
+
+const cutAt = (request: Request, reply: Trouble, cases: number): Tried => ({
+  cases,
+  end: { finding: inconclusive(reply.code, reply.words), request, reply },
+});
+
 /** Sends the forms with a credential that may not see the data. */
 async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
   const { context, known, plain, reached } = tries;
   const isOther = credential.as === 'key' && known.otherKeys.includes(credential.key);
   const asked = { ...plain, credential };
   const [first] = await context.send(asked);
+  if (first?.kind === 'trouble' && first.code === 'budget')
+    return {
+      cases: 0,
+      end: { finding: inconclusive(first.code, first.words), request: asked, reply: first },
+    };
   // Other requirements are about the plain request.
   if (first?.kind !== 'answer' || showsData(first, plain, known)) return { cases: 0 };
   const unknown = lookupOf(plain.endpoint, unknownId(known));
@@ -127,8 +137,7 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
       const [request, form] = [requests[nth]!, some[nth]!];
       if (reply.kind === 'trouble') {
         if (reply.code === 'timeout') timeouts++;
-        else if (reply.code !== 'network')
-          return { cases, end: { finding: inconclusive(reply.code, reply.words), request, reply } };
+        else if (reply.code !== 'network') return cutAt(request, reply, cases);
         continue;
       }
       cases++;
@@ -211,6 +220,7 @@ async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): 
   for (const [name, claim] of Object.entries(claims).slice(0, isLong ? 1 : undefined)) {
     const request = { ...asked, ...claim };
     const [reply] = await context.send(request);
+    if (isCut(reply)) return cutAt(request, reply, cases);
     if (reply?.kind === 'trouble' && reply.code === 'timeout') break;
     if (reply?.kind !== 'answer') continue;
     cases++;
@@ -240,6 +250,7 @@ async function tryOtherBytes({ context, known, plain }: Tries): Promise<Tried> {
   let cases = 0;
   for (const [at, token] of withAdded(key, otherByte).entries()) {
     const { request, reply, shows } = await sendWith(token);
+    if (isCut(reply)) return cutAt(request, reply, cases);
     if (reply?.kind !== 'answer') continue;
     cases++;
     if (!shows || (await sendWith(withAdded(key, 'x')[at]!)).shows) continue;
