@@ -112,11 +112,7 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
   const isOther = credential.as === 'key' && known.otherKeys.includes(credential.key);
   const asked = { ...plain, credential };
   const [first] = await context.send(asked);
-  if (first?.kind === 'trouble' && first.code === 'budget')
-    return {
-      cases: 0,
-      end: { finding: inconclusive(first.code, first.words), request: asked, reply: first },
-    };
+  if (isCut(first)) return cutAt(asked, first, 0);
   // Other requirements are about the plain request.
   if (first?.kind !== 'answer' || showsData(first, plain, known)) return { cases: 0 };
   const unknown = lookupOf(plain.endpoint, unknownId(known));
