@@ -10,7 +10,6 @@ import { judge } from './judge.ts';
 import { mock } from './mock.ts';
 import { report } from './report.ts';
 import { requirements } from './requirements.ts';
-import { selfTest } from './self-test.ts';
 import { sweep } from './sweep.ts';
 import { verify } from './verify.ts';
 
@@ -28,6 +27,5 @@ export const commands: readonly (Command | Family)[] = [
   report,
   diff,
   healthcheck,
-  selfTest,
   completion,
 ];

@@ -176,7 +176,6 @@ const parts: Readonly<Record<string, Rows>> = {
     '`verify mock`': () => `${command} verify mock --seed 1`,
     '`verify mock --max-requests 50`': () => `${command} verify mock --seed 1 --max-requests 50`,
   }),
-  'self-test': processorRows({ '`self-test`': () => `${command} self-test` }),
   request: Object.fromEntries(
     (
       [
@@ -271,8 +270,7 @@ const { values } = parseArgs({
   options: { part: { type: 'string', multiple: true }, rounds: { type: 'string', default: '5' } },
 });
 try {
-  for (const name of values.part ??
-    Object.keys(parts).filter((part) => !['limits', 'soak', 'self-test'].includes(part))) {
+  for (const name of values.part ?? Object.keys(parts).filter((part) => !['limits', 'soak'].includes(part))) {
     if (!Object.hasOwn(parts, name)) throw new Error(`--part is one of ${Object.keys(parts).join(', ')}`);
     process.stdout.write(`## ${name}\n\n${await measureTable(name, Number(values.rounds))}\n`);
   }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
-import type { Exchange } from '../mock/exchange.ts';
-import { faults } from '../mock/faults.ts';
-import { crash } from '../mock/faults/edits.ts';
-import { variants } from '../mock/variants.ts';
-import type { Need, Plan } from '../schemas/plan.ts';
-import { catalogue, suiteOf } from '../suites/index.ts';
-import { canary, ENOUGH_CASES, verifyMock } from './canary.ts';
-import { loadFixture } from './fixture-file.ts';
-import { sampleFailure } from '../reports/testing/records.ts';
+import { reference } from '../../../mock/behaviour.ts';
+import type { Exchange } from '../../../mock/exchange.ts';
+import { faults } from '../../../mock/faults.ts';
+import { crash } from '../../../mock/faults/edits.ts';
+import { variants } from '../../../mock/variants.ts';
+import type { Need, Plan } from '../../../schemas/plan.ts';
+import { catalogue, suiteOf } from '../../../suites/index.ts';
+import { canary, ENOUGH_CASES, verifyMock } from '../../canary.ts';
+import { loadFixture } from '../../fixture-file.ts';
+import { sampleFailure } from '../../../reports/testing/records.ts';
 import {
   gaps,
   combinedGaps,
@@ -20,7 +20,7 @@ import {
   namesOnly,
   type FaultRun,
   type CombinedRun,
-} from './self-test.ts';
+} from './matrix.ts';
 
 const fixture = await loadFixture(undefined, {});
 
@@ -30,13 +30,13 @@ const [PART, PARTS] = [Number(process.env['PART'] ?? randomInt(16)), 16];
 test(`each fault of a part fails exactly what it breaks, and each variant passes (PART=${PART})`, async () => {
   assert.ok(Object.keys(faults).length >= 100);
   assert.ok(Object.keys(variants).length >= 25);
-  const kills = await faultRuns({ fixture, seed: 1, from: PART, step: PARTS, combined: 0 });
+  const kills = await faultRuns({ fixture, seed: 1, from: PART, step: PARTS });
   assert.ok(kills.length > 25);
   assert.deepEqual(gaps(kills, []), []);
 });
 
 test('generated faults are caught, with the conditions that they have', async () => {
-  const runs = await combinedRuns({ fixture, seed: 2, from: 0, step: 1, combined: 1 });
+  const runs = await combinedRuns({ fixture, seed: 2, from: 0, step: 1 }, 1);
   assert.equal(runs.length, 4);
   assert.deepEqual(combinedGaps(runs), []);
 });

@@ -1,10 +1,10 @@
-import { reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
-import { combinedFaults, type Extra } from '../mock/faults/combined.ts';
-import { variants } from '../mock/variants.ts';
-import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
-import { catalogue, isAbout, isLookupRow, type RunOptions } from '../suites/index.ts';
-import { ENOUGH_CASES, failedIds, limits, verifyMock } from './canary.ts';
+import { reference } from '../../../mock/behaviour.ts';
+import { faults } from '../../../mock/faults.ts';
+import { combinedFaults, type Extra } from '../../../mock/faults/combined.ts';
+import { variants } from '../../../mock/variants.ts';
+import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
+import { catalogue, isAbout, isLookupRow, type RunOptions } from '../../../suites/index.ts';
+import { ENOUGH_CASES, failedIds, limits, verifyMock } from '../../canary.ts';
 
 /** Result of a run against a mock with one fault or variant. */
 export interface FaultRun {
@@ -32,14 +32,12 @@ export interface CombinedRun {
   readonly isExact: boolean;
 }
 
-/** A share of the work: every `step`th entry of the matrix, beginning with `from`. */
+/** A share of the work: every `step`th entry of a list, beginning with `from`. */
 interface Share {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly from: number;
   readonly step: number;
-  /** Number of generated faults of each kind. */
-  readonly combined: number;
 }
 
 /** Default number of lookups per endpoint. It decides how many triples are found. */
@@ -61,10 +59,10 @@ const generated = [
 
 /** What a fault can fail. Observing it costs requests and shows nothing here. */
 const judged = catalogue.filter(({ level }) => level !== 'observed');
-const judgedIds = judged.map(({ id }) => id);
+export const judgedIds: readonly string[] = judged.map(({ id }) => id);
 const requiredIds = new Set(judged.flatMap(({ id, level }) => (level === 'required' ? [id] : [])));
 
-const entries = [
+export const entries = [
   ...Object.entries(faults).map(([id, fault]) => ({ kind: 'fault' as const, id, ...fault })),
   ...Object.entries(variants).map(([id, one]) => ({ kind: 'variant' as const, id, fails: [], ...one })),
 ];
@@ -73,28 +71,14 @@ for (const { id, fails } of entries)
   for (const name of fails)
     if (!judgedIds.includes(name)) throw new Error(`the fault ${id} names an unknown requirement: ${name}`);
 
-/**
- * Runs the suites against every fault and every variant of the mock, and against generated faults.
- *
- * @param combined number of generated faults of each kind
- * @returns the matrix as text or JSON, and its gaps
- */
-export async function selfTest(fixture: Fixture, seed: number, json: boolean, combined: number) {
-  // Not in two threads: each would compile everything, which takes a fifth of the time.
-  const all: Share = { fixture, seed, from: 0, step: 1, combined };
-  const [kills, runs] = [await faultRuns(all), await combinedRuns(all)];
-  const found = [...gaps(kills, judgedIds), ...combinedGaps(runs)];
-  const text = json
-    ? `${JSON.stringify({ seed, gaps: found, kills, combined: runs }, undefined, 1)}\n`
-    : renderMatrix(kills, runs, judgedIds, found);
-  return { text, gaps: found };
-}
-
-/** Runs a share of the faults and variants. */
-export async function faultRuns({ fixture, seed, from, step }: Share): Promise<readonly FaultRun[]> {
+/** Runs the suites against a share of the faults and variants. */
+export async function faultRuns(
+  { fixture, seed, from, step }: Share,
+  some: readonly (typeof entries)[number][] = entries,
+): Promise<readonly FaultRun[]> {
   const kills: FaultRun[] = [];
   const limited = { ...fixture, limits };
-  for (const { kind, id, change, fails: expected } of entries.filter((_, nth) => nth % step === from)) {
+  for (const { kind, id, change, fails: expected } of some.filter((_, nth) => nth % step === from)) {
     const record = await verifyMock(change(reference), {
       fixture: limited,
       seed,
@@ -122,17 +106,18 @@ const isShownBy =
         failing.includes(one.id) === expected.includes(one.id),
     );
 
-/** Runs a share of the generated faults. */
-export async function combinedRuns({
-  fixture,
-  seed,
-  from,
-  step,
-  combined,
-}: Share): Promise<readonly CombinedRun[]> {
+/**
+ * Runs the suites against a share of the generated faults.
+ *
+ * @param count number of generated faults of each kind
+ */
+export async function combinedRuns(
+  { fixture, seed, from, step }: Share,
+  count: number,
+): Promise<readonly CombinedRun[]> {
   const runs: CombinedRun[] = [];
   for (const [conditions, extra] of generated) {
-    const some = combinedFaults(conditions, seed, extra).slice(0, combined);
+    const some = combinedFaults(conditions, seed, extra).slice(0, count);
     for (const fault of some.filter((_, nth) => nth % step === from)) {
       const { requirements } = await verifyMock(fault.change(reference), {
         fixture,
@@ -249,7 +234,8 @@ function combinedLine(runs: readonly CombinedRun[], conditions: 1 | 2, extra: Ex
   return `${caught} of ${some.length} generated faults with ${of} caught; ${exact} of them with exactly these conditions in the result, ${wrong} with a wrong one`;
 }
 
-function renderMatrix(
+/** Renders a row for each requirement, with the faults that it catches, and the gaps. */
+export function renderMatrix(
   kills: readonly FaultRun[],
   runs: readonly CombinedRun[],
   ids: readonly string[],
@@ -269,7 +255,9 @@ function renderMatrix(
     ...rows,
     '',
     `${caught} of ${faultRows.length} faults caught; ${variantCount} variants; ${ids.length} requirements`,
-    ...generated.map(([conditions, extra]) => combinedLine(runs, conditions, extra)),
+    ...(runs.length === 0 ? [] : generated).map(([conditions, extra]) =>
+      combinedLine(runs, conditions, extra),
+    ),
     ...(found.length === 0
       ? ['no gaps: every fault fails what it breaks, and every variant passes']
       : found.map((gap) => `gap: ${gap}`)),
