@@ -19,7 +19,7 @@ import {
   rightAnswersTo,
 } from '../suites/index.ts';
 import { isLookupRow } from '../suites/requirement.ts';
-import { ENOUGH_CASES, limits, verifyMock } from './canary.ts';
+import { ENOUGH_CASES, limits, verifyMock } from './testing/verify-mock.ts';
 import { loadFixture } from './fixture-file.ts';
 import { readAnswer, readRequest } from './answers/read-text.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';

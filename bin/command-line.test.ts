@@ -22,7 +22,7 @@ const broken = (part: string, replacement: string) =>
 
 testRefusals('', [
   ['verify nonsense', /nonsense: is not a URL; write it like/],
-  ['verify http://no-such-host.invalid --no-canary', /the name does not resolve/, 4],
+  ['verify http://no-such-host.invalid', /the name does not resolve/, 4],
   ['verify --cases 0', /--cases 0: needs a whole number from 1/],
   ['verify --min-strength 4', /--min-strength 4: needs a whole number from 0 to 3/],
   ['verify --seed', /--seed needs a value \(see --help\)/],
@@ -74,7 +74,7 @@ test('if the target refuses the keys of the built-in fixture, the run stops and 
     response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"Unauthorized"}');
   });
   const url = await serverFor(t, server);
-  const { code, error } = await runCli(['verify', url, '--no-canary']);
+  const { code, error } = await runCli(['verify', url]);
   assert.equal(code, 2);
   assert.match(error, /does not accept the keys of the built-in fixture; give --fixture/);
   assert.equal(requests, 2);
@@ -104,7 +104,7 @@ test('verify passes the mock, also with a base path', async () => {
 test('--replay sends the one input of a report', async () => {
   const behaviour = faults['any-letter-accepted']!.change(reference);
   await using mock = await startMock({ fixture: unlimited, behaviour });
-  const only = `verify ${mock.url} --only invalid-uuid/deposit-check/malformed --cases 100 --report json --fixture ${unlimitedFile} --no-canary`;
+  const only = `verify ${mock.url} --only invalid-uuid/deposit-check/malformed --cases 100 --report json --fixture ${unlimitedFile}`;
   const failed = async (...more: readonly string[]) => {
     const { code, output } = await runCli([...only.split(' '), ...more]);
     assert.equal(code, 1);
@@ -120,7 +120,7 @@ test('--replay sends the one input of a report', async () => {
 test('the curl command reads the key from its variable, so a copy sends the same request', async () => {
   const behaviour = faults['revoked-key-on-user-status']!.change(reference);
   await using mock = await startMock({ fixture: unlimited, behaviour });
-  const line = `verify ${mock.url} --only auth/user-status/revoked --cases 100 --fixture ${unlimitedFile} --no-canary`;
+  const line = `verify ${mock.url} --only auth/user-status/revoked --cases 100 --fixture ${unlimitedFile}`;
   const env = { OLD_KEY: 'northwind-revoked-key', IB_API_KEY: 'northwind-key' };
   const { output } = await runCli(line, { env });
   assert.match(output, /-H "Authorization: Bearer \$OLD_KEY"/);
@@ -151,7 +151,7 @@ test('--plan prints the plan and sends nothing', async (t) => {
 });
 
 test('every format says that a run was narrowed, and that it verified the mock', async () => {
-  const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --no-canary --report';
+  const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --report';
   const narrowed = /narrowed by --suite or --only/;
   const isMock = /the\s+built-in\s+mock\s+was\s+verified/;
   for (const [format, ...pattern] of [
@@ -170,7 +170,7 @@ test('every format says that a run was narrowed, and that it verified the mock',
 });
 
 test('if no required requirement was verified, no flag gives exit code 0', async () => {
-  const few = (more: string) => runCli(`verify mock --seed 1 --no-canary ${more}`);
+  const few = (more: string) => runCli(`verify mock --seed 1 ${more}`);
   for (const flags of [
     '--max-requests 1 --only foreign-ib/user-status/unknown --allow-incomplete',
     '--only valid/deposit-check/closed --cases 1',
@@ -198,7 +198,7 @@ test('in CI, verify needs a URL or `mock`', async () => {
 
 test('--max-requests is kept, and both endpoints get a similar number of cases', async () => {
   const { output, error } = await runCli(
-    'verify --suite invalid-uuid --seed 1 --max-requests 300 --no-canary --report json',
+    'verify --suite invalid-uuid --seed 1 --max-requests 300 --report json',
   );
   const record = JSON.parse(output) as RunRecord;
   assert.ok(record.requests <= 300, error);

@@ -252,7 +252,7 @@ test('all problems of a file are reported before the command starts', async () =
 test('a secret in a header field is in no output', async () => {
   const secret = 'u7Xq2Lm8Vb4Nz1';
   const file = fileOf('header.json', { verify: { header: ['x-secret: ${HEADER_SECRET}'] } });
-  const line = `verify http://127.0.0.1:9 --no-canary --suite robustness --config ${file}`;
+  const line = `verify http://127.0.0.1:9 --suite robustness --config ${file}`;
   const run = await runCli(line, { env: { HEADER_SECRET: secret } });
   assert.equal(run.code, 4);
   const broken = await runCli(line, { env: { HEADER_SECRET: `${secret}ü` } });

@@ -54,9 +54,9 @@ test('exit codes', async () => {
   for (const code of [0, 1, 2, 3, 4, 70, 130]) assert.match(stdout, new RegExp(`^ +${code}  \\S`, 'm'));
   const usage = await run('verify', '--no-such-flag');
   assert.equal(usage.code, 2);
-  const unreachable = await run('verify', 'http://127.0.0.1:1', '--no-canary');
+  const unreachable = await run('verify', 'http://127.0.0.1:1');
   assert.equal(unreachable.code, 4);
-  const incomplete = await run('verify', '--seed', '7', '--no-canary', '--max-requests', '1');
+  const incomplete = await run('verify', '--seed', '7', '--max-requests', '1');
   assert.equal(incomplete.code, 3);
 });
 
@@ -134,7 +134,7 @@ test('the golden run: verdict, exit code, fields, outcomes, and every report for
 test('the golden failure: a mock with a fault, over HTTP', async () => {
   const mock = await startedMock('--fault', 'date-day-and-month-swapped', '--limits', 'off');
   try {
-    const { ended, record } = await recorded(mock.url, '--suite', 'valid', '--cases', '300', '--no-canary');
+    const { ended, record } = await recorded(mock.url, '--suite', 'valid', '--cases', '300');
     const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
     assert.equal(record.verdict, verdict);
     assert.equal(ended.code, exitCode);

@@ -9,7 +9,7 @@ import validate from '../schemas/generated/checkup.cjs';
 import { gapsOf } from '../suites/needs.ts';
 import { serverFor, withServer } from '../suites/testing/against.ts';
 import { catalogue, knownFrom } from '../suites/index.ts';
-import { verifyMock } from './canary.ts';
+import { verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';

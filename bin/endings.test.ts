@@ -103,7 +103,7 @@ test('every ending says what to do next', async (t) => {
     const status = statusOf[target];
     const url = status === undefined ? target : await serverFor(t, answerAlways(status));
     const line = words.replace(target, url).replace('URL', mock.url);
-    const { code, output, error } = await runCli(`${line} --seed 1 --no-canary`, {
+    const { code, output, error } = await runCli(`${line} --seed 1`, {
       signal: stop.signal,
       terminal: { color: false, width: 200 },
     });

@@ -21,7 +21,7 @@ fileOf('fixture.json', fixture);
 /** Verifies a target in a new process. Returns its exit code and peak memory (bytes). */
 async function peakOf(name: string, port: number, flags: string) {
   const peak = place(`${name.replace(/\W/g, '-')}.peak`);
-  const line = `verify http://127.0.0.1:${port} --fixture ${place('fixture.json')} --seed 1 --no-canary ${flags}`;
+  const line = `verify http://127.0.0.1:${port} --fixture ${place('fixture.json')} --seed 1 ${flags}`;
   const watch = new URL('testing/peak-memory.mjs', import.meta.url).href;
   const argv = ['--import', watch, packagedProgram, ...line.split(' ')];
   const code = await new Promise((resolve) => {

@@ -7,7 +7,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { reference } from '../mock/behaviour.ts';
 import { expired, tls } from '../mock/testing/certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { failedIds, verifyMock } from './canary.ts';
+import { failedIds, verifyMock } from './testing/verify-mock.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
 import { onData, slow, endless, flaky, head, json, send } from './testing/hostile-servers.ts';
@@ -233,7 +233,7 @@ const fixtureFile = fileOf('fixture.json', fixture);
 /** Runs verify against a URL, with few cases unless `--cases` is given. */
 async function verify(url: string, flags: string) {
   const cases = flags.includes('--cases') ? '' : '--cases 3';
-  const short = `${cases} --max-duration 1m --no-canary --seed 1`;
+  const short = `${cases} --max-duration 1m --seed 1`;
   return runCli(`verify ${url} --fixture ${fixtureFile} ${short} ${flags}`);
 }
 

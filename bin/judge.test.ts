@@ -15,7 +15,7 @@ import { withServer } from '../suites/testing/against.ts';
 import { catalogue, createTranscriber, judgeTranscript, knownFrom, readTranscript } from '../suites/index.ts';
 import type { Requirement } from '../suites/index.ts';
 import { failed } from '../suites/verdict.ts';
-import { limits, verifyMock } from './canary.ts';
+import { limits, verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { loadTranscript } from './record-files.ts';
 import { flaky } from './testing/hostile-servers.ts';
@@ -175,7 +175,7 @@ describe('a newer catalogue', () => {
   });
 });
 
-const run = '--suite valid --seed 1 --cases 100 --no-canary --report';
+const run = '--suite valid --seed 1 --cases 100 --report';
 
 test('verify writes a transcript to a file and to standard output; judge makes the same record from it', async () => {
   const [transcript, record] = [place('t.ndjson'), place('t.json')];
@@ -208,7 +208,7 @@ test('judge reads the transcript of a killed run as incomplete', async () => {
   let child: ReturnType<typeof spawn>;
   await withServer(server, async (port) => {
     const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture.pathname];
-    const flags = ['--concurrency', '1', '--no-canary', '--report', `ndjson=${transcript}`];
+    const flags = ['--concurrency', '1', '--report', `ndjson=${transcript}`];
     child = spawn(process.execPath, [packagedProgram, ...args, ...flags], { stdio: 'ignore' });
     await once(child, 'exit');
   });
@@ -222,7 +222,7 @@ test('judge gives the record of an interrupted run, including its signal', async
   const stop = new AbortController();
   const server = flaky(fixture, (nth) => nth > 100 && (stop.abort('SIGINT'), true));
   const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
-  const flags = `--no-canary --seed 1 --report ndjson=${transcript} --report json=${record}`;
+  const flags = `--seed 1 --report ndjson=${transcript} --report json=${record}`;
   const interrupted = await withServer(server, (port) =>
     runCli(`verify http://127.0.0.1:${port} ${flags}`, { signal: stop.signal }),
   );
@@ -240,7 +240,7 @@ test('if a target stops answering, no requirement fails, in the run and in judge
     response.end('{"error":"Invalid user_id format"}');
   });
   const [transcript, record] = [place('silent.ndjson'), place('silent.json')];
-  const only = '--only invalid-uuid/user-status/hostile --cases 20 --timeout 50 --no-canary --strict';
+  const only = '--only invalid-uuid/user-status/hostile --cases 20 --timeout 50 --strict';
   const reports = `--report ndjson=${transcript} --report json=${record}`;
   const { code } = await withServer(server, (port) =>
     runCli(`verify http://127.0.0.1:${port} ${only} ${reports}`),

@@ -9,7 +9,7 @@ import { variants } from '../mock/variants.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { BURST_WINDOWS, REST_WINDOWS } from '../suites/limits/limit.ts';
 import type { Plan } from '../schemas/plan.ts';
-import { limitsOf, verifyMock } from './canary.ts';
+import { limitsOf, verifyMock } from './testing/verify-mock.ts';
 import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';

@@ -6,7 +6,7 @@ import type { Change } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
 import { catalogue, suiteOf, type Client } from '../suites/index.ts';
 import { randomOf } from '../suites/model/covering.ts';
-import { failedIds, verifyMock, type MockRunOptions } from './canary.ts';
+import { failedIds, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
 import { defaults } from './commands/flags.ts';
 import { loadFixture } from './fixture-file.ts';
 

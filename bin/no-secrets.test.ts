@@ -131,7 +131,7 @@ test('this test finds secrets', () => {
 
 describe('no output contains a secret, whatever the target does with it', () => {
   const suites = ['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'];
-  const flags = `--fixture ${fixture} --no-canary --cases 20 --seed 1 --timeout 2000 ${suites.map((suite) => `--suite ${suite}`).join(' ')}`;
+  const flags = `--fixture ${fixture} --cases 20 --seed 1 --timeout 2000 ${suites.map((suite) => `--suite ${suite}`).join(' ')}`;
   const header = ['--header', `cookie: session=${cookie}`];
   // A badge needs a complete run, and contains only numbers.
   const formats = runFormats.filter((name) => name !== 'badge');
@@ -230,7 +230,7 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
 /** Errors about a secret, and their messages. */
 const errors: readonly (readonly [argv: string | readonly string[], pattern: RegExp])[] = [
   [
-    `verify http://127.0.0.1:9/${keys.active} --fixture ${fixture} --no-canary --cases 1`,
+    `verify http://127.0.0.1:9/${keys.active} --fixture ${fixture} --cases 1`,
     /127\.0\.0\.1:9\/<key northwind\/active>/,
   ],
   [`doctor http://127.0.0.1:9/${keys.active} --fixture ${fixture}`, /next: Start the server/],

@@ -98,7 +98,7 @@ describe('diff', () => {
 });
 
 describe('verify', () => {
-  const verify = 'verify --seed 1 --cases 100 --no-canary';
+  const verify = 'verify --seed 1 --cases 100';
   const badge = place('badge.json');
 
   test('the badge of a complete run has the digest of its json report, and can be made from it later', async () => {

@@ -30,7 +30,7 @@ type Settings = Omit<
 >;
 
 /**
- * Builds the options of a run for the command line, the API, doctor, the self-check and the self-test.
+ * Builds the options of a run for the command line, the API, doctor and the self-test.
  *
  * @throws Problem with code `usage` for an unknown name, or if nothing is left to check
  */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { startMock } from '../mock/index.ts';
 import { serverFor } from '../suites/testing/against.ts';
-import { limitsOf, verifyMock } from './canary.ts';
+import { limitsOf, verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
 
@@ -75,7 +75,7 @@ for (const [what, status, pattern] of hooks)
       createServer((_, response) => response.writeHead(status).end()),
     );
     const target = `${mock.url} --fixture ${builtInFixture.pathname} --state-url ${hook} --grace 100ms`;
-    const line = `verify ${target} --only auth/user-status/revocation --no-canary`;
+    const line = `verify ${target} --only auth/user-status/revocation`;
     const { output } = await runCli(line, { terminal: { color: false, width: 200 } });
     assert.match(
       output.replaceAll(/\n +/g, ' ').replaceAll(hook, 'HOOK').replaceAll('HOOK/', 'HOOK'),

@@ -6,7 +6,7 @@ import { variants } from '../mock/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { randomOf } from '../suites/model/covering.ts';
-import { limitsOf, verifyMock } from './canary.ts';
+import { limitsOf, verifyMock } from './testing/verify-mock.ts';
 import { loadFixture } from './fixture-file.ts';
 
 const { limits: _, ...unstated } = await loadFixture(undefined, {});

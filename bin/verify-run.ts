@@ -3,20 +3,17 @@ import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { CLEAR_LINE, createDisplay } from './display.ts';
-import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
 import { programName } from './rerun-command.ts';
 import type { Selection } from './run-options.ts';
 
-/** Flags for the target and the self-check. */
 interface VerifyFlags {
   readonly url: URL | undefined;
   readonly fixture: string | undefined;
-  readonly noCanary: boolean;
 }
 
 /**
- * Runs the suites, and the self-check after the first answer of the target. Shows the progress.
+ * Runs the suites and shows the progress.
  *
  * @param fixture the loaded fixture of the flags
  */
@@ -47,11 +44,6 @@ export async function verifyRun(
       ...session,
       ...(flags.url === undefined ? { onProgress: display.onProgress } : display),
       ...transcripts.of(header),
-      onReached: async () => {
-        if (flags.noCanary) return undefined;
-        const { canary } = await import('./canary.ts');
-        return canary(await loadFixture(undefined, context.env), options.seed);
-      },
     });
   } finally {
     await close();

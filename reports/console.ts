@@ -123,17 +123,9 @@ function withWords(result: RequirementResult, head: string, { width, paint }: La
   ];
 }
 
-function remarkLines({ canary, notes }: RunRecord, width: number): readonly string[] {
-  const short = (text: string) => printable(text, MAX_TEXT);
-  const paragraphs = [
-    canary === undefined
-      ? []
-      : [`self-check: the mock passed, and its faults were found: ${short(canary.join(', '))}`],
-    notes.map((note) => `note: ${short(note)}`),
-  ];
-  return paragraphs.flatMap((lines) =>
-    lines.length === 0 ? [] : ['', ...lines.flatMap((line) => hanging(line, width))],
-  );
+function remarkLines({ notes }: RunRecord, width: number): readonly string[] {
+  const lines = notes.map((note) => `note: ${printable(note, MAX_TEXT)}`);
+  return lines.length === 0 ? [] : ['', ...lines.flatMap((line) => hanging(line, width))];
 }
 
 function countLines(record: RunRecord, width: number): readonly string[] {

@@ -16,7 +16,7 @@ async function offered(...words: readonly string[]): Promise<readonly string[]> 
 describe('completion offers', () => {
   const rows: readonly (readonly [line: string, found: string])[] = [
     ['', 'verify'],
-    ['verify --no', '--no-canary'],
+    ['verify --max-d', '--max-duration'],
     ['verify --suite ', 'rate-limit'],
     ['verify --only auth/user', 'auth/user-status/revoked'],
     ['verify --report ', 'junit'],

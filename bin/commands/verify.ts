@@ -86,7 +86,6 @@ const flags = {
       default: `${defaults.graceMs / 1000}s`,
       describe: 'wait this long until all answers must show a change: 500ms, 5s',
     },
-    'no-canary': { ...kinds.onOff, describe: 'skip the self-check before the run' },
     replay: {
       ...kinds.text,
       configurable: 'never',

@@ -124,7 +124,7 @@ test('a conformant server passes, a nonconformant one fails with 1 and an annota
   const small = {
     suites: 'valid',
     cases: '100',
-    args: '--no-canary',
+    args: '--seed=1',
     reports: 'json=out/run.json\n  junit=x.xml\n',
   };
   const files = `${folder}/out/run.json\n${folder}/x.xml`;

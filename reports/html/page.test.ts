@@ -142,7 +142,7 @@ test('the first ten findings are open, the others are collapsed', () => {
 });
 
 test('missing parts of the record are omitted', () => {
-  const { traffic: _, rerun: _rerun, canary: _canary, ...rest } = sampleRecord;
+  const { traffic: _, rerun: _rerun, ...rest } = sampleRecord;
   const ids = (record: RunRecord) => parsed(renderHtml(record)).elements.map(idOf);
   const parts = ['traffic', 'rerun'];
   for (const part of parts) {

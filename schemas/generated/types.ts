@@ -415,10 +415,6 @@ export interface RunRecord {
    */
   notes: string[];
   /**
-   * Faults of the mock that the self-check before the run found.
-   */
-  canary?: string[];
-  /**
    * Known faults that fail in the same way. Only in records of version 0.1.0.
    */
   diagnosis?: Suspicion[];
@@ -747,10 +743,6 @@ export type TranscriptLine =
  * Numbers of the exchanges. For a request that was not sent: the reason.
  */
 export type Replies = (number | TranscriptTrouble)[];
-/**
- * Faults of the mock that the self-check before the run found.
- */
-export type Canary = string[];
 /**
  * Bounds that would have been enough to get further.
  */
@@ -1133,7 +1125,6 @@ export interface TranscriptEnd {
    * Number of lines before it.
    */
   lines: number;
-  canary?: Canary;
   durationMs: number;
   /**
    * Number of requests sent, with retries.

@@ -42,7 +42,7 @@ interface Order {
 const MAX_ORDERS = 16;
 const orders = new Map<string, Order>();
 
-/** Fixtures with as much of everything share these rows, such as those of a run and its self-check. */
+/** Fixtures with as much of everything share these rows, such as those of a plan and its run. */
 export function orderOf(endpoint: Endpoint, known: Known, seed: number): Order {
   const name = `${endpoint} ${seed} ${fixtureKey(endpoint, known)}`;
   const before = orders.get(name);

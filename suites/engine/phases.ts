@@ -43,10 +43,7 @@ const isWhole = ({ options, rows, stopped }: RunState) =>
 async function reach(state: RunState): Promise<void> {
   const { options, sender, known, evaluation } = state;
   state.stopped = await preflight(sender, known, options.target.href, options.ifRefused);
-  if (stopOf(state) === undefined) {
-    if (options.path === undefined) options.onPlan?.(plan(options));
-    state.canary = await options.onReached?.();
-  }
+  if (stopOf(state) === undefined && options.path === undefined) options.onPlan?.(plan(options));
   for (const requirement of options.requirements) {
     const early = evaluation.earlyResult(requirement);
     if (early !== undefined) finish(state, requirement, early);

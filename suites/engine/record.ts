@@ -51,9 +51,7 @@ export interface RecordOptions extends Readonly<
 type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'phases' | 'strength' | 'coverage' | 'interrupted';
 
 /** Figures of a run. Times are in ms. */
-export interface Figures extends Readonly<
-  Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'canary' | 'needs'>
-> {
+export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs'>> {
   readonly startedAt: number;
   /** Whether some lookups were not tried because the budget was used up. */
   readonly isCut: boolean;

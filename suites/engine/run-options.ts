@@ -47,12 +47,6 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
    * @param failing ids of the requirements that have failed so far
    */
   readonly isEnough?: (failing: readonly string[], endpoint: Endpoint, rank: Rank) => boolean;
-  /**
-   * Runs after the first answer of the target, before anything is judged.
-   *
-   * @returns the faults of the mock that the self-check caught
-   */
-  readonly onReached?: () => Promise<readonly string[] | undefined>;
   readonly onProgress?: (progress: Progress) => void;
   /** Called with the plan once the target answers, and again when a limit becomes known. */
   readonly onPlan?: (plan: Plan) => void;

@@ -147,7 +147,6 @@ const newFindings = () => ({
   isHanging: false,
   /** Why the target cannot be judged. */
   stopped: undefined as Stop | undefined,
-  canary: undefined as readonly string[] | undefined,
 });
 
 /** When the run and its lookups end, in ms of the clock, and how many requests lookups leave. */

@@ -183,18 +183,6 @@ test('a target that stalls once loses nothing', async () => {
   );
 });
 
-test('the self-check runs after the target has answered, and not if it is unreachable', async () => {
-  const order: string[] = [];
-  const onReached = async () => (order.push('self-check'), ['a-fault']);
-  const verify = (reply: Sent) =>
-    runOn(ofAuth('missing'), async () => (order.push('request'), reply), { onReached });
-  const { canary } = await verify(answer(401));
-  assert.deepEqual([canary, order.slice(0, 3)], [['a-fault'], ['request', 'self-check', 'request']]);
-  order.length = 0;
-  await assert.rejects(verify({ kind: 'trouble', code: 'network', words: 'refused' }), /refused/);
-  assert.ok(!order.includes('self-check'));
-});
-
 test('lookups wait for a deposit to become EXECUTED only if they may ask for it', async () => {
   const reference_id = '4b000000-0000-4000-8000-00000000000b';
   const becomes = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 3600 } as const;

@@ -61,7 +61,6 @@ function recordOf(state: RunState): RunRecord {
     ...needsOf(state),
     isCut: budget.ended() !== undefined || options.cases < 100,
     ...defined({
-      canary: state.canary && [...state.canary],
       interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined,
     }),
   };

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture, FixtureLimits, RunRecord } from '../../../schemas/generated/types.ts';
-import { limitsOf } from '../../canary.ts';
+import { limitsOf } from '../../testing/verify-mock.ts';
 import { install } from '../package/install.ts';
 import { readJson } from '../paths.ts';
 import { bareCost, buildFirstRelease, marginalCost, processorOf } from './processor.ts';
@@ -103,8 +103,7 @@ const processorRows = (lines: Readonly<Record<string, () => Promise<string> | st
   );
 
 /** Returns the command line of a long run. */
-const longRun = (program: string, origin: string) =>
-  `${program} ${verifyCommand({ origin })} --no-canary ${SUITES}`;
+const longRun = (program: string, origin: string) => `${program} ${verifyCommand({ origin })} ${SUITES}`;
 
 /** Suites without waits. */
 const SUITES = '--suite valid --suite invalid-uuid --suite foreign-ib --suite auth';
@@ -161,7 +160,7 @@ const parts: Readonly<Record<string, Rows>> = {
       const [record, peak] = [join(folder, 'run.json'), join(folder, 'peak')];
       await using running = await start(thisPackage(command, '--limits', 'off'));
       const bare = await load(running, WARM_UP);
-      const flags = `--cases ${cases} --no-canary ${SUITES} --report json=${record}`;
+      const flags = `--cases ${cases} ${SUITES} --report json=${record}`;
       const watch = new URL('../../testing/peak-memory.mjs', import.meta.url).href;
       const env = { NODE_OPTIONS: `--import ${watch}`, PEAK_FILE: peak };
       const seconds = await timed(`${verifyCommand(running)} ${flags}`, env);

@@ -11,7 +11,7 @@ import type { Reader } from './reader.ts';
 type Runner = (text: string, reader: Reader, t: TestContext) => void | Promise<void>;
 
 /** Flags for a short run of `verify`. */
-const SHORT = ' --cases 100 --no-canary';
+const SHORT = ' --cases 100';
 
 /** Flags instead of answers to the questions of `init`. */
 const INIT_ANSWERS =

@@ -84,11 +84,16 @@ describe('the installed program', { concurrency: 4 }, () => {
       assert.equal((await cli(...argv)).stdout, (await runCli(argv)).output);
     });
 
-  test('verify verifies the mock', async () => {
-    assert.match(
-      (await cli('verify', 'mock', '--seed', '1', '--cases', '100')).stdout,
-      /^conformant \(strength 1: /m,
-    );
+  test('verify passes the mock and fails a mock with a fault', async () => {
+    assert.match((await cli('verify', 'mock', '--seed', '1')).stdout, /^conformant: /m);
+    const mock = spawn(command, ['mock', '--port', '0', '--fault', 'revoked-key-on-user-status'], inFolder);
+    const url = (await waitForLine(mock)).line.replace('listening on ', '');
+    await assert.rejects(cli('verify', url, '--suite', 'auth', '--cases', '100'), {
+      code: 1,
+      stdout: /^failed: auth\/user-status\/revoked$/m,
+    });
+    mock.kill('SIGTERM');
+    await once(mock, 'exit');
   });
 
   test('mock prints its URL, answers, serves its page and exits on SIGTERM', async () => {
@@ -112,7 +117,7 @@ describe('the installed program', { concurrency: 4 }, () => {
     const mock = spawn(command, ['mock', '--port', '0', '--fault', 'date-day-and-month-swapped'], inFolder);
     const url = (await waitForLine(mock)).line.replace('listening on ', '');
     const only = 'valid/user-status/date-joined';
-    const argv = ['verify', url, '--only', only, '--no-canary', '--rate', '20', '--cases', '100'];
+    const argv = ['verify', url, '--only', only, '--rate', '20', '--cases', '100'];
     const verify = spawn(join(updated, 'node_modules/.bin/ib-conformance'), argv, { cwd: updated });
     const ending = waitForExit(verify);
     // When the plan is printed, the run has loaded all modules.

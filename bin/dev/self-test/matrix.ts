@@ -4,7 +4,7 @@ import { combinedFaults, type Extra } from '../../../mock/faults/combined.ts';
 import { variants } from '../../../mock/variants.ts';
 import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
 import { catalogue, isAbout, isLookupRow, type RunOptions } from '../../../suites/index.ts';
-import { ENOUGH_CASES, failedIds, limits, verifyMock } from '../../canary.ts';
+import { ENOUGH_CASES, failedIds, limits, verifyMock } from '../../testing/verify-mock.ts';
 
 /** Result of a run against a mock with one fault or variant. */
 export interface FaultRun {

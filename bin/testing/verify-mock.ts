@@ -1,54 +1,12 @@
-import { reference, type Behaviour } from '../mock/behaviour.ts';
-import type { HttpResponse } from '../mock/exchange.ts';
-import { faults } from '../mock/faults.ts';
-import { createService, type Service } from '../mock/handler.ts';
-import { applyProviderState } from '../mock/provider-state.ts';
-import { createWorld, type World } from '../mock/world.ts';
-import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
-import { catalogue, decodeBody, run, virtualClock } from '../suites/index.ts';
-import type { Client, Requirement, RunOptions } from '../suites/index.ts';
-import { runOptions } from './run-options.ts';
-
-/** For each suite, a fault of the mock that a few lookups show, and that breaks only one requirement. */
-const planted = [
-  'member-with-third-field',
-  'missing-user-id-has-own-message',
-  'foreign-deposit-with-403',
-  'pending-with-200',
-  'revoked-key-on-user-status',
-  'first-answer-with-503',
-  'user-status-without-limiter',
-];
-
-/** Lookups per endpoint. The first ones are about each requirement, and the first one about a single requirement. */
-const CASES = { all: 6, single: 1 } as const;
-
-/**
- * Self-check before a run, in about 80 requests to the mock: proves that each suite can pass and can fail. It does not
- * prove that every requirement can: that is what `self-test` is for.
- *
- * @returns ids of the faults that were found
- * @throws Error if the check fails, which is a bug of ours
- */
-export async function canary(fixture: Fixture, seed: number): Promise<readonly string[]> {
-  // One value: what is derived from a fixture is kept with it.
-  const limited = { ...fixture, limits: limitsOf(2, 2, 3) };
-  const verified = (behaviour: Behaviour, ids: readonly string[], cases: number) => {
-    const requirements = catalogue.filter(({ id }) => ids.includes(id));
-    return verifyMock(behaviour, { fixture: limited, seed, cases, requirements, isBrief: true });
-  };
-  const all = planted.flatMap((fault) => faults[fault]!.fails);
-  const { requirements } = await verified(reference, all, CASES.all);
-  const open = requirements.filter(({ outcome }) => outcome !== 'passed');
-  if (open.length > 0)
-    throw new Error(`self-check: the reference mock does not pass ${open.map(({ id }) => id).join(', ')}`);
-  for (const fault of planted) {
-    const { change, fails } = faults[fault]!;
-    if (failedIds(await verified(change(reference), fails, CASES.single)).length < fails.length)
-      throw new Error(`self-check: ${fails.join(', ')} did not find the fault ${fault}`);
-  }
-  return planted;
-}
+import type { Behaviour } from '../../mock/behaviour.ts';
+import type { HttpResponse } from '../../mock/exchange.ts';
+import { createService, type Service } from '../../mock/handler.ts';
+import { applyProviderState } from '../../mock/provider-state.ts';
+import { createWorld, type World } from '../../mock/world.ts';
+import type { Fixture, FixtureLimits, RunRecord } from '../../schemas/generated/types.ts';
+import { catalogue, decodeBody, run, virtualClock } from '../../suites/index.ts';
+import type { Client, Requirement, RunOptions } from '../../suites/index.ts';
+import { runOptions } from '../run-options.ts';
 
 /** Returns limits with the same window for both endpoints. */
 export const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
