@@ -12,7 +12,6 @@ import { root } from './paths.ts';
 /** Files by part. CONTRIBUTING.md says what they test. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   docs: ['bin/dev/docs/check-docs.ts'],
-  examples: ['bin/dev/examples/check-examples.ts'],
   package: ['bin/dev/package/check-package.ts'],
   page: ['bin/admin-page.page-test.ts', 'bin/html-report.page-test.ts'],
   sweep: ['bin/dev/clients/check-sweep.ts'],

@@ -141,7 +141,7 @@ test('links in the docs have existing targets', () => {
 });
 
 test('CONTRIBUTING and the docs name existing files', () => {
-  const ours = /[`"]((?:\.ci|action|bin|docs|examples|mock|reports|schemas|suites)\/[\w./-]*)(?:`|<br>)/g;
+  const ours = /[`"]((?:\.ci|action|bin|docs|mock|reports|schemas|suites)\/[\w./-]*)(?:`|<br>)/g;
   for (const file of files.filter((name) => name !== 'CHANGELOG.md'))
     for (const [, path] of read(file).matchAll(ours))
       assert.ok(existsSync(join(root, path!)), `${file}: ${path}`);

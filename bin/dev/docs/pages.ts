@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -100,7 +102,6 @@ const checkedBy =
 
 const ci = checkedBy('bin/dev/action.test.ts', 'docs/ci.md');
 const image = checkedBy('bin/dev/container.test.ts', 'docs/container.md');
-const examples = checkedBy('bin/dev/examples/check-examples.ts', 'docs/provide-data.md');
 
 /** In every page, the server at this port swaps day and month. */
 const verify = 'npx ib-conformance verify http://127.0.0.1:4998';
@@ -118,6 +119,53 @@ const hook = file(
   'state.json',
   'curl -sSf -H "Content-Type: application/json" -d @state.json http://localhost:8090',
 );
+/** Runs a run with all changes that need the hook. Each must be verified. */
+const changes: Runner = (text, reader, t) =>
+  commands()(`${text.trim()}${needHook.map((id) => ` --only ${id}`).join('')}\n`, reader, t);
+const needHook = [
+  'pending/deposit-check/becomes-executed',
+  'auth/user-status/revocation',
+  'auth/deposit-check/revocation',
+];
+
+/** Starts the state hook of a page. Its functions change the data of the page's server. */
+const stateHook: Runner = async (text, reader) => {
+  reader.write('test-data.js', reader.withLocalUrls(testData));
+  const port = await freePort();
+  reader.write('state-hook.js', text.replace('8090', String(port)));
+  await reader.startServer('node state-hook.js', port, 'http://localhost:8090');
+};
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+const testData = `const change = async (state, params, action) => {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ state, params, action });
+  const { ok } = await fetch('http://localhost:8090', { method: 'POST', headers, body });
+  if (!ok) throw new Error(state);
+};
+export const setKey = (key, state) => change('key revoked', { key }, state === 'revoked' ? 'setup' : 'teardown');
+export const setDeposit = (reference_id, { state, ...params }) =>
+  change('deposit executed', { reference_id, ...params }, state === 'EXECUTED' ? 'setup' : 'teardown');
+`;
+
+/** Runs commands that write a new fixture. */
+const generated: Runner = async (text, reader, t) => {
+  await reader.run('rm fixture.json');
+  await commands()(text, reader, t);
+};
+
+/** Exports a fixture as SQL, which a database must accept. */
+const intoSqlite: Runner = async (text, reader, t) => {
+  await commands()(text, reader, t);
+  const script = "import sqlite3; sqlite3.connect(':memory:').executescript(open('data.sql').read())";
+  await reader.run(`python3 -c "${script}"`);
+};
+
 const junit = (name: string) =>
   file(
     `${name}.java`,
@@ -169,13 +217,13 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     },
     commands(),
   ],
-  'docs/provide-data.md': [...Array<Runner>(7).fill(examples), commands()],
+  'docs/provide-data.md': [generated, intoSqlite, commands()],
   'docs/rate-limits.md': [
     file('limits.json', 'npx ib-conformance fixture check limits.json'),
     commands(),
     commands(),
   ],
-  'docs/state-hook.md': [commands(), hook, hook, commands()],
+  'docs/state-hook.md': [stateHook, changes, hook, hook, commands()],
   'docs/ci.md': [ci, ci, ci],
   'docs/mock.md': [
     commands(),

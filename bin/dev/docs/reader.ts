@@ -56,10 +56,7 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
     ['conformance({', "conformance({ suite: ['valid'], cases: 100,"],
   ]);
   // One pass: a local port such as 40103 starts like 4010, which is replaced too.
-  const pattern = new RegExp(
-    [...replacements.keys()].map((text) => text.replace(/[.({]/g, '\\$&')).join('|'),
-    'g',
-  );
+  const pattern = anyOf([...replacements.keys()]);
   const withLocalUrls = (line: string) => line.replace(pattern, (text) => replacements.get(text)!);
   const children: ChildProcess[] = [];
   // A separate process group, so that children of bash can be killed.
@@ -88,6 +85,12 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
       children.push(child);
       replacements.set('http://127.0.0.1:4010', (await waitForLine(child)).line.replace('listening on ', ''));
     },
+    /** Starts a server of the page, which runs until `end`. The page shows it at another URL. */
+    async startServer(line: string, port: number, shownUrl: string) {
+      children.push(start(`exec ${line}`));
+      await this.run(`timeout 30 bash -c 'until : </dev/tcp/127.0.0.1/${port}; do sleep 0.1; done'`);
+      replacements.set(shownUrl, `http://127.0.0.1:${port}`);
+    },
     async end() {
       for (const child of children) {
         const exited = once(child, 'exit');
@@ -99,6 +102,9 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
     },
   };
 }
+
+const anyOf = (texts: readonly string[]) =>
+  new RegExp(texts.map((text) => text.replace(/[.({]/g, '\\$&')).join('|'), 'g');
 
 /** Environment of the commands, which find their programs in these folders. */
 const environmentOf = (folder: string, nodeModules: string) => ({
