@@ -3,12 +3,26 @@ import { everyKind, table, type Facts, type LookupRow, type RightAnswer } from '
 
 /**
  * Returns the decision table of each endpoint as Markdown: every kind of lookup, its right answers and its
- * requirements. Queries that nothing else tells apart share a row.
+ * requirements. Queries that nothing else tells apart share a row. The words come first.
  */
 export const requirementsTable = (): string =>
-  endpointNames
-    .map((endpoint) => [`## ${endpoint}`, '', head, ...rowsOf(endpoint), ''].join('\n'))
-    .join('\n');
+  [
+    words,
+    ...endpointNames.map((endpoint) => [`## ${endpoint}`, '', head, ...rowsOf(endpoint), ''].join('\n')),
+  ].join('\n');
+
+const words = `# Right answers to every kind of lookup
+
+The first answer is what the interface says. An answer after "or" is right too, because the interface is silent.
+\`repeatable\` is about every lookup, so it is left out.
+
+- key: accepted, open: an active key of a partner; open: in a form that the interface does not show, such as \`bearer\`
+- key: elsewhere: in the query, a cookie, another header or the body
+- query: alternative-spelling: another notation of a UUID, such as braces
+- query: hostile: a query that may break a parser
+- answer: refused: 401, or any other answer that does not let the caller in
+- answer: refused, by anybody: any status from 400 to 499; a valid id in an unusual place may also be read
+`;
 
 const head = `| key | what the partner sees | query | right answers | requirements |
 | --- | --- | --- | --- | --- |`;

@@ -17,9 +17,7 @@ import { pages } from './pages.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const guides = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
-const reference = readdirSync(join(root, 'docs/reference'), { recursive: true, encoding: 'utf8' }).filter(
-  (name) => name.endsWith('.md'),
-);
+const reference = readdirSync(join(root, 'docs/reference'));
 const files = [
   'README.md',
   'CONTRIBUTING.md',
@@ -159,5 +157,4 @@ test('CONTRIBUTING has a reason for each dependency and no others', () => {
 test('anchors are the same as on GitHub', () => {
   assert.equal(slugOf('valid/user-status/date-joined'), 'validuser-statusdate-joined');
   assert.equal(slugOf('1. Say what is true of your server'), '1-say-what-is-true-of-your-server');
-  assert.equal(slugOf('[valid](requirements/valid.md)'), 'valid');
 });

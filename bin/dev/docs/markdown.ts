@@ -20,7 +20,6 @@ export function parsePage(markdown: string) {
 /** Returns the anchor of a heading on GitHub. */
 export function slugOf(heading: string): string {
   return heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
     .replace(/ /g, '-');
