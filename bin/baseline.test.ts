@@ -156,7 +156,7 @@ test('an update keeps reasons and unjudged entries, drops passing ones, and adds
   ]);
 });
 
-const { folder, place, fileOf } = temporaryFolder();
+const { folder, place } = temporaryFolder();
 const DATES = 'valid/user-status/date-joined';
 
 // Without limits, no test waits for their windows.
@@ -215,22 +215,6 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
   );
   assert.match(readFileSync(file, 'utf8'), /ticket 123/);
   assert.deepEqual(readdirSync(folder), ['known.json']);
-});
-
-test('judge applies the baseline, too', async () => {
-  const transcript = place('run.ndjson');
-  const file = place('judged.json');
-  assert.equal((await verify('--report', `ndjson=${transcript}`)).code, 1);
-  const list = (id: string) =>
-    fileOf('judged.json', { format: 'ib-conformance/baseline/1', known: [{ id, reason: 'ticket 123' }] });
-  list(DATES);
-  const result = await call('judge', transcript, '--baseline', file);
-  assert.equal(result.code, 0, result.output);
-  assert.match(result.output, /^conformant but for 1 known failure \(narrowed by --suite or --only\):\s+/m);
-  list('valid/user-status/member');
-  const wrong = await call('judge', transcript, '--baseline', file);
-  assert.equal(wrong.code, 1);
-  assert.match(wrong.output, /valid\/user-status\/member: passes now/);
 });
 
 /** Contradictory flags, and invalid files. */

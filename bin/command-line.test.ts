@@ -50,7 +50,7 @@ testRefusals('', [
     `verify --fixture ${broken('"northwind-key"', '"${UNSET_KEY}"')}`,
     /apiKeys\[0\]\.key needs the environment variable UNSET_KEY/,
   ],
-  ['judge', /an argument is missing: ib-conformance judge <file> \(see --help\)/],
+  ['report', /an argument is missing: ib-conformance report <file> \(see --help\)/],
   ['fixture check', /an argument is missing: ib-conformance fixture check <file>/],
   ['fixture export f.json', /--format is missing/],
   [
@@ -156,7 +156,6 @@ test('every format says that a run was narrowed, and that it verified the mock',
   const isMock = /the\s+built-in\s+mock\s+was\s+verified/;
   for (const [format, ...pattern] of [
     ['json', /"whole": false/, /"mock": true/],
-    ['ndjson', /"whole":false/, /"mock":true/],
     ['junit', narrowed, isMock],
     ['html', narrowed, isMock],
     ['markdown', narrowed, isMock],

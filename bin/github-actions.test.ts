@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { runFormats } from '../reports/formats.ts';
+import { reportFormats } from '../reports/formats.ts';
 import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { annotateStep, printerFor } from './github-actions.ts';
@@ -15,7 +15,7 @@ async function runWith(requested: readonly string[], env: Record<string, string>
   const summary = place('summary.md');
   writeFileSync(summary, before);
   let [output, stderr] = ['', ''];
-  const requests = parseReports('report', runFormats, requested);
+  const requests = parseReports('report', reportFormats, requested);
   const context = {
     env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, ...env },
     signal: new AbortController().signal,
@@ -50,7 +50,6 @@ test('no line of the console report is a workflow command', async () => {
 
 for (const [requested, printed] of [
   [['json'], plain],
-  [['ndjson'], plain],
   [['github'], plain],
   [['console', 'github=annotations.txt'], undefined],
   [['json=run.json'], plain + annotations],

@@ -39,7 +39,7 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
   'correct answers of the maximum size, which are kept': [
     () => flaky(fixture, () => false, 16_000),
     0,
-    `--suite invalid-uuid --report ndjson=${place('run.ndjson')} --report html=${place('run.html')}`,
+    `--suite invalid-uuid --log ${place('run.log')} --report html=${place('run.html')}`,
   ],
   'a thousand concurrent answers with the maximum of header fields': [
     () => send('200 OK', '{}', json, ...Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`)),

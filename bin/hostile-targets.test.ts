@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { withServer } from '../suites/testing/against.ts';
@@ -6,7 +7,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { reference } from '../mock/behaviour.ts';
 import { expired, tls } from '../mock/testing/certificate.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
+import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { failedIds, verifyMock } from './testing/verify-mock.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
@@ -315,6 +316,20 @@ describe('in the middle of the run', { concurrency: 3 }, () => {
       flaky(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant/, patient),
     ));
+});
+
+test('if a target stops answering, what it did not answer is no failure', async () => {
+  const record = temporaryFolder().place('silent.json');
+  const only = '--only invalid-uuid/user-status/hostile --cases 20 --timeout 50 --strict';
+  const invalid =
+    head('400 Bad Request', json, 'Content-Length: 35') + '{"error":"Invalid user_id format"}\n';
+  let answered = 0;
+  const server = onData((socket) => ++answered <= 3 && socket.write(invalid));
+  const { code } = await withServer(server, (port) =>
+    runCli(`verify http://127.0.0.1:${port} ${only} --report json=${record}`),
+  );
+  const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
+  assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);
 });
 
 describe('other paths and methods, which the target', () => {

@@ -139,7 +139,8 @@ async function verified(
   { minutes, skip = [] }: Asked,
 ) {
   const plans: Planned[] = [];
-  let [startedAt, at, requests, refusals] = [0, 0, 0, 0];
+  let startedAt: number | undefined;
+  let [at, requests, refusals] = [0, 0, 0];
   /** Who asked for a lookup that got 429. */
   const refused = new Set<string>();
   const record = await verifyMock(
@@ -152,16 +153,15 @@ async function verified(
       maxDurationMs: minutes * MINUTE_MS,
       hasStateHook: false,
       skip,
-      onPlan: (plan) => plans.push({ plan, atRequests: requests, atMs: at - startedAt }),
-      onEvent: (event) => {
-        if (event.kind === 'start') startedAt = event.at;
-        if (event.kind !== 'exchange') return;
+      onPlan: (plan) => plans.push({ plan, atRequests: requests, atMs: at - (startedAt ?? at) }),
+      onExchange: ({ reply, of }) => {
         requests++;
-        if (event.reply.kind !== 'answer') return;
-        at = event.reply.receivedAt;
-        if (event.reply.status !== 429) return;
+        if (reply.kind !== 'answer') return;
+        startedAt ??= reply.sentAt;
+        at = reply.receivedAt;
+        if (reply.status !== 429) return;
         refusals++;
-        refused.add(event.of ?? 'the first lookup');
+        refused.add(of ?? 'the first lookup');
       },
     },
     { ...fixture, limits: enforced },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
-import { runFormats } from '../reports/formats.ts';
+import { reportFormats } from '../reports/formats.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
@@ -134,16 +134,23 @@ describe('no output contains a secret, whatever the target does with it', () => 
   const flags = `--fixture ${fixture} --cases 20 --seed 1 --timeout 2000 ${suites.map((suite) => `--suite ${suite}`).join(' ')}`;
   const header = ['--header', `cookie: session=${cookie}`];
   // A badge needs a complete run, and contains only numbers.
-  const formats = runFormats.filter((name) => name !== 'badge');
-  test(`in ${formats.join(', ')}, progress and plan`, async () => {
+  const formats = reportFormats.filter((name) => name !== 'badge');
+  test(`in ${formats.join(', ')}, log, progress and plan`, async () => {
+    const log = pathOf('run.log');
     const files = formats.map((format) => pathOf(`run.${format}`));
     const reports = formats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]);
     const { text, code } = await withServer(server, (port) =>
-      outputOf([...`verify http://127.0.0.1:${port} ${flags}`.split(' '), ...header, ...reports]),
+      outputOf([
+        ...`verify http://127.0.0.1:${port} ${flags}`.split(' '),
+        ...header,
+        '--log',
+        log,
+        ...reports,
+      ]),
     );
     assert.equal(code, 1, text);
     assertClean(text);
-    for (const file of files) assertClean(readFileSync(file, 'utf8'));
+    for (const file of [...files, log]) assertClean(readFileSync(file, 'utf8'));
     assert.match(readFileSync(pathOf('run.json'), 'utf8'), /<key northwind\/active>[^]*<header cookie>/);
   });
 });

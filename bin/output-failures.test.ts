@@ -57,11 +57,11 @@ test('two names or links of one file are one destination', async (t) => {
   symlinkSync(file, link);
   for (const [one, other] of [
     ['json=x', 'console=./x'],
-    [`json=${file}`, `ndjson=${link}`],
+    [`json=${file}`, `junit=${link}`],
   ] as const) {
     const { code, stderr } = await call(['verify', '--report', one, '--report', other]);
     assert.equal(code, 2);
-    assert.match(stderr, /two reports have the same destination, .*x; give each its own file/);
+    assert.match(stderr, /two outputs have the same destination, .*x; give each its own file/);
   }
 });
 
@@ -74,13 +74,12 @@ test('no report overwrites an input file', async (t) => {
   const file = temporaryFolder(t).place('x');
   writeFileSync(file, 'mine');
   for (const argv of [
-    ['judge', file],
     ['verify', '--fixture', file],
     ['verify', '--baseline', file],
   ]) {
     const { code, stderr } = await call([...argv, '--report', `json=${file}`]);
     assert.equal(code, 2);
-    assert.match(stderr, /a report would overwrite the input .*x; give it another file/);
+    assert.match(stderr, /an output would overwrite the input .*x; give it another file/);
     assert.equal(readFileSync(file, 'utf8'), 'mine');
   }
 });

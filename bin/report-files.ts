@@ -14,10 +14,11 @@ export interface ReportRequest<Name extends string = string> {
 }
 
 /**
- * Parses values of a flag: `format` or `format=file`. Each report needs its own destination.
+ * Parses values of a flag: `format` or `format=file`. Each output needs its own destination.
  *
  * @param texts the values; an empty list means `console`
  * @param sources files that are read and must not be overwritten
+ * @param log another file that is written
  * @throws Problem with code `usage`
  */
 export function parseReports<Name extends string>(
@@ -25,27 +26,30 @@ export function parseReports<Name extends string>(
   known: readonly Name[],
   texts: readonly string[],
   sources: readonly (string | undefined)[] = [],
+  log?: string,
 ): readonly ReportRequest<Name>[] {
-  const invalid = (words: string) => wrongUsage(`--${flag}${words}`);
+  const invalid = (text: string, why: string) => wrongUsage(`--${flag} ${text}: ${why}`);
   const isKnown = (name: string): name is Name => (known as readonly string[]).includes(name);
   const requests = (texts.length === 0 ? ['console'] : texts).map((text): ReportRequest<Name> => {
     const [format = '', ...rest] = text.split('=');
     if (!isKnown(format))
       throw invalid(
-        ` ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
+        text,
+        `there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
       );
     if (rest.length === 0) return { format };
     const file = rest.join('=');
-    if (file === '') throw invalid(` ${text}: the file name after = is missing`);
+    if (file === '') throw invalid(text, 'the file name after = is missing');
     return { format, file };
   });
-  const targets = requests.map(({ file }) => (file === undefined ? 'standard output' : targetOf(file)));
+  const outputs = [...requests.map(({ file }) => file), ...(log === undefined ? [] : [log])];
+  const targets = outputs.map((file) => (file === undefined ? 'standard output' : targetOf(file)));
   const twice = targets.find((place, index) => targets.indexOf(place) !== index);
   if (twice !== undefined)
-    throw invalid(`: two reports have the same destination, ${twice}; give each its own file`);
+    throw wrongUsage(`two outputs have the same destination, ${twice}; give each its own file`);
   const source = sources.find((file) => file !== undefined && targets.includes(targetOf(file)));
   if (source !== undefined)
-    throw invalid(`: a report would overwrite the input ${source}; give it another file`);
+    throw wrongUsage(`an output would overwrite the input ${source}; give it another file`);
   return requests;
 }
 

@@ -51,7 +51,7 @@ describe('report', () => {
       [folder, /is a folder, not a run record/],
       [place('bad.json'), /has the format ib-conformance\/run\/2/],
       [`${sample} --format jnit`, /--format jnit: there is no format jnit; did you mean junit/],
-      [`${sample} --format junit --format json`, /two reports have the same destination, standard output/],
+      [`${sample} --format junit --format json`, /two outputs have the same destination, standard output/],
       [`${sample} --format junit=${place('no/x')} --format json=${place('y')}`, /its folder does not exist/],
       [`${sample} --format badge=${place('b')}`, /a badge needs a complete run, but/],
       ['', /an argument is missing: ib-conformance /],

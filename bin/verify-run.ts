@@ -3,7 +3,7 @@ import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { CLEAR_LINE, createDisplay } from './display.ts';
-import type { Transcripts } from './record-files.ts';
+import { logLine, type ExchangeLog } from './exchange-log.ts';
 import { programName } from './rerun-command.ts';
 import type { Selection } from './run-options.ts';
 
@@ -16,12 +16,13 @@ interface VerifyFlags {
  * Runs the suites and shows the progress.
  *
  * @param fixture the loaded fixture of the flags
+ * @param log gets every exchange
  */
 export async function verifyRun(
   flags: VerifyFlags,
   fixture: Fixture,
   options: Omit<RunOptions, 'target'> & Selection,
-  transcripts: Transcripts,
+  log: ExchangeLog | undefined,
   context: CliContext,
 ): Promise<RunRecord> {
   announceInterruption(context);
@@ -29,21 +30,13 @@ export async function verifyRun(
     flags.url === undefined
       ? await mockSession(fixture)
       : targetSession(flags.url, flags.fixture, context.env);
-  const header = {
-    ...options,
-    ...session,
-    target: session.target.href,
-    fixture,
-    requirements: options.requirements.map(({ id }) => id),
-    hasStateHook: options.stateHook !== undefined,
-  };
   const display = createDisplay(context, setInterval);
   try {
     return await run({
       ...options,
       ...session,
       ...(flags.url === undefined ? { onProgress: display.onProgress } : display),
-      ...transcripts.of(header),
+      ...(log && { onExchange: (exchange) => log.write(logLine(exchange, { ...options, ...session })) }),
     });
   } finally {
     await close();

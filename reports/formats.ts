@@ -3,9 +3,6 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 /** Formats of a report of a run. The command line loads only these names at its start, not the renderers. */
 export const reportFormats = ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge'] as const;
 
-/** The same, and the transcript, which is written during the run. */
-export const runFormats = [...reportFormats, 'ndjson'] as const;
-
 /** Formats of a comparison of two runs. */
 export const comparisonFormats = ['console', 'markdown', 'json'] as const;
 

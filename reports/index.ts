@@ -14,7 +14,7 @@ export type { ReportName, ReportOptions } from './formats.ts';
 export { NO_BADGE, whyNoBadge } from './badge.ts';
 export { narrowedBy } from './strength.ts';
 export { checkupStep, renderCheckup, renderGaps } from './checkup.ts';
-export { renderJson, renderLine } from './json.ts';
+export { renderJson, safeJson } from './json.ts';
 export { renderFailing, renderPlan, renderProgress, renderWaiting } from './progress.ts';
 export { renderVerdict } from './verdict.ts';
 

@@ -1,4 +1,4 @@
-import type { Checkup, RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
+import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
 
 /**
  * Characters that JSON allows in a string but that affect a terminal or an editor: DEL and the C1 controls,
@@ -16,6 +16,3 @@ export const safeJson = (value: unknown, indent?: number): string =>
 
 /** Renders a record as indented JSON. */
 export const renderJson = (record: RunRecord | Checkup): string => `${safeJson(record, 2)}\n`;
-
-/** Renders a line of a transcript as NDJSON. */
-export const renderLine = (line: TranscriptLine): string => `${safeJson(line)}\n`;

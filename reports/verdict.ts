@@ -149,7 +149,6 @@ export const fixes = {
   'limit-not-reached':
     'state the limit, such as --limits user-status=20/5m, or check that the limiter of the target is on',
   'fixture-outdated': 'restart the target with the data of the fixture',
-  'not-recorded': 'verify the target again',
   'state-hook': 'check why the state hook did not change the target',
   'no-state-hook': 'give --state-url to verify the rest (docs/state-hook.md)',
   depends: 'fix the failed requirements first',
@@ -225,7 +224,6 @@ const fixtureCheck = (rerun: string) => {
 /** Commands that show what to fix, by reason, from the command of the run. */
 const commands: Readonly<Record<string, (rerun: string) => string | undefined>> = {
   interrupted: again,
-  'not-recorded': again,
   skipped: again,
   'key-refused': doctor,
   'state-hook': doctor,

@@ -54,11 +54,6 @@ const refusals: readonly (readonly [what: string, text: string, message: string]
   ['null', 'null', 'run.json: is not a run record; `verify --report json=file` writes one'],
   ['a fixture', '{"partners":[]}', 'run.json: is not a run record; `verify --report json=file` writes one'],
   [
-    'a transcript',
-    '{"line":"start","format":"ib-conformance/transcript/1"}\n{"line":"end"}\n',
-    'run.json: is a transcript, not a run record; `ib-conformance judge` makes a record from it',
-  ],
-  [
     'a newer format',
     changed((text) => text.replace('run/1', 'run/2')),
     'run.json: has the format ib-conformance/run/2, but ib-conformance 1.0.0 reads ib-conformance/run/1; use a newer version',

@@ -16,10 +16,6 @@ const FORMAT: RunRecord['format'] = 'ib-conformance/run/1';
  * @throws Problem with code `usage`, a line for each problem with its place in the file
  */
 export function readRecord(text: string, where: string, version: string): RunRecord {
-  if (/^\uFEFF?\{"line":/.test(text))
-    throw wrongUsage(
-      `${where}: is a transcript, not a run record; \`ib-conformance judge\` makes a record from it`,
-    );
   const found = parseJson(text, where, 'usage');
   rejectOtherFormats(found, where, version);
   const problems = collectProblems(where, 'usage');

@@ -24,14 +24,7 @@ export interface Answer {
 export interface Trouble {
   readonly kind: 'trouble';
   readonly code:
-    | 'timeout'
-    | 'network'
-    | 'rate-limited'
-    | 'budget'
-    | 'interrupted'
-    | 'no-fixture'
-    | 'state-hook'
-    | 'not-recorded';
+    'timeout' | 'network' | 'rate-limited' | 'budget' | 'interrupted' | 'no-fixture' | 'state-hook';
   readonly words: string;
 }
 

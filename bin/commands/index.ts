@@ -6,7 +6,6 @@ import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
 import { healthcheck } from './healthcheck.ts';
 import { init } from './init.ts';
-import { judge } from './judge.ts';
 import { mock } from './mock.ts';
 import { report } from './report.ts';
 import { requirements } from './requirements.ts';
@@ -23,7 +22,6 @@ export const commands: readonly (Command | Family)[] = [
   requirements,
   answers,
   fixture,
-  judge,
   report,
   diff,
   healthcheck,

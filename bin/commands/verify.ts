@@ -1,4 +1,4 @@
-import { runFormats, type ReportName } from '../../reports/formats.ts';
+import { reportFormats } from '../../reports/formats.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -35,8 +35,8 @@ const flags = {
   baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },
   report: {
     ...kinds.outputs,
-    completions: runFormats,
-    describe: `write a report: ${runFormats.join(', ')}, or format=file`,
+    completions: reportFormats,
+    describe: `write a report: ${reportFormats.join(', ')}, or format=file`,
   },
   config: kinds.config,
   ...kinds.rare({
@@ -67,6 +67,10 @@ const flags = {
       ...kinds.positiveNumberTo(100_000),
       describe: 'send this many requests per second on average, such as 20 or 0.5 (default: no limit)',
     },
+    log: {
+      ...kinds.file,
+      describe: 'write every request and answer to this file: a line of JSON each, without keys',
+    },
     'update-baseline': {
       ...kinds.onOff,
       configurable: 'never',
@@ -89,8 +93,8 @@ const flags = {
     replay: {
       ...kinds.text,
       configurable: 'never',
-      // A replay is for a person: no baseline, no report files. Without --cases, it uses the default.
-      overrides: ['baseline', 'report', 'cases'],
+      // A replay is for a person: no baseline, no files. Without --cases, it uses the default.
+      overrides: ['baseline', 'report', 'log', 'cases'],
       describe: 'repeat one lookup of a report; needs --only and --seed',
     },
   }),
@@ -128,11 +132,12 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const engine = await import('../../suites/index.ts');
   const files = await import('../report-files.ts');
   const { openBaseline } = await import('../baseline.ts');
-  const { openTranscripts } = await import('../record-files.ts');
+  const { openLog } = await import('../exchange-log.ts');
   const { verifyRun } = await import('../verify-run.ts');
   const { annotateStep } = await import('../github-actions.ts');
   const texts = files.withConsole(given.report);
-  const requests = files.parseReports('report', runFormats, texts, [given.fixture, given.baseline]);
+  const sources = [given.fixture, given.baseline];
+  const requests = files.parseReports('report', reportFormats, texts, sources, given.log);
   const baseline = await openBaseline(given);
   const { fixture, options } = await optionsOf(given, context);
   const isBadge = ({ format }: ReportRequest) => format === 'badge';
@@ -145,16 +150,10 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
     await print(reporting.renderPlan(engine.plan({ ...options, comparesBounds: true })));
     return exitCodes.conformant[0];
   }
-  const isReport = (request: ReportRequest): request is ReportRequest<ReportName> =>
-    Object.hasOwn(reporting.reports, request.format);
-  const reportFiles = await files.prepareReports(requests.filter(isReport), context);
+  const reportFiles = await files.prepareReports(requests, context);
   try {
-    const streams = requests.filter((request) => !isReport(request));
-    const transcripts = openTranscripts(
-      streams.map(({ file }) => file),
-      context,
-    );
-    const found = await verifyRun(given, fixture, options, transcripts, context).catch((error: unknown) =>
+    const log = given.log === undefined ? undefined : openLog(given.log, writeError);
+    const found = await verifyRun(given, fixture, options, log, context).catch((error: unknown) =>
       withStep(error, given, engine.redactor(options.known, options.headers), context),
     );
     const { record, text: newBaseline } = baseline.apply(found);
@@ -170,7 +169,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       }
     };
     try {
-      await files.settleAll([report(), transcripts.close(), baseline.save(newBaseline)]);
+      await files.settleAll([report(), Promise.resolve().then(log?.close), baseline.save(newBaseline)]);
     } catch (error) {
       writeError(`ib-conformance: verdict: ${reporting.renderVerdict(record)}`);
       throw error;

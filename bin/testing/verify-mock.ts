@@ -28,7 +28,7 @@ export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
 
 export interface MockRunOptions extends Pick<
   RunOptions,
-  'isBrief' | 'isEnough' | 'onEvent' | 'onPlan' | 'onWait'
+  'isBrief' | 'isEnough' | 'onExchange' | 'onPlan' | 'onWait'
 > {
   readonly fixture: Fixture;
   readonly seed: number;

@@ -112,7 +112,7 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
   const { target, timeoutMs, now, deadline = Number.POSITIVE_INFINITY, signal } = options;
   const sentAt = now();
   const leftMs = Math.max(0, deadline + GRACE_MS - sentAt);
-  // A new object each time: a transcript tells replies apart by identity.
+  // A new object each time: replies are told apart by identity.
   const outOfTime = () =>
     leftMs < timeoutMs
       ? trouble('budget', '--max-duration was reached before the answer came')

@@ -1,18 +1,17 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Waiting } from '../../schemas/plan.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { trouble, type Answer, type Reply } from '../answer.ts';
+import { trouble, type Reply } from '../answer.ts';
 import type { Change, Changes as ChangeLog, ChangeStep } from '../model/changes.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../scenario-context.ts';
-import type { CallName, ContextCall } from './events.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 
 export interface ContextOptions extends Pick<
   RunOptions,
-  'clock' | 'signal' | 'rate' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent' | 'graceMs'
+  'clock' | 'signal' | 'rate' | 'cases' | 'burstConcurrency' | 'stateHook' | 'graceMs'
 > {
   readonly verdictsOn: Context['verdictsOn'];
   readonly failsAnyway: Context['failsAnyway'];
@@ -31,20 +30,18 @@ export interface ContextOptions extends Pick<
   readonly wholeRunMs: () => number;
 }
 
-/** Returns a function that creates the context of a requirement, by id. Calls of scenarios become events. */
+/** Returns a function that creates the context of a requirement, by id. */
 export function createContexts(options: ContextOptions): (of: string) => Context {
   const { sender, clock, signal, cases, deadline, graceMs, alone, verdictsOn } = options;
   const shared = new Map<string, Promise<unknown>>();
   return contextOf;
 
   function contextOf(of: string): Context {
-    const calls = createCalls(of, options.onEvent);
-    const { read } = calls;
     return {
-      ...sendingContext(options, of, calls),
+      ...sendingContext(options, of),
       waitForQuiet: sender.waitForQuiet,
-      longestWindowMs: (endpoint) => read('longestWindowMs', sender.longestWindowMs(endpoint)),
-      isContradicted: (endpoint) => read('isContradicted', sender.isContradicted(endpoint)),
+      longestWindowMs: sender.longestWindowMs,
+      isContradicted: sender.isContradicted,
       afterLookups: async (endpoint) => {
         if (sender.longestWindowMs(endpoint) > SHORT_WAIT_MS) await options.lookupsOf(endpoint);
       },
@@ -59,50 +56,24 @@ export function createContexts(options: ContextOptions): (of: string) => Context
         options.onWait({ waitMs, why: of });
         return clock.sleep(waitMs, signal);
       },
-      now: () => read('now', clock.now()),
-      leftMs: () => read('leftMs', deadline - clock.now()),
-      wholeRunMs: () => read('wholeRunMs', options.wholeRunMs()),
-      keyWorks: () => read('keyWorks', sender.keyWorks()),
-      isGiven: (flag) =>
-        read('isGiven', (flag === '--rate' ? options.rate : options.burstConcurrency) !== undefined),
+      now: clock.now,
+      leftMs: () => deadline - clock.now(),
+      wholeRunMs: options.wholeRunMs,
+      keyWorks: sender.keyWorks,
+      isGiven: (flag) => (flag === '--rate' ? options.rate : options.burstConcurrency) !== undefined,
       cases,
       graceMs,
       verdictsOn,
-      failsAnyway: (request, answer) => read('failsAnyway', options.failsAnyway(request, answer)),
-      ...defined({ withState: withStateHook(options, calls) }),
+      failsAnyway: options.failsAnyway,
+      ...defined({ withState: withStateHook(options) }),
     };
   }
 }
-
-/** Numbers the calls of a scenario and reports them. */
-function createCalls(of: string, onEvent: ContextOptions['onEvent']) {
-  let count = 0;
-  const next = () => count++;
-  const report = (nth: number, call: CallName, what: Pick<ContextCall, 'replies' | 'refused' | 'value'>) =>
-    onEvent?.({ kind: 'call', of, nth, call, ...what });
-  return {
-    next,
-    report,
-    reported: async (call: CallName, work: Promise<readonly Reply[]>) => {
-      const nth = next();
-      const replies = await work;
-      report(nth, call, { replies });
-      return replies;
-    },
-    read: <Value extends number | boolean | undefined>(call: CallName, value: Value): Value => {
-      report(next(), call, defined({ value }));
-      return value;
-    },
-  };
-}
-
-type Calls = ReturnType<typeof createCalls>;
 
 /** The part of a context that sends requests. */
 function sendingContext(
   { sender, clock, burstConcurrency }: ContextOptions,
   of: string,
-  { next, report, reported }: Calls,
 ): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
   const sendOnce = (request: Request) => sender.sendOnce(request, { of });
   const sendInTurn = async (requests: readonly Request[]) => {
@@ -122,45 +93,22 @@ function sendingContext(
     return replies;
   };
   return {
-    send: (...requests) => reported('send', sendInTurn(requests)),
-    sendAtOnce: (...requests) => reported('sendAtOnce', sendTogether(requests)),
-    burst: (...requests) =>
-      reported('burst', Promise.all(requests.map(async (request) => (await sendOnce(request)).reply))),
-    stream: async (make, pace) => {
-      const nth = next();
-      const sent = await stream(make, pace, sendOnce, clock, burstConcurrency);
-      report(nth, 'burst', { replies: sent.map(({ reply }) => reply) });
-      return sent;
-    },
-    sendUntilAllowed: async (request, onRefused) => {
-      const nth = next();
-      const refused: Answer[] = [];
-      const see = (answer: Answer) => {
-        refused.push(answer);
-        onRefused(answer);
-      };
-      const { reply } = await sender.send(request, { of, onRefused: see });
-      report(nth, 'sendUntilAllowed', { replies: [reply], ...(refused.length === 0 ? {} : { refused }) });
-      return reply;
-    },
+    send: (...requests) => sendInTurn(requests),
+    sendAtOnce: (...requests) => sendTogether(requests),
+    burst: (...requests) => Promise.all(requests.map(async (request) => (await sendOnce(request)).reply)),
+    stream: (make, pace) => stream(make, pace, sendOnce, clock, burstConcurrency),
+    sendUntilAllowed: async (request, onRefused) => (await sender.send(request, { of, onRefused })).reply,
   };
 }
 
 /** Changes what the target knows, by the state hook; undefined without one. */
-function withStateHook(
-  { stateHook, clock, changes, graceMs, onEvent }: ContextOptions,
-  { next, report }: Calls,
-): Context['withState'] {
+function withStateHook({ stateHook, clock, changes, graceMs }: ContextOptions): Context['withState'] {
   if (stateHook === undefined) return undefined;
   return async (change, during) => {
-    const nth = next();
     const { state } = change;
     const params = paramsOf(change);
     const number = changes.next();
-    const take = (step: ChangeStep) => {
-      changes.take(number, step);
-      onEvent?.({ kind: 'change', nth: number, ...step });
-    };
+    const take = (step: ChangeStep) => changes.take(number, step);
     const askedAt = clock.now();
     take({ step: 'begins', at: askedAt, change });
     const failure = await stateHook.change('setup', state, params).then(
@@ -170,7 +118,6 @@ function withStateHook(
     const dueAt = clock.now() + graceMs;
     if (failure === undefined) take({ step: 'is due', at: dueAt });
     else take({ step: 'ends', at: clock.now() });
-    report(nth, 'withState', failure === undefined ? { value: dueAt } : { replies: [failure] });
     if (failure !== undefined) return failure;
     try {
       return await during({ askedAt, dueAt });

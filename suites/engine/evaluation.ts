@@ -12,12 +12,12 @@ import type { Request } from '../request.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { skipped, inconclusive, type Verdict } from '../verdict.ts';
-import type { RunExchange } from './events.ts';
 import type { Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
+import type { RunExchange } from './sender.ts';
 import { addAnswer, createTally, type Judgement } from './tally.ts';
 
-export interface EvaluationOptions extends Pick<
+interface EvaluationOptions extends Pick<
   RunOptions,
   'known' | 'requirements' | 'skip' | 'burstConcurrency' | 'graceMs'
 > {
@@ -26,7 +26,7 @@ export interface EvaluationOptions extends Pick<
   readonly table: Table;
 }
 
-/** Evaluates requirements from the exchanges of a run, live or from a transcript. */
+/** Evaluates requirements from the exchanges of a run. */
 export function createEvaluation(options: EvaluationOptions) {
   const { known, requirements, skip, hasStateHook, burstConcurrency } = options;
   const changes = createChanges(known);

@@ -58,7 +58,7 @@ async function replay(state: RunState): Promise<void> {
   const request = drawAt(path, known, seed);
   for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
     const { reply } = await sender.send(request, { of: 'lookups', path });
-    if (reply.kind === 'trouble') await recordUnanswered(state, request, reply, path);
+    if (reply.kind === 'trouble') await recordUnanswered(state, request, reply);
   }
 }
 
@@ -183,7 +183,7 @@ const LOOKUPS_ALONE = 10;
 
 /** If lookups in flight at once get wrong answers, that is no failure of rows whose lookups are right alone. */
 async function excuseCompany(state: RunState): Promise<void> {
-  const { options, results, rows, tally, sender, evaluation, budget } = state;
+  const { results, rows, tally, sender, evaluation, budget } = state;
   const isCrowded = [...results].some(
     ([row, { outcome }]) => row.kind === 'scenario' && row.judgesConcurrency === true && outcome === 'failed',
   );
@@ -199,9 +199,7 @@ async function excuseCompany(state: RunState): Promise<void> {
         isRight =
           again.kind === 'answer' && verdictsOn(tally, request, again).every(({ kind }) => kind !== 'failed');
       }
-      if (!isRight) continue;
-      excuse(tally, row.id, reply);
-      options.onEvent?.({ kind: 'company', of: row.id, reply });
+      if (isRight) excuse(tally, row.id, reply);
     }
 }
 
@@ -255,9 +253,7 @@ async function explainFailures(
     if (evaluation.changes.concerns(request, reply)) continue;
     report(state, id);
     const isOver = () => state.explaining > MAX_EXPLAINING || budget.ended(endsAt) !== undefined;
-    const found = await explain(row, failure, { known, seed, tally, send: send(id), isOver });
-    options.onEvent?.({ kind: 'explained', of: id, ...found });
-    explained.set(id, found);
+    explained.set(id, await explain(row, failure, { known, seed, tally, send: send(id), isOver }));
   }
 }
 

@@ -5,8 +5,8 @@ import type { Requirement } from '../requirement.ts';
 import type { StateHook } from '../scenario-context.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Clock } from './clock.ts';
-import type { OnEvent } from './events.ts';
 import type { RecordOptions } from './record.ts';
+import type { RunExchange } from './sender.ts';
 
 /** Everything a run depends on, with all side effects injected. */
 export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
@@ -58,5 +58,6 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly onWait?: (waiting: Waiting, failing: readonly string[]) => void;
   /** Called with what a person should know at once, such as a target that contradicts the fixture. */
   readonly onRemark?: (words: string) => void;
-  readonly onEvent?: OnEvent;
+  /** Called with every exchange as it ends. */
+  readonly onExchange?: (exchange: RunExchange) => void;
 }

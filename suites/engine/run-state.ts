@@ -33,7 +33,7 @@ export type RunState = ReturnType<typeof createRunState>;
 
 /** Creates what a run needs. Nothing is sent yet. */
 export function createRunState(options: RunOptions) {
-  const { clock, known, requirements, signal, concurrency, onEvent } = options;
+  const { clock, known, requirements, signal, concurrency, onExchange } = options;
   const startedAt = clock.now();
   // Every request and every wait adds a listener.
   setMaxListeners(Number.POSITIVE_INFINITY, signal);
@@ -63,7 +63,7 @@ export function createRunState(options: RunOptions) {
     onExchange: (exchange) => {
       const { endpoint } = exchange.request;
       sent.set(endpoint, (sent.get(endpoint) ?? 0) + 1);
-      onEvent?.({ kind: 'exchange', ...exchange });
+      onExchange?.(exchange);
       traffic.add(exchange.request, exchange.reply);
       evaluation.addExchange(exchange);
     },
@@ -190,19 +190,12 @@ export const stopOf = ({ stopped, options: { signal } }: RunState): Stop | undef
   stopped ?? (signal.aborted ? { reason: 'interrupted', words: 'the run was interrupted' } : undefined);
 
 /** Records the result of a requirement. */
-export function finish(
-  { describe, results, options }: RunState,
-  requirement: Requirement,
-  outcome: Result,
-): void {
-  const result = describe(requirement, outcome);
-  results.set(requirement, result);
-  options.onEvent?.({ kind: 'outcome', result });
+export function finish({ describe, results }: RunState, requirement: Requirement, outcome: Result): void {
+  results.set(requirement, describe(requirement, outcome));
 }
 
 /** Records that a requirement was not checked. */
 export function finishStopped(state: RunState, requirement: Requirement, why: Stop): void {
-  state.options.onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
   finish(state, requirement, { verdict: inconclusive(why.reason, why.words), cases: 0 });
 }
 

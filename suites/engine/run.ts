@@ -19,7 +19,6 @@ import { createRunState, timed, type RunState } from './run-state.ts';
 export async function run(given: RunOptions): Promise<RunRecord> {
   const options = given.stateHook === undefined ? given : { ...given, known: withSpare(given.known) };
   const state = createRunState(options);
-  options.onEvent?.({ kind: 'start', at: state.startedAt });
   try {
     for (const phase of phases) await timed(state, phase.name, () => phase.run(state));
     return recordOf(state);
@@ -47,7 +46,7 @@ function needsOf({ options, waiter, rows, isCut, results }: RunState): Pick<RunR
 
 function recordOf(state: RunState): RunRecord {
   const { options, results, evaluation, begun, startedAt, budget, sender, waiter, coverage, traffic } = state;
-  const { signal, requirements, onEvent } = options;
+  const { signal, requirements } = options;
   const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
   const figures: Figures = {
     startedAt,
@@ -64,7 +63,5 @@ function recordOf(state: RunState): RunRecord {
       interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined,
     }),
   };
-  const record = makeRecord({ ...options, target: options.target.href }, list, figures, traffic.figures());
-  onEvent?.({ kind: 'end', verdict: record.verdict, figures });
-  return record;
+  return makeRecord({ ...options, target: options.target.href }, list, figures, traffic.figures());
 }

@@ -109,7 +109,7 @@ async function sendItem(state: RunState, item: Item, until: number, lost: Item[]
       return 0;
     }
     state.isHanging ||= reply.code === 'timeout';
-    await recordUnanswered(state, exchange.request, reply, lookup.path);
+    await recordUnanswered(state, exchange.request, reply);
     return 0;
   }
   coverage.take(lookup.endpoint, lookup.levels);
@@ -125,17 +125,15 @@ async function leaveOut(state: RunState, items: readonly Item[], until: number):
   const why = end ?? trouble('rate-limited', 'the key is rate-limited');
   for (const { lookup } of items)
     if (lookup.rank === 'requirement' || lookup.rank === 'level')
-      await recordUnanswered(state, lookup.request(), why, lookup.path);
+      await recordUnanswered(state, lookup.request(), why);
 }
 
 /** Records a lookup that got no answer. */
 export async function recordUnanswered(
-  { options, tally, sender, known }: RunState,
+  { tally, sender, known }: RunState,
   request: Request,
   reply: Trouble,
-  path: string,
 ): Promise<void> {
-  options.onEvent?.({ kind: 'missed', path, request, trouble: reply });
   addMissing(tally, request, reply);
   const isSilent = reply.code === 'network' || reply.code === 'timeout';
   // If the target answers this lookup, the hostile one caused the silence.

@@ -7,7 +7,6 @@ import { lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
-import type { RunExchange } from './events.ts';
 import { askedBy, isCounted } from '../limits/costs.ts';
 import { firstKey, type Turn } from '../limits/account.ts';
 import {
@@ -21,6 +20,20 @@ import {
   type Waiter,
 } from '../limits/waiter.ts';
 import type { RunOptions } from './run-options.ts';
+
+/** A request that was sent, its reply, and its purpose. */
+export interface RunExchange extends Exchange {
+  /** Id of the requirement that asked, or `lookups`. */
+  readonly of?: string | undefined;
+  /** Path of the lookup in the covering array. */
+  readonly path?: string | undefined;
+  /** Set if the request only confirms or explains a failure. */
+  readonly isAgain?: true | undefined;
+  /** Set if a front end answered in place of the target. */
+  readonly isLost?: true | undefined;
+  /** Set if it was sent together with others. */
+  readonly isAtOnce?: true | undefined;
+}
 
 export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain' | 'isAtOnce'> {
   /** Latest time to wait for a limiter, in ms of the clock. */

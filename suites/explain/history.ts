@@ -91,11 +91,9 @@ function namesOf(request: Request, known: Known) {
 
 const idNameOf = (request: Request, who: string | undefined) => `${who} ${request.endpoint} ${idOf(request)}`;
 
-/** The key as it is presented. A transcript has the shell form of a field only. */
+/** The key as it is presented. */
 const whoAsks = ({ credential }: Request, { callerKeys }: Known) =>
-  credential.as === 'header'
-    ? `${credential.shell} ${credential.key?.name ?? ''}`
-    : authorizationOf(credential, callerKeys[0]);
+  authorizationOf(credential, callerKeys[0]);
 
 /** The id that a lookup asks for, in lower case; the value as sent if it is none, and empty without one. */
 export function idOf(request: Request): string {

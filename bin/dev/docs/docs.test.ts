@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
-import { runFormats } from '../../../reports/formats.ts';
+import { reportFormats } from '../../../reports/formats.ts';
 import { markdownNodes, textOf } from '../../../reports/testing/parsers.ts';
 import { fixes } from '../../../reports/verdict.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
@@ -39,7 +39,7 @@ test('the docs list every exit code', () => {
 
 test('the docs list every report format', () => {
   const page = linesOf('docs/reports.md').join('\n');
-  for (const name of runFormats) assert.ok(page.includes(`\n|\`${name}\`|`), name);
+  for (const name of reportFormats) assert.ok(page.includes(`\n|\`${name}\`|`), name);
 });
 
 test('the docs list every state of a sweep', () => {

@@ -211,11 +211,10 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   'docs/reports.md': [
     async (text, reader, t) => {
       // The page uses records of earlier runs.
-      await reader.run(`npx ib-conformance verify --report json=run.json --report ndjson=run.ndjson${SHORT}`);
+      await reader.run(`npx ib-conformance verify --report json=run.json${SHORT}`);
       await reader.run('cp run.json main.json && cp run.json branch.json');
       await commands()(text, reader, t);
     },
-    commands(),
   ],
   'docs/provide-data.md': [generated, intoSqlite, commands()],
   'docs/rate-limits.md': [

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { RecordedExchange, RunRecord } from '../schemas/generated/types.ts';
+import { withServer } from '../suites/testing/against.ts';
+import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { flaky } from './testing/hostile-servers.ts';
+import { packagedProgram } from './testing/packaged.ts';
+import { runCli } from './testing/run-cli.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
+
+/** A line of the log. */
+interface Line extends Pick<RecordedExchange, 'request' | 'response'> {
+  readonly time: string;
+  readonly endpoint: string;
+  readonly for?: string;
+  readonly ms?: number;
+  readonly error?: string;
+}
+
+const fixture = await loadFixture(undefined, {});
+const { place, fileOf } = temporaryFolder();
+
+const textOf = (file: string) => readFileSync(file, 'utf8');
+const linesOf = (file: string) =>
+  textOf(file)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+test('--log writes each exchange to a line, without keys', async () => {
+  const [log, report] = [place('run.log'), place('run.json')];
+  const only = '--only auth/user-status/unknown-key --only valid/deposit-check/executed';
+  const { code } = await runCli(
+    `verify mock ${only} --cases 100 --seed 1 --log ${log} --report json=${report}`,
+  );
+  assert.equal(code, 0);
+  const lines = linesOf(log);
+  assert.equal(lines.length, (JSON.parse(textOf(report)) as RunRecord).requests);
+  for (const { time, endpoint, request, response, ms } of lines) {
+    assert.equal(new Date(time).toISOString(), time);
+    assert.ok(request.target.startsWith(`/api/ib/${endpoint}`), request.target);
+    assert.ok(response!.status >= 200 && response!.body !== '' && ms! >= 0);
+    assert.ok('content-type' in response!.headers);
+  }
+  const isExecuted = ({ request, response }: Line) =>
+    request.method === 'GET' &&
+    request.headers['authorization'] === 'Bearer $IB_API_KEY' &&
+    response?.status === 200;
+  assert.ok(lines.some((line) => isExecuted(line) && line.response!.body.includes('"EXECUTED"')));
+  assert.ok(lines.some((line) => line.for === 'lookups'));
+  for (const { key } of fixture.apiKeys!) assert.ok(!textOf(log).includes(key), key);
+});
+
+test('--log has what a run sent before it was killed', async () => {
+  const log = place('killed.log');
+  const server = flaky(fixture, (nth) => nth > 100 && child.kill('SIGKILL'));
+  let child: ReturnType<typeof spawn>;
+  await withServer(server, async (port) => {
+    const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture.pathname];
+    const flags = ['--concurrency', '1', '--log', log];
+    child = spawn(process.execPath, [packagedProgram, ...args, ...flags], { stdio: 'ignore' });
+    await once(child, 'exit');
+  });
+  assert.equal(linesOf(log).length, 100);
+});
+
+test('--log names the error if no answer came', async () => {
+  const log = place('silent.log');
+  await withServer(
+    flaky(fixture, (nth) => nth > 3),
+    (port) =>
+      runCli(`verify http://127.0.0.1:${port} --only auth/user-status/missing --timeout 50 --log ${log}`),
+  );
+  const { response, ms, error } = linesOf(log).at(-1)!;
+  assert.deepEqual([response, ms, error], [undefined, undefined, 'no complete answer within 50 ms']);
+});
+
+describe('--log that cannot be written', () => {
+  const run = 'verify mock --only valid/user-status/member --cases 50';
+  test('from the start: nothing is sent', async () => {
+    const { code, stderr } = await runCli(`verify http://127.0.0.1:9 --log ${place('no/such/folder')}`);
+    assert.equal(code, 2);
+    assert.match(stderr, /no\/such\/folder: the log cannot be written: its folder does not exist/);
+  });
+  const skip = existsSync('/dev/full') ? false : 'there is no /dev/full here';
+  test('to its end: the reports are written, with exit code 2', { skip }, async () => {
+    const report = place('beside-full.json');
+    const { code, stderr } = await runCli(`${run} --log /dev/full --report json=${report}`);
+    assert.equal(code, 2);
+    assert.match(stderr, /\/dev\/full: the log cannot be written: the disk is full/);
+    assert.equal((JSON.parse(textOf(report)) as RunRecord).verdict, 'conformant');
+  });
+  test('because it is an input, or a report', async () => {
+    const file = fileOf('mine.json', fixture);
+    const { code, stderr } = await runCli(`verify mock --fixture ${file} --log ${file}`);
+    assert.deepEqual([code, JSON.parse(textOf(file))], [2, fixture]);
+    assert.match(stderr, /an output would overwrite the input .*mine\.json; give it another file/);
+    const same = await runCli(`${run} --log ${place('x')} --report json=${place('x')}`);
+    assert.equal(same.code, 2);
+    assert.match(same.stderr, /two outputs have the same destination, .*x; give each its own file/);
+  });
+});
