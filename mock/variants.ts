@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { defined } from '../schemas/defined.ts';
 import { endpointNames, endpoints } from '../schemas/endpoints.ts';
 import { httpDate } from './answer.ts';
@@ -43,9 +42,6 @@ const parameterValues = (parameters: readonly Parameter[], wanted: string) =>
 
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 
-const acceptsNoJson = ({ request }: Exchange) =>
-  /^(?:text\/html|application\/xml)$/.test(request.headers.accept ?? '');
-
 /** Whether the limit of an endpoint is used up for a key. */
 const hasLimitedKey = ({ world: { hits, limits }, now }: Exchange) =>
   endpointNames.some((endpoint) =>
@@ -89,12 +85,6 @@ const requests: VariantRows = {
       answerWith(status, { error: 'Other path' })(otherPath),
     ]),
   ),
-  'other-formats-not-acceptable: A request that accepts no JSON gets 406': answerWith(406, {
-    error: 'Not acceptable',
-  })({ where: acceptsNoJson }),
-  'other-formats-as-html: A request that accepts no JSON gets HTML': page('<title>Lookup</title>')({
-    where: acceptsNoJson,
-  }),
   'other-paths-page: Other paths get a page with 404': page('<title>Cannot GET</title>')(otherPath),
   'other-paths-shown: Other paths get a page with 200': page('<title>Application</title>', 200)(otherPath),
   'other-paths-documented: Other paths get a page with examples of answers': page(
@@ -131,9 +121,6 @@ const requests: VariantRows = {
   'unknown-parameter-refused: An unknown parameter makes the request invalid': ({ value }) => ({
     value: (all, name) => (all.some((one) => one[0] !== name) ? '' : value(all, name)),
   }),
-  'parameter-case-ignored: The letter case of parameter names is ignored': {
-    value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1],
-  },
   'nil-and-max-accepted: The nil and the max UUID are well formed': accept(['deposit-check'], isNilOrMax),
   'lower-case-bearer-refused: Only the scheme spelled Bearer is accepted': ({ credential }) => ({
     credential: (call) =>
@@ -285,12 +272,6 @@ const answers: VariantRows = {
   },
   'chunked: Bodies are sent in chunks, without a length': setHeader('Transfer-Encoding', 'chunked')(),
   'connection-closed: Every answer ends its connection': setHeader('Connection', 'close')(),
-  'compressed-on-request: Bodies are compressed if the client accepts gzip': editResponse(
-    ({ headers, body }) => ({
-      headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
-      body: gzipSync(body),
-    }),
-  )({ where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) }),
 };
 
 const seenAfter = (ms: number) => seesChanges(({ ageMs }) => ageMs >= ms);

@@ -5,7 +5,7 @@ import type { Refusal } from './facts.ts';
 import { findableId, unknownId } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { refused, unauthorized } from './named-answers.ts';
-import { lookup, lookupOf, type Changes } from './request.ts';
+import { lookup, lookupOf } from './request.ts';
 import { answers, scenario, type AnswerRow, type Requirement } from './requirement.ts';
 import type { Context } from './scenario-context.ts';
 import { judgeForm, judgeWaysAround } from './scenarios/no-way-around.ts';
@@ -109,27 +109,6 @@ function keyObservations(endpoint: Endpoint): readonly Requirement[] {
             ? `${missing} comes first`
             : `missing ${endpoints[endpoint].parameter}: ${missing}, malformed: ${malformed}`;
         return observed(words, { missing, malformed });
-      },
-    }),
-    observingEach({
-      endpoint,
-      id: `auth/${endpoint}/two-fields`,
-      clause: 'RFC 9110 5.3',
-      title: 'How a request with two Authorization fields is answered, one of them with a valid key',
-      requests: (known) => {
-        const key = known.callerKeys[0]!;
-        const bad = 'Bearer no-such-key';
-        // Another letter case makes it a second field.
-        const orders: Readonly<Record<string, Changes>> = {
-          'the valid one first': {
-            headers: { Authorization: `Bearer ${key.key}` },
-            misplaced: key,
-            credential: { as: 'header', value: bad, shell: bad },
-          },
-          'the wrong one first': { headers: { Authorization: bad }, credential: { as: 'key', key } },
-        };
-        const id = findableId(endpoint, known);
-        return Object.entries(orders).map(([name, changes]) => [name, lookupOf(endpoint, id, changes)]);
       },
     }),
     observingEach({

@@ -30,7 +30,7 @@ const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'invalid-uuid/* auth/* pending/* rate-limit/*/message foreign-ib/deposit-check/*',
   },
   'States and transitions': {
-    'EXECUTED is visible': 'valid/deposit-check/executed pending/deposit-check/after-executed',
+    'EXECUTED is visible': 'valid/deposit-check/executed',
     'pending and failed are answered as unknown': 'pending/deposit-check/{pending,failed,indistinguishable}',
     'what is not yet EXECUTED can become visible': 'pending/deposit-check/becomes-executed',
   },

@@ -15,7 +15,7 @@ import { hasExactly, isNoMember } from './expectations.ts';
 import type { FixtureDeposit } from './known.ts';
 import { executed, member, notFound, notMember } from './named-answers.ts';
 import { answers, requires, type Requirement } from './requirement.ts';
-import { indistinguishable, timing, type HiddenIds } from './scenarios/indistinguishable.ts';
+import { indistinguishable, type HiddenIds } from './scenarios/indistinguishable.ts';
 import { failed, pass } from './verdict.ts';
 
 const isUser = on('user-status');
@@ -124,6 +124,4 @@ export const foreignIb: readonly Requirement[] = [
     answer: (facts) => (facts.isOurs ? notFound : executed),
     owns: 'leak',
   }),
-  timing({ id: 'foreign-ib/user-status/timing', endpoint: 'user-status', ...hiddenUsers }),
-  timing({ id: 'foreign-ib/deposit-check/timing', endpoint: 'deposit-check', ...hiddenDeposits }),
 ];

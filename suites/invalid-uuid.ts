@@ -1,12 +1,8 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { all, any, hasParameter, isKeyInPlace, isKeyRead, mayBeRefused, on } from './conditions.ts';
-import { unknownId } from './inputs/uuids.ts';
 import type { ParameterFact } from './facts.ts';
 import { invalid, refusedHostile } from './named-answers.ts';
-import { depositCheck } from './request.ts';
 import { advises, answers, type Requirement } from './requirement.ts';
-import { observing, observingEach, statusOf } from './scenarios/observing.ts';
-import { observed } from './verdict.ts';
 
 const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
 
@@ -74,27 +70,4 @@ export const invalidUuid: readonly Requirement[] = [
     answer: invalid,
   }),
   ...refuses('deposit-check'),
-  observingEach({
-    endpoint: 'deposit-check',
-    id: 'invalid-uuid/deposit-check/nil-and-max',
-    clause: 'GET deposit-check: string (UUID), no version named',
-    title: 'How the nil and the max UUID are answered',
-    requests: () => [
-      ['nil', depositCheck('00000000-0000-0000-0000-000000000000')],
-      ['max', depositCheck('ffffffff-ffff-ffff-ffff-ffffffffffff')],
-    ],
-    show: statusOf,
-  }),
-  observing({
-    endpoint: 'deposit-check',
-    id: 'invalid-uuid/deposit-check/variant',
-    clause: 'GET deposit-check: string (UUID), no version named',
-    title: 'How an id with other variant bits or an unknown version is answered',
-    run: async ({ send }, known) => {
-      const id = unknownId(known);
-      const ids = [`${id.slice(0, 19)}0${id.slice(20)}`, `${id.slice(0, 14)}9${id.slice(15)}`];
-      const [variant, version] = (await send(...ids.map((one) => depositCheck(one)))).map(statusOf);
-      return observed(`other variant: ${variant}, version 9: ${version}`, { variant, version });
-    },
-  }),
 ];

@@ -1,14 +1,11 @@
 import { all, isReadable, isPlain, sees } from './conditions.ts';
 import type { Entity } from './facts.ts';
 import { evenSample } from './inputs/uuids.ts';
-import type { Known } from './known.ts';
 import { notFound } from './named-answers.ts';
 import { answers, scenario, type Requirement } from './requirement.ts';
-import { transitionOf } from './scenarios/becomes-executed.ts';
-import type { Context } from './scenario-context.ts';
+import { becomesExecuted } from './scenarios/becomes-executed.ts';
 import { indistinguishable } from './scenarios/indistinguishable.ts';
-import { observing } from './scenarios/observing.ts';
-import { fixtureOutdated, inconclusive, observed } from './verdict.ts';
+import { fixtureOutdated } from './verdict.ts';
 
 /** A deposit in this state is answered like an unknown one. */
 const isHidden = (state: Entity) => ({
@@ -16,9 +13,6 @@ const isHidden = (state: Entity) => ({
   also: all(isReadable, sees(state)),
   answer: notFound,
 });
-
-const transition = (context: Context, known: Known) =>
-  transitionOf('pending/deposit-check/pending', context, known);
 
 export const pending: readonly Requirement[] = [
   answers({
@@ -58,22 +52,6 @@ export const pending: readonly Requirement[] = [
     title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',
     needsChange: 'transition',
     needs: [['deposit-check', { situation: 'own pending' }]],
-    run: async (context, known) => (await transition(context, known)).result,
-  }),
-  observing({
-    endpoint: 'deposit-check',
-    id: 'pending/deposit-check/after-executed',
-    clause: 'Transitions: not shown',
-    title: 'How long it takes until a deposit is shown as EXECUTED, and whether it stays so',
-    turn: 'becoming',
-    needsChange: 'transition',
-    needs: [['deposit-check', { situation: 'own pending' }]],
-    run: async (context, known) => {
-      const { seen } = await transition(context, known);
-      if (seen === undefined) return inconclusive('not-seen', 'no deposit was seen to become EXECUTED');
-      const { tookMs, oldAfterNew } = seen;
-      const old = oldAfterNew === 0 ? 'no 404' : `${oldAfterNew} times 404`;
-      return observed(`shown after ${(tookMs / 1000).toFixed(1)} s; ${old} after the first 200`, { ...seen });
-    },
+    run: (context, known) => becomesExecuted('pending/deposit-check/pending', context, known),
   }),
 ];

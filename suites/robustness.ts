@@ -5,7 +5,7 @@ import type { Known } from './known.ts';
 import { lookup, lookupOf, userStatus, type Request } from './request.ts';
 import { monitor, scenario, type Requirement } from './requirement.ts';
 import { judgeConcurrency } from './scenarios/concurrency.ts';
-import { observingEach, statusOf } from './scenarios/observing.ts';
+import { observingEach } from './scenarios/observing.ts';
 import { failed, inconclusive, pass } from './verdict.ts';
 
 const recordStatuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause' | 'endpoint'>): Requirement =>
@@ -58,13 +58,6 @@ export const robustness: readonly Requirement[] = [
     requests: changedLookups(({ target }) => ({ target: `${target}&verbose=1` })),
   }),
   recordStatuses({
-    id: 'robustness/service/parameter-case',
-    title: 'Whether the letter case of parameter names matters',
-    requests: changedLookups(({ target }) => ({
-      target: target.replace(/\?\w+=/, (name) => name.toUpperCase()),
-    })),
-  }),
-  recordStatuses({
     id: 'robustness/service/head',
     title: 'How HEAD requests are answered',
     requests: changedLookups(() => ({ method: 'HEAD' })),
@@ -74,25 +67,6 @@ export const robustness: readonly Requirement[] = [
     title: 'Whether answers allow other origins (CORS)',
     requests: changedLookups(() => ({ headers: { origin: 'https://partner.example' } })),
     show: showField('access-control-allow-origin'),
-  }),
-  recordStatuses({
-    id: 'robustness/service/compression',
-    title: 'Whether answers are compressed on request',
-    requests: changedLookups(() => ({ headers: { 'accept-encoding': 'gzip, br' } })),
-    show: showField('content-encoding'),
-  }),
-  recordStatuses({
-    id: 'robustness/service/accept',
-    title: 'How a request is answered that accepts only HTML or only XML',
-    requests: (known) =>
-      endpointNames.flatMap((endpoint) =>
-        ['text/html', 'application/xml'].map((accept) => {
-          const request = lookupOf(endpoint, findableId(endpoint, known));
-          return [`${endpoint}, ${accept}`, { ...request, headers: { accept } }] as const;
-        }),
-      ),
-    show: (reply) =>
-      [statusOf(reply), reply.kind === 'answer' ? header(reply, 'content-type') : ''].join(' ').trim(),
   }),
   scenario({
     id: 'robustness/service/concurrency',

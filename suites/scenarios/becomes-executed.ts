@@ -6,7 +6,7 @@ import { evenSample, withLetterCase } from '../inputs/uuids.ts';
 import type { BecomingDeposit, Known } from '../known.ts';
 import { depositCheck, type Changes } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
-import type { ChangeTimes, Context, Exchange } from '../scenario-context.ts';
+import type { ChangeTimes, Context } from '../scenario-context.ts';
 import {
   blockedBy,
   earlierRun,
@@ -22,13 +22,6 @@ import { afterHook, askAtOnce, askMeanwhile, resultOf } from './changing.ts';
 
 const notFound = expectError('deposit-check', 404);
 
-/** What a deposit that became EXECUTED showed. */
-export interface Transition {
-  readonly result: ScenarioResult;
-  /** How long the change took, in ms, and whether old answers came after new ones; undefined if it never came. */
-  readonly seen?: { readonly tookMs: number; readonly oldAfterNew: number } | undefined;
-}
-
 /**
  * Looks up a deposit while its change is under way and afterwards: for its owner, and for another partner, whose
  * answers other rows judge.
@@ -36,10 +29,10 @@ export interface Transition {
 async function follow(
   deposit: FixturePendingDeposit,
   execution: { readonly amountInUsd: number; readonly executedAt?: number },
-  { askedAt, dueAt }: ChangeTimes,
+  { dueAt }: ChangeTimes,
   context: Context,
   known: Known,
-): Promise<Transition> {
+): Promise<ScenarioResult> {
   const { reference_id } = deposit;
   const spellings = [
     reference_id,
@@ -72,14 +65,13 @@ async function follow(
     const { executedAt } = execution;
     return executedAt !== undefined && isOfOtherRun(answer, { executedAt }) ? otherRun : verdict;
   });
-  const seen = seenIn(exchanges, askedAt);
-  if (result.finding.kind !== 'passed') return { result, seen };
+  if (result.finding.kind !== 'passed') return result;
   const isRefused = exchanges.some(
     ({ request, reply }) =>
       request.credential.as === 'caller' && reply.kind === 'answer' && reply.status === 401,
   );
   const finding = isRefused ? refused : isRightOnce ? pass : judgeReply(due[0]!.reply, () => unclear);
-  return { result: { ...result, finding }, seen };
+  return { ...result, finding };
 }
 
 const unclear = inconclusive(
@@ -89,18 +81,6 @@ const unclear = inconclusive(
 
 const refused = inconclusive('key-refused', 'the key under test got 401 while another key was revoked');
 
-/** How long a change took, by the answers since `since` (ms of the clock). */
-function seenIn(exchanges: readonly Exchange[], since: number): Transition['seen'] {
-  const answers = exchanges.flatMap(({ reply }) => (reply.kind === 'answer' ? [reply] : []));
-  const first = answers.findIndex(({ status }) => status === 200);
-  return first < 0
-    ? undefined
-    : {
-        tookMs: Math.max(0, Math.round(answers[first]!.sentAt - since)),
-        oldAfterNew: answers.slice(first).filter(({ status }) => status === 404).length,
-      };
-}
-
 /** A hook that revokes a key at the same time may take the caller's key along: then try again. */
 const [MAX_TRIES, PAUSE_MS] = [3, 3000];
 
@@ -109,25 +89,24 @@ async function executeByHook(
   pendingId: string,
   context: Context,
   known: Known,
-): Promise<Transition> {
+): Promise<ScenarioResult> {
   const { reference_id } = deposit;
   const request = depositCheck(reference_id);
   const [first] = (await context.send(request)) as [Reply];
   const ready = judgeReply(first, (answer) =>
     notFound(answer).kind === 'passed' ? pass : isOfOtherRun(answer) ? earlierRun : blockedBy(pendingId),
   );
-  if (ready.kind !== 'passed') return { result: { finding: ready, request, reply: first } };
+  if (ready.kind !== 'passed') return { finding: ready, request, reply: first };
   const { graceMs, now, wait, withState } = context;
   const executed = { ...deposit, state: 'EXECUTED', ...executionAt(now()) } as const;
   const change = { state: 'deposit executed', deposit: executed } as const;
   for (let tries = 1; ; tries++) {
-    const after = await withState!(change, async (times): Promise<Transition> => {
-      const { result, seen } = await follow(deposit, executed, times, context, known);
-      return { result: afterHook(result, `"${change.state}" of ${reference_id}`, times, graceMs), seen };
+    const after = await withState!(change, async (times): Promise<ScenarioResult> => {
+      const result = await follow(deposit, executed, times, context, known);
+      return afterHook(result, `"${change.state}" of ${reference_id}`, times, graceMs);
     });
-    if ('kind' in after)
-      return { result: { finding: inconclusive(after.code, after.words), request, reply: after } };
-    if (after.result.finding !== refused || tries === MAX_TRIES) return after;
+    if ('kind' in after) return { finding: inconclusive(after.code, after.words), request, reply: after };
+    if (after.finding !== refused || tries === MAX_TRIES) return after;
     await wait(PAUSE_MS);
   }
 }
@@ -138,7 +117,7 @@ async function pollUntilExecuted(
   pendingId: string,
   context: Context,
   known: Known,
-): Promise<Transition> {
+): Promise<ScenarioResult> {
   const { reference_id, becomes } = deposit;
   const { afterPolls, afterSeconds = 0 } = becomes;
   const { graceMs, now, send, wait } = context;
@@ -151,18 +130,17 @@ async function pollUntilExecuted(
     const isOnly = polls === 0 && known.pending.length === 0;
     const [reply] = (await send(isOnly ? depositCheck(reference_id) : request)) as [Reply];
     polls++;
-    if (reply.kind !== 'answer')
-      return { result: { finding: inconclusive(reply.code, reply.words), request, reply } };
+    if (reply.kind !== 'answer') return { finding: inconclusive(reply.code, reply.words), request, reply };
     if (notFound(reply).kind !== 'passed') {
       const finding = await judgeChange(reply, polls, deposit, pendingId, context, known);
-      return { result: { finding, request, reply }, seen: { tookMs: 0, oldAfterNew: 0 } };
+      return { finding, request, reply };
     }
     const at = now();
     if (afterPolls !== undefined && polls === afterPolls) endsAt = at + graceMs;
     if (at >= endsAt) {
       const due = afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
       const actual = `${summary(reply)} after ${polls} polls in ${((at - startedAt) / 1000).toFixed(1)} s; raise --grace if your system promises this later`;
-      return { result: { finding: failed('status', `200 after ${due}`, actual), request, reply } };
+      return { finding: failed('status', `200 after ${due}`, actual), request, reply };
     }
     if (afterPolls === undefined) await wait(Math.max(afterSeconds * 100, graceMs / 10));
     else if (polls > afterPolls) await wait(graceMs / 10);
@@ -206,12 +184,12 @@ async function pollBecoming(
   context: Context,
   known: Known,
   isFollowed: boolean,
-): Promise<Transition | undefined> {
-  let found: Transition | undefined;
+): Promise<ScenarioResult | undefined> {
+  let found: ScenarioResult | undefined;
   for (const [nth, deposit] of evenSample(known.becoming, MAX_POLLED).entries()) {
     let next = await pollUntilExecuted(deposit, pendingId, context, known);
-    const isFirst = found?.result.finding.kind !== 'passed';
-    const { finding, reply } = next.result;
+    const isFirst = found?.finding.kind !== 'passed';
+    const { finding, reply } = next;
     if (isFollowed && isFirst && finding.kind === 'passed') {
       await context.afterLookups('deposit-check');
       const askedAt = context.now();
@@ -220,29 +198,31 @@ async function pollBecoming(
       const execution = { amountInUsd, ...executionIn(reply as Answer, executedAt) };
       const followed = await follow(deposit, execution, times, context, known);
       // Lookups may have left nothing of a limit: the poll is enough.
-      const after = followed.result.finding;
+      const after = followed.finding;
       const isLeftOut = after.kind === 'inconclusive' && ['rate-limited', 'budget'].includes(after.reason);
       if (!isLeftOut) next = followed;
     }
-    const result = { ...next.result, cases: nth + 1 };
-    if (result.finding.kind === 'failed') return { ...next, result };
+    const result = { ...next, cases: nth + 1 };
+    if (result.finding.kind === 'failed') return result;
     // One transition that was seen is enough.
-    if (nth === 0 || (isFirst && result.finding.kind === 'passed')) found = { ...next, result };
+    if (nth === 0 || (isFirst && result.finding.kind === 'passed')) found = result;
   }
   return found;
 }
 
 /**
- * A deposit changes from 404 to 200: by the state hook, and those with `becomes` by themselves. All lookups of it are
- * made once per run.
+ * A deposit changes from 404 to 200: by the state hook, and those with `becomes` by themselves.
  *
  * @param pendingId the row that judges pending deposits
  */
-export const transitionOf = (pendingId: string, context: Context, known: Known): Promise<Transition> =>
-  context.once('deposit executed', async (shared) => {
-    const changed = known.spare ?? known.pending[0];
-    const onRequest = shared.withState && changed && (await executeByHook(changed, pendingId, shared, known));
-    if (onRequest !== undefined && onRequest.result.finding.kind !== 'passed') return onRequest;
-    const byItself = await pollBecoming(pendingId, shared, known, onRequest === undefined);
-    return byItself?.result.finding.kind === 'failed' ? byItself : (onRequest ?? byItself)!;
-  });
+export async function becomesExecuted(
+  pendingId: string,
+  context: Context,
+  known: Known,
+): Promise<ScenarioResult> {
+  const changed = known.spare ?? known.pending[0];
+  const onRequest = context.withState && changed && (await executeByHook(changed, pendingId, context, known));
+  if (onRequest !== undefined && onRequest.finding.kind !== 'passed') return onRequest;
+  const byItself = await pollBecoming(pendingId, context, known, onRequest === undefined);
+  return byItself?.finding.kind === 'failed' ? byItself : (onRequest ?? byItself)!;
+}

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Answer, Reply } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import { foreignIb } from '../foreign-ib.ts';
-import { compareAnswers, timing } from './indistinguishable.ts';
+import { compareAnswers } from './indistinguishable.ts';
 import { pending } from '../pending.ts';
 import type { Request } from '../request.ts';
 import type { Scenario } from '../requirement.ts';
@@ -148,41 +148,3 @@ for (const [what, expected, fieldOf, step] of [
     }));
     assert.equal(outcome, expected);
   });
-
-/** Runs the scenario against a target with the given response times in ms. */
-async function runAgainst(reply: (request: Request, nth: number) => Reply) {
-  let nth = 0;
-  const scenario = timing({
-    id: 'a/user-status/timing',
-    endpoint: 'user-status',
-    needs: [],
-    hidden: () => hiddenIds,
-  });
-  const send = async (...requests: readonly Request[]) => requests.map((request) => reply(request, nth++));
-  return runScenario(scenario, { send, sendAtOnce: send, wait: () => Promise.resolve() });
-}
-
-const took = (tookMs: number): Reply => ({ ...answerOf(200, { is_under_ib: false }), tookMs });
-const lost: Reply = { kind: 'trouble', code: 'timeout', words: 'no answer' };
-
-describe('response times', () => {
-  test('the medians of compared lookups are observed', async () => {
-    const times = { foreign: 0, unknown: 0 };
-    // The first unknown ones, and the first one of each hidden id, fill caches.
-    const finding = await runAgainst((request) =>
-      took(isForeign(request) ? 10 + times.foreign++ : (times.unknown++ - 4) ** 2),
-    );
-    assert.equal(finding.kind, 'observed');
-    // 11 to 14 and 16 to 19, and the squares of 0 to 7.
-    assert.equal(finding.words, 'median 15.0 ms of 8 foreign lookups, 12.5 ms of 8 unknown ones');
-  });
-  test('a target that stops answering is observed by what it answered', async () => {
-    const finding = await runAgainst((_, nth) => (nth < 19 ? took(nth) : lost));
-    assert.equal(finding.kind, 'observed');
-    assert.match(finding.words, /of 6 foreign lookups, .* of 6 unknown ones/);
-  });
-  test('too few answers are inconclusive', async () => {
-    const finding = await runAgainst((_, nth) => (nth < 8 ? took(1) : lost));
-    assert.deepEqual(finding, { kind: 'inconclusive', reason: 'timeout', words: 'no answer' });
-  });
-});

@@ -6,8 +6,7 @@ import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
 import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { failed, inconclusive, observed, pass, type Verdict } from '../verdict.ts';
-import { observing } from './observing.ts';
+import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
 
 /** A pair of lookups, and the same in the other order. */
 const [there, back] = [['hidden', 'unknown'] as const, ['unknown', 'hidden'] as const];
@@ -47,39 +46,30 @@ export function indistinguishable({
     level: 'recommended',
     sends: 40,
     reading: 'Other requirements check the status and the value. This one compares everything else.',
-    run: async (context, known) => (await compared(endpoint, hidden(known), context, known)).result,
+    run: (context, known) => compareEach(context, endpoint, hidden(known), known),
   });
 }
 
-/** Response times of compared lookups, in ms. */
-type Times = Readonly<Record<'hidden' | 'unknown', number[]>>;
-
-/** Compares answers about hidden ids with those about unknown ones, once per run for the same ids. */
-const compared = (endpoint: Endpoint, hidden: readonly string[], { once }: Context, known: Known) =>
-  once(`hidden ids of ${endpoint}: ${hidden[0]}`, async (context) => {
-    const times: Times = { hidden: [], unknown: [] };
-    return { result: await compareEach(context, { endpoint, times }, hidden, known), times };
-  });
-
+/** Compares answers about hidden ids with those about unknown ones. */
 async function compareEach(
   context: Context,
-  what: Pick<Comparison, 'endpoint' | 'times'>,
+  endpoint: Endpoint,
   hidden: readonly string[],
   known: Known,
 ): Promise<ScenarioResult> {
   const ids = unknownIds(known, PAIRS + PAIRS / 2);
   const [unknown, others] = [ids.slice(0, PAIRS), ids.slice(PAIRS)];
   // Fill caches before the comparison.
-  let earlier = await context.send(...unknown.map((id) => lookupOf(what.endpoint, id)));
+  let earlier = await context.send(...unknown.map((id) => lookupOf(endpoint, id)));
   let cases = 0;
   for (const id of evenSample(hidden, MAX_IDS)) {
-    let result = await compareOnce(context, { ...what, id, unknown, order: orders[0] }, earlier);
+    let result = await compareOnce(context, { endpoint, id, unknown, order: orders[0] }, earlier);
     earlier = [];
     // A difference counts only if it recurs in the same aspect.
     if (result.finding.kind === 'failed') {
       const { aspect } = result.finding;
-      const varied = await withOtherHistories(context, what.endpoint, unknown, others);
-      result = await compareOnce(context, { ...what, id, unknown: varied, order: orders[1] }, []);
+      const varied = await withOtherHistories(context, endpoint, unknown, others);
+      result = await compareOnce(context, { endpoint, id, unknown: varied, order: orders[1] }, []);
       if (result.finding.kind === 'failed' && result.finding.aspect !== aspect) result = { finding: pass };
     }
     cases++;
@@ -106,13 +96,12 @@ interface Comparison {
   readonly id: string;
   readonly unknown: readonly string[];
   readonly order: (typeof orders)[number];
-  readonly times: Times;
 }
 
 /** Compares the answers about a hidden id with those about unknown ones. */
 async function compareOnce(
   { send, sendAtOnce }: Context,
-  { endpoint, id, unknown, order, times }: Comparison,
+  { endpoint, id, unknown, order }: Comparison,
   earlier: readonly Reply[],
 ): Promise<ScenarioResult> {
   const request = lookupOf(endpoint, id);
@@ -126,7 +115,6 @@ async function compareOnce(
       if (trouble !== undefined)
         return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble };
       const pair = replies.slice(-2) as readonly Answer[];
-      for (const [at, name] of names.entries()) times[name].push(pair[at]!.tookMs);
       if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
         for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
     }
@@ -175,35 +163,4 @@ export function compareAnswers(hidden: readonly Answer[], unknown: readonly Answ
     }
   }
   return pass;
-}
-
-/** Observes whether response times differ between foreign and unknown ids, in the lookups that are compared. */
-export function timing({
-  hidden,
-  ...row
-}: HiddenIds & { readonly id: string; readonly endpoint: Endpoint }): Scenario {
-  return observing({
-    ...row,
-    sends: 0,
-    clause: 'What the service does: cannot look up users outside the IB',
-    title: "Whether response times differ between another IB's id and an unknown one",
-    run: async (context, known) => {
-      const { result, times } = await compared(row.endpoint, hidden(known), context, known);
-      const { hidden: foreign, unknown } = times;
-      if (foreign.length < PAIRS)
-        return result.reply?.kind === 'trouble'
-          ? inconclusive(result.reply.code, result.reply.words)
-          : inconclusive('depends', 'not compared because too few lookups were answered');
-      const [foreignMs, unknownMs] = [median(foreign), median(unknown)];
-      const words = `median ${foreignMs.toFixed(1)} ms of ${foreign.length} foreign lookups, ${unknownMs.toFixed(1)} ms of ${unknown.length} unknown ones`;
-      return observed(words, { foreignMs, unknownMs });
-    },
-  });
-}
-
-/** The middle value, or the mean of the two in the middle. */
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length / 2;
-  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2;
 }
