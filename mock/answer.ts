@@ -36,13 +36,12 @@ export function statusOf(call: Call | undefined, finding: Finding): number {
 const commonHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
 
 /** Returns the header fields of a response; `methods` are those that the endpoints allow. */
-export function headersOf({ status, finding, preferred, request }: Exchange, methods: readonly string[]) {
+export function headersOf({ status, finding, request }: Exchange, methods: readonly string[]) {
   return {
     ...commonHeaders,
     ...(finding.kind === 'limited' && { 'Retry-After': `${wholeSeconds(finding.waitMs)}` }),
     ...(status === 401 && { 'WWW-Authenticate': challengeOf(request.wrongWorld) }),
     ...(status === 405 && { Allow: methods.join(', ') }),
-    ...(preferred !== undefined && { 'Preference-Applied': `code=${preferred}` }),
   };
 }
 
@@ -111,9 +110,8 @@ function unauthorizedReason({ call, request }: Exchange): string {
 
 /** Returns the reason of an answer for the journal, such as `key revoked`. The response says less. */
 export function reasonOf(exchange: Exchange): string {
-  const { chaos, preferred, finding } = exchange;
+  const { chaos, finding } = exchange;
   if (finding.kind === 'refused') return finding.why;
-  if (preferred !== undefined) return 'requested by Prefer';
   if (chaos?.kind === 'status') return 'by chaos';
   const why = (explanations[exchange.finding.kind] as Explain<FindingKind>)(finding, exchange);
   return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;

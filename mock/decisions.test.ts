@@ -69,14 +69,6 @@ const shown: Readonly<Record<string, () => boolean>> = {
   },
   'Retry-After': () => last(...limited, user(ids.nobody, { atMs: 1001 })).headers['Retry-After'] === '2',
   'WWW-Authenticate': () => last(user(ids.member, { key: null })).headers['WWW-Authenticate'] === 'Bearer',
-  Prefer: () => {
-    const asking = { headers: { prefer: 'code=429' } };
-    return (
-      last(user(ids.member, asking)).headers['Preference-Applied'] === 'code=429' &&
-      status(user(ids.member, asking)) === 429 &&
-      status(user(ids.member, { ...asking, key: 'nope' })) === 401
-    );
-  },
   Caching: () =>
     [user(ids.member), user('x'), lookup('/')].every(
       (one) => last(one).headers['Cache-Control'] === 'no-store',

@@ -40,7 +40,7 @@ export type Parameter = readonly [name: string, value: string];
 
 /**
  * The result of a request: what the lookup found, why it was refused, or that it reached no endpoint.
- * `failing` is a 5xx of chaos or Prefer.
+ * `failing` is a 5xx of chaos.
  */
 export type Finding =
   | { readonly kind: 'member'; readonly user: User }
@@ -54,7 +54,7 @@ export type Finding =
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' }
   | { readonly kind: 'failing'; readonly status: number }
-  /** Chaos or Prefer requested an impossible answer. */
+  /** Chaos requested an impossible answer. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'noSuchPath' }
   | { readonly kind: 'noSuchMethod' };
@@ -87,7 +87,5 @@ export interface Exchange {
   readonly finding: Finding;
   /** The status that the interface requires. */
   readonly status: number;
-  /** The status that Prefer requested and the request got. */
-  readonly preferred?: number;
   readonly chaos?: ChaosAction;
 }

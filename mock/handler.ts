@@ -3,7 +3,7 @@ import { headersOf, httpDate, statusOf } from './answer.ts';
 import { reference, type Behaviour, type Check, type CallInput } from './behaviour.ts';
 import { transportEffect, type ChaosAction } from './chaos.ts';
 import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Parameter } from './exchange.ts';
-import { forcedFinding, parsePrefer } from './forced-answers.ts';
+import { forcedFinding } from './forced-answers.ts';
 import { checkLimit, countCall } from './limiter.ts';
 import { countPoll, keyAt, lookUp, partnerOf, type ApiKey, type World } from './world.ts';
 
@@ -35,7 +35,7 @@ export function createService(behaviour: Behaviour = reference, basePath = '/') 
   };
 }
 
-type Decision = Pick<Exchange, 'call' | 'finding' | 'preferred' | 'chaos'>;
+type Decision = Pick<Exchange, 'call' | 'finding' | 'chaos'>;
 
 function decide(
   behaviour: Behaviour,
@@ -51,14 +51,8 @@ function decide(
   if (!behaviour.methods.includes(request.method)) return { finding: { kind: 'noSuchMethod' } };
   const parameters = readQuery(query, behaviour.decode);
   const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
-  const preferred = call.caller && parsePrefer(request.headers);
-  if (preferred?.kind === 'refused') return { call, finding: preferred };
-  const chaos = preferred ?? (call.caller && drawChaos?.(call.caller, endpoint));
-  if (chaos?.kind === 'status') {
-    const forced = { call, finding: forcedFinding(world, call, chaos.status) };
-    const isApplied = preferred !== undefined && forced.finding.kind !== 'refused';
-    return isApplied ? { ...forced, preferred: chaos.status } : { ...forced, chaos };
-  }
+  const chaos = call.caller && drawChaos?.(call.caller, endpoint);
+  if (chaos?.kind === 'status') return { call, finding: forcedFinding(world, call, chaos.status), chaos };
   const finding = lookUpResult(behaviour, world, call, now);
   return chaos === undefined ? { call, finding } : { call, finding, chaos };
 }
@@ -114,8 +108,8 @@ function findDeposit(behaviour: Behaviour, world: World, call: Call, id: string,
 }
 
 /** Counts a request for the rate limits and as a poll. A forced answer does not count. */
-function count(behaviour: Behaviour, { world, now, call, finding, preferred, chaos }: Exchange): void {
-  if (call === undefined || preferred !== undefined || chaos?.kind === 'status') return;
+function count(behaviour: Behaviour, { world, now, call, finding, chaos }: Exchange): void {
+  if (call === undefined || chaos?.kind === 'status') return;
   countCall(behaviour, world, call, finding, now);
   if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);
 }

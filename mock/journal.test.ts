@@ -257,16 +257,16 @@ describe('a long unknown credential', () => {
   });
 });
 
-test('an entry has the preferred status, Retry-After and the time of the monotonic clock', () => {
+test('an entry has Retry-After and the time of the monotonic clock', () => {
   let elapsed = 5.4;
-  const { session, deposit, entries } = testSession({ clock: 'frozen', elapsed: () => (elapsed += 1000) });
+  const { deposit, entries } = testSession({ clock: 'frozen', elapsed: () => (elapsed += 1000) });
   deposit(ids.executed, 'fabrikam-always-limited-key');
-  answerRequest(session, lookup(depositPath(ids.executed), { headers: { prefer: 'code=404' } }).request);
+  deposit(ids.pending);
   assert.deepEqual(
-    entries().map((one) => [one.elapsedMs, one.durationMs, one.retryAfterSeconds, one.preferred, one.reason]),
+    entries().map((one) => [one.elapsedMs, one.durationMs, one.retryAfterSeconds, one.reason]),
     [
-      [1005, 1000, 3, undefined, '429: key that is always rate-limited'],
-      [3005, 1000, undefined, 404, '404: requested by Prefer'],
+      [1005, 1000, 3, '429: key that is always rate-limited'],
+      [3005, 1000, undefined, '404: deposit pending'],
     ],
   );
 });

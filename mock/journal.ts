@@ -31,8 +31,6 @@ export interface JournalLine {
   readonly keyInTarget: boolean;
   /** Chaos of the request, such as `503` or `slow:200ms`. */
   readonly chaos?: string;
-  /** The status that Prefer requested and the request got. */
-  readonly preferred?: number;
   /** Ms from the start of the mock to the request, by a monotonic clock, independent of the mock's clock. */
   readonly elapsedMs: number;
   /** Ms from the request to its answer, including delays; missing if no answer was sent. */
@@ -133,7 +131,7 @@ export function createEntry(
   response: HttpResponse,
   named: Required<Pick<JournalLine, 'id' | 'world' | 'elapsedMs' | 'durationMs'>>,
 ) {
-  const { call, preferred, chaos, now, request, status: meant } = exchange;
+  const { call, chaos, now, request, status: meant } = exchange;
   const { status, headers, delayMs = 0, transportFault } = response;
   const { 'Retry-After': retryAfter } = headers;
   const why = reasonOf(exchange);
@@ -149,7 +147,6 @@ export function createEntry(
     reason: status === meant ? `${status}: ${why}` : `${status}: a fault (else ${meant}: ${why})`,
     retryAfterSeconds: retryAfter === undefined ? undefined : secondsOf(retryAfter, now),
     chaos: chaos && chaosName(chaos),
-    preferred,
     elapsedMs: Math.round(named.elapsedMs),
     durationMs: transportFault === 'timeout' ? undefined : toMicroseconds(named.durationMs + delayMs),
   };

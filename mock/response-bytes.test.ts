@@ -36,12 +36,9 @@ const cases: readonly (readonly [name: string, sent: readonly [string, ...string
     answer('401 Unauthorized', '{"error":"Unauthorized"}', ['WWW-Authenticate: Bearer']),
   ],
   [
-    'a preferred status',
-    [`GET ${depositPath(ids.executed)}`, KEY, 'Prefer: code=429'],
-    answer('429 Too Many Requests', '{"error":"TOO_MANY_REQUESTS"}', [
-      'Retry-After: 1',
-      'Preference-Applied: code=429',
-    ]),
+    'a limited key',
+    [`GET ${depositPath(ids.executed)}`, 'Authorization: Bearer fabrikam-always-limited-key'],
+    answer('429 Too Many Requests', '{"error":"TOO_MANY_REQUESTS"}', ['Retry-After: 3']),
   ],
   ['HEAD', [`HEAD ${userPath(ids.member)}`, KEY], answer('200 OK', FOUND).slice(0, -FOUND.length)],
 ];

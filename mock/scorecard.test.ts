@@ -94,7 +94,6 @@ const graded: Readonly<Record<string, readonly (readonly [string, readonly Sampl
       'kept',
     ],
     ['a 429 that did not arrive', each([0, 1, 2], { ...limited, chaos: 'reset' }), 'notSeen'],
-    ['a 429 by Prefer', each([0, 1, 2], { ...limited, preferred: 429 }), 'notSeen'],
   ],
   'back-off': [
     ['even pauses', each(after(200, 201, 203, 200), bare), 'broken 2 3 4 5'],

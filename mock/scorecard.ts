@@ -72,9 +72,8 @@ const sameRequest: PartsOf = (entry) => [callerOf(entry), endpointOf(entry), ent
 const sameDeposit: PartsOf = (entry) => [callerOf(entry), depositOf(entry)];
 
 /**
- * Groups entries by world and `partsOf`, in their order. Leaves out entries with an undefined part, answers
- * requested by Prefer, and answers that did not arrive. When the clock of a world goes back, new groups begin:
- * earlier waits no longer apply.
+ * Groups entries by world and `partsOf`, in their order. Leaves out entries with an undefined part and answers
+ * that did not arrive. When the clock of a world goes back, new groups begin: earlier waits no longer apply.
  */
 function groupBy(entries: readonly Entry[], partsOf: PartsOf) {
   const groups = new Map<string, Entry[]>();
@@ -84,7 +83,7 @@ function groupBy(entries: readonly Entry[], partsOf: PartsOf) {
     const now = { at: entry.at, turn: entry.at < at ? turn + 1 : turn };
     clocks.set(entry.world, now);
     const parts = partsOf(entry);
-    if (parts.includes(undefined) || entry.preferred !== undefined || !isComplete(entry)) continue;
+    if (parts.includes(undefined) || !isComplete(entry)) continue;
     const name = JSON.stringify([entry.world, now.turn, ...parts]);
     const group = groups.get(name) ?? [];
     group.push(entry);

@@ -22,7 +22,7 @@ const shapes = {
   queued: 'kind: string, count: integer, endpoint?: string',
   request: `id: integer, at: integer, world: string, key?: string, credentialDigest?: string, method: string,
     target: string, endpoint?: string, status: integer, reason: string, retryAfterSeconds?: integer,
-    keyInTarget: boolean, chaos?: string, preferred?: integer, elapsedMs?: integer, durationMs?: number,
+    keyInTarget: boolean, chaos?: string, elapsedMs?: integer, durationMs?: number,
     requestHeaders: object, responseHeaders: object, responseBody: string`,
   requests: 'requests: request[], dropped: integer, meta?: total, unused?: boolean',
   scorecard: 'rules: grade[], dropped: integer',
