@@ -80,7 +80,7 @@ for (const [name, script, flags, code, failed, notReached] of clients)
     assert.deepEqual([having('failed'), having('notReached'), found.code], expected);
   });
 
-test('each world gets the first failure, and the scorecard grades the client', async () => {
+test('each world gets the first failure, and the rules judge the client', async () => {
   const script = `for (const world of 'ab') await insist(user(1), key + '~' + world, world);
     await fetch(url + '/api/ib/' + user(1) + '&key=' + btoa(key));`;
   const { states, rules, code } = await sweep(script, '--only 503');

@@ -4,19 +4,16 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { checkFixture } from '../schemas/fixture.ts';
 import { namedKeys, type Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { answerOf } from './controls/answer.ts';
 import { clock } from './controls/clock.ts';
 import { users } from './controls/data.ts';
 import { deposits } from './controls/deposits.ts';
 import { faults } from './controls/faults.ts';
-import { oneOf } from './controls/fields.ts';
 import { keys, limits } from './controls/keys.ts';
 import { methodsOf, operation, bySchema } from './controls/operation.ts';
-import { gradeClients, requests, type RequestQuery } from './controls/requests.ts';
+import { requests, type RequestQuery } from './controls/requests.ts';
 import type { JournalEntry } from './journal.ts';
 import { listMagicValues } from './magic-values.ts';
 import { applyProviderState } from './provider-state.ts';
-import type { ScorecardFormat } from './scorecard.ts';
 import { worldHandle, replaceFixture, resetAll, resetWorld, emitChange } from './session.ts';
 import type { WorldHandle, Session, Watcher } from './session.ts';
 
@@ -56,24 +53,6 @@ export const worldOperations = {
       emitChange(session, open(), `state ${change.state}`);
     },
   }),
-  /** Grades the clients by the requests in this world, or in all worlds. */
-  scorecard: operation(
-    'GET /scorecard',
-    'Grades the clients of one world (?world=) or of all, by their requests. JSON or text (?format= or Accept).',
-    {
-      result: 'scorecard',
-      parameters: { format: oneOf<ScorecardFormat>(['json', 'text']) },
-      run: ({ session, isAll, peek }) =>
-        gradeClients(session, isAll ? [session.main, ...session.sandboxes.values()] : [peek()]),
-      respond: async (card, { query, headers }) => {
-        const { scorecardFormats } = await import('./scorecard.ts');
-        const [accepted] = /application\/json|text\/plain/i.exec(headers.accept ?? '') ?? [];
-        const preferred = accepted?.toLowerCase() === 'text/plain' ? 'text' : 'json';
-        const { type, write } = scorecardFormats[(query.get('format') ?? preferred) as ScorecardFormat];
-        return answerOf(200, type, write(card));
-      },
-    },
-  ),
   reset: operation(
     'POST /reset',
     'Resets data, clock, rate limits, faults and journal of one world (?world=) or of all, to what the mock started with.',
@@ -135,7 +114,7 @@ export interface Controls extends ReturnType<typeof worldControls> {}
 export interface ControlledMock extends ReturnType<typeof createControls> {}
 
 /**
- * Creates the controls of a session. `scorecard` and `reset` are about all worlds.
+ * Creates the controls of a session. `reset` is about all worlds.
  *
  * @param env values for `${NAME}` in the keys of a fixture
  */
@@ -197,17 +176,6 @@ export function worldControls(session: Session, name: string, handle = worldHand
      */
     waitForRequest: (query: RequestQuery = {}, { timeoutMs = 1000 }: { readonly timeoutMs?: number } = {}) =>
       waitForRequest(session, () => methods.requests.find(query)[0], timeoutMs),
-    /**
-     * Checks that the clients broke no rule in this world.
-     *
-     * @throws Error with the broken rules and their requests
-     */
-    assertKept: async () => {
-      const { scorecardFormats } = await import('./scorecard.ts');
-      const card = await gradeClients(session, [handle.peek()]);
-      const broken = card.rules.filter(({ outcome }) => outcome === 'broken');
-      if (broken.length > 0) throw new Error(`\n${scorecardFormats.text.write({ ...card, rules: broken })}`);
-    },
   } as const;
 }
 

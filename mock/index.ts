@@ -18,7 +18,6 @@ export type { RequestQuery } from './controls/requests.ts';
 export type { JournalEntry, JournalLine } from './journal.ts';
 export type { Gauge } from './limiter.ts';
 export type { MagicValue } from './magic-values.ts';
-export type { Grade, Scorecard } from './scorecard.ts';
 export type { Due, MockEvent, Watcher } from './session.ts';
 export type { DepositNow, User } from './world.ts';
 export type * from '../schemas/generated/types.ts';

@@ -7,7 +7,7 @@ import { chaosName } from './chaos.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
-/** A request and the reason of its answer, for the log and the scorecard. Contains no credential. */
+/** A request and the reason of its answer, for the log and for `sweep`. Contains no credential. */
 export interface JournalLine {
   /** Number of the request in the mock, from 1. */
   readonly id: number;

@@ -29,7 +29,7 @@ const registries: Readonly<Record<Flag['completions'] & string, () => Promise<re
   requirements: async () => (await import('../../suites/index.ts')).catalogue.map(({ id }) => id),
   suites: async () => Object.keys((await import('../../suites/index.ts')).suites),
   faults: async () => ['list', ...Object.keys((await import('../../mock/faults.ts')).faults)],
-  rules: async () => (await import('../../mock/scorecard/rules.ts')).rules.map(({ id }) => id),
+  rules: async () => (await import('../sweep/rule-table.ts')).rules.map(({ id }) => id),
   states: async () => [...(await import('../sweep/states.ts')).states.keys()],
   variants: async () => ['list', ...Object.keys((await import('../../mock/variants.ts')).variants)],
 };

@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text as allOf } from 'node:stream/consumers';
@@ -22,7 +12,7 @@ import { packagedProgram } from '../testing/packaged.ts';
 import { runCli, testRefusals } from '../testing/run-cli.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 
-const { folder, place: pathOf, fileOf } = temporaryFolder();
+const { folder, fileOf } = temporaryFolder();
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const userPath = `/api/ib/user-status?user_id=${MEMBER}`;
 
@@ -78,8 +68,6 @@ testRefusals('mock --port 0', [
   ['--chaos 500:2', /--chaos 500:2: the rate must be a number from 0 to 1/],
   ['--chaos 500:0.1 --chaos 500', /--chaos 500: is given twice/],
   ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
-  ['--scorecard json=', /--scorecard json=: the file name after = is missing/],
-  ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
 ]);
 
 test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
@@ -141,36 +129,6 @@ test('--chaos, --chaos-seed and --delay take effect', async (t) => {
   const begun = performance.now();
   assert.equal((await ask(userPath)).status, 503);
   assert.ok(performance.now() - begun >= 29);
-});
-
-describe('--scorecard', () => {
-  const read = (name: string) => readFileSync(pathOf(name), 'utf8');
-  const limited = 'fabrikam-always-limited-key~a';
-
-  test('grades all worlds when the mock stops, to files and standard output', async (t) => {
-    const files = ['text', 'json'].map((format) => `${format}=${pathOf(`card.${format}`)}`);
-    const flags = [...files, 'text'].flatMap((value) => ['--scorecard', value]);
-    const mock = await run(t, ...flags, '--log', 'silent');
-    await mock.ask(userPath, limited);
-    await mock.ask(userPath + '&token=x');
-    assert.doesNotMatch(mock.printed(), /Retry-After/);
-    assert.equal(existsSync(pathOf('card.text')), false);
-    assert.equal(await mock.end(), 1);
-    assert.match(mock.printed(), /^not seen {2}Waited as long as Retry-After says/m);
-    assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
-    assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 12);
-    assert.ok(!readdirSync(folder).some((name) => name.endsWith('.part')));
-  });
-
-  test('a broken rule that is allowed, or only advice, does not fail', async (t) => {
-    const allowed = await run(t, '--scorecard', 'text', '--allow', 'key-out-of-url: an old client');
-    await allowed.ask(userPath + '&token=x');
-    assert.equal(await allowed.end(), 0);
-    const advice = await run(t, '--scorecard', 'text');
-    await advice.ask(userPath + '%');
-    assert.equal(await advice.end(), 0);
-    assert.match(advice.printed(), /^BROKEN {4}Encoded the id \(Endpoints, advice/m);
-  });
 });
 
 describe('the admin API', () => {
@@ -302,15 +260,6 @@ describe('as a process', () => {
     for (let count = 0; count < 200; count++) await fetch(`${url}/${'x'.repeat(10_000)}`);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
     assert.equal(await stderr, '');
-  });
-
-  test('a scorecard that cannot be written is reported, with exit code 2', async (t) => {
-    const gone = mkdtempSync(join(folder, 'gone-'));
-    const card = `json=${join(gone, 'card.json')}`;
-    const { child, stderr } = await start(t, process.execPath, ...mock, '--scorecard', card);
-    rmSync(gone, { recursive: true });
-    assert.equal(await ends(child, () => child.kill('SIGTERM')), 2);
-    assert.match(await stderr, /card\.json: the report cannot be written: its folder does not exist/);
   });
 
   for (const [what, script, pattern] of [

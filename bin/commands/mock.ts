@@ -7,20 +7,9 @@ import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture, readText } from '../fixture-file.ts';
 import { curlLines, logQueue, logFormats, type LogQueue } from '../mock-log.ts';
-import { exitCodes, ignoreClosed } from '../exit-codes.ts';
+import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
-import {
-  allowanceOf,
-  config,
-  file,
-  list,
-  onOff,
-  outputs,
-  rare,
-  text,
-  wholeNumberFrom,
-  wholeNumberOr,
-} from './flags.ts';
+import { config, file, list, onOff, rare, text, wholeNumberFrom, wholeNumberOr } from './flags.ts';
 
 const flags = {
   port: { ...wholeNumberOr(4010, ...ranges.port), describe: 'listen on this port; 0 for a free one' },
@@ -63,17 +52,6 @@ const flags = {
       describe: 'set the seed that decides which requests --chaos hits',
     },
     delay: { ...wholeNumberOr(0, ...ranges.delay), describe: 'wait this many ms before each answer' },
-    scorecard: {
-      ...outputs,
-      completions: ['json', 'text'],
-      describe: 'grade the clients at the end: json, text, or format=file',
-    },
-    allow: {
-      ...list,
-      completions: 'rules',
-      describe: "accept a broken rule of the scorecard: its id, or 'id: reason'",
-      coerce: (given: readonly string[]) => new Map(given.map(allowanceOf)),
-    },
     journal: {
       ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
       describe: 'keep this many requests per world',
@@ -134,17 +112,11 @@ export const mock = command({
     const version = values.watch ? fileVersion(values) : '';
     const log = logQueue(context.print, logFormats[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
-    const startAndServe = async () => {
-      const server = await start(options, values);
-      if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
-      await serve(server, values, context, version);
-      return server;
-    };
-    const isFailed = values.scorecard.length > 0 && (await writeScorecards(values, startAndServe, context));
-    if (values.scorecard.length === 0) await startAndServe();
-    const code = exitCodes[isFailed ? 'nonconformant' : 'conformant'][0];
-    if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(code);
-    return code;
+    const server = await start(options, values);
+    if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
+    await serve(server, values, context, version);
+    if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(0);
+    return 0;
   },
 });
 
@@ -292,22 +264,6 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
   // In sequence, so that the message about two missing files is always the same.
   const cert = await readText(tlsCert, `--tls-cert ${tlsCert}`);
   return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
-}
-
-/** Grades the clients when `served` ends. Returns whether a required rule is broken, and not allowed. */
-async function writeScorecards(
-  { scorecard: texts, allow }: MockFlags,
-  served: () => Promise<Mock>,
-  context: CliContext,
-): Promise<boolean> {
-  const { createControls } = await import('../../mock/controls.ts');
-  const { isFailure, scorecardFormats } = await import('../../mock/scorecard.ts');
-  const { json, text: lines } = scorecardFormats;
-  const { writeFormats } = await import('../report-files.ts');
-  const grade = async () => createControls((await served()).session).scorecard();
-  const formats = { json: json.write, text: lines.write };
-  const { rules, ...card } = await writeFormats(texts, formats, [], grade, context, 'scorecard');
-  return isFailure({ ...card, rules: rules.filter(({ id }) => !allow.has(id)) });
 }
 
 async function start(options: MockOptions, { port, adminPort }: MockFlags): Promise<Mock> {

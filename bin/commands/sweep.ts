@@ -54,7 +54,7 @@ export const sweep = command({
       throw wrongUsage(
         'give the command that runs the tests of your client after --: `ib-conformance sweep -- npm test`',
       );
-    const { rules } = await import('../../mock/scorecard/rules.ts');
+    const { rules } = await import('../sweep/rule-table.ts');
     const known = [...states.keys()];
     const allowable: readonly string[] = [...rules.map(({ id }) => id), ...known];
     const wrong = [...values.allow.keys()].find((id) => !allowable.includes(id));

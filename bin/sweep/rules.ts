@@ -1,5 +1,5 @@
 import type { JournalLine } from '../../mock/journal.ts';
-import { callerOf, gradeOf, scorecardOf, waitMs, type Grade } from '../../mock/scorecard.ts';
+import { callerOf, gradeOf, scorecardOf, waitMs, type Grade } from './scorecard.ts';
 import {
   CLOCK_TOLERANCE_MS,
   paceOf,
@@ -7,7 +7,7 @@ import {
   POLL_WINDOW_MS,
   rules,
   type RuleId,
-} from '../../mock/scorecard/rules.ts';
+} from './rule-table.ts';
 
 /** A request of a run, with whether the state changed its answer. */
 export interface SeenRequest extends JournalLine {
@@ -231,7 +231,7 @@ export function judgeRules(runs: Runs): readonly JudgedRule[] {
       const judge = judges[rule.id]?.[state] ?? everywhere[rule.id];
       return { state, ...(judge?.(run, unchanged) ?? notSeen) };
     });
-    const first = card.rules.find(({ id }) => id === rule.id);
+    const first = card.find(({ id }) => id === rule.id);
     if (first !== undefined && ofUnchanged.has(rule.id)) {
       const kind = first.outcome === 'notSeen' ? undefined : first.outcome;
       seen.unshift({ state: UNCHANGED, kind, requests: (first.requests ?? []) as readonly SeenRequest[] });

@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import openapi from '../../schemas/openapi.json' with { type: 'json' };
-import { createControls } from '../controls.ts';
 import { faults } from '../faults.ts';
 import { variants } from '../variants.ts';
 import type { MockEvent } from '../session.ts';
@@ -59,7 +58,6 @@ describe('a wrong call gets a reason', () => {
       ['POST /reset?world=%20', undefined, /^world must be/, 'world'],
       ['POST /requests/find', { color: 1 }, /^color is unknown; known: method, url/, 'color'],
       ['GET /requests?limit=x', undefined, /^limit must be a whole number/, 'limit'],
-      ['GET /scorecard?format=pdf', undefined, /^format must be one of json, text$/, 'format'],
       [execute(ids.pending), { amountInUsd: -1 }, /^amountInUsd must/, 'amountInUsd'],
       [execute(ids.pending), { executedAt: 1.5 }, /^executedAt must be a w/, 'executedAt'],
       [`POST /deposits/${ids.pending}/fail`, { a: 1 }, /^a is unknown; known: none/, 'a'],
@@ -356,48 +354,6 @@ describe('chaos', () => {
     for (let count = 0; count < 1000; count++) await callJson('POST', '/faults/next', { kind: '503' });
     const [status, error] = await callRefused('POST', '/faults/next', { kind: '503' });
     assert.match(`${status} ${error}`, /^400 kind 503: 1000 calls are queued already/);
-  });
-});
-
-describe('the scorecard', () => {
-  /** A client that retries 300 ms after a 429, in the world `a`. */
-  const impatient = (delayMs: number) => {
-    const mock = testAdmin({ delayMs });
-    for (let count = 0; count < 2; count++) {
-      mock.user(ids.member, 'fabrikam-always-limited-key~a');
-      mock.passTime(300);
-    }
-    return mock;
-  };
-  test('is JSON for one world', async () => {
-    const mock = impatient(0);
-    const { rules } = await mock.callJson('GET', '/scorecard?world=');
-    const needs = 'a request that is repeated after a 429 with Retry-After';
-    const rule = { id: 'retry-after', title: 'Waited as long as Retry-After says', clause: 'Errors, 429' };
-    assert.deepEqual(rules[1], { ...rule, level: 'advice', outcome: 'notSeen', needs });
-    const { rules: ofWorld } = await mock.callJson('GET', '/scorecard?world=a');
-    assert.deepEqual([ofWorld[1].outcome, ofWorld[1].requests.length], ['unclear', 1]);
-  });
-  test('has the same shape in JavaScript, of all worlds or of one', async () => {
-    const { session, callJson } = impatient(0);
-    const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
-    const mock = createControls(session);
-    assert.deepEqual(await callJson('GET', '/scorecard'), plain(await mock.scorecard()));
-    assert.deepEqual(await callJson('GET', '/scorecard?world=a'), plain(await mock.world('a').scorecard()));
-    assert.deepEqual(await callJson('GET', '/scorecard?world='), plain(await mock.world('').scorecard()));
-    assert.notDeepEqual(await mock.scorecard(), await mock.world('').scorecard());
-  });
-  test('is text on request, and allows for the delay of answers', async () => {
-    // A request 300 ms after another was in flight if answers are delayed by 400 ms.
-    for (const [query, headers] of [
-      ['&format=text', {}],
-      ['', { accept: 'text/html, text/plain;q=0.9, */*' }],
-    ] as const) {
-      const target = `/__admin/scorecard?world=a${query}`;
-      const answer = await answerAdmin(impatient(400).session, undefined, { method: 'GET', target, headers });
-      assert.equal(answer.headers['Content-Type'], 'text/plain; charset=utf-8');
-      assert.match(String((answer as HttpResponse).body), /^not seen  Paused before it repeated/);
-    }
   });
 });
 

@@ -39,7 +39,7 @@ async function handle(session: Session, access: Access | undefined, request: Htt
   const body = request.body ? parseBody(request.body) : undefined;
   const wasUsed = isUsed(world);
   const result = await perform(route, world, body, parametersOf(route, path, query));
-  if (route.respond !== undefined) return route.respond(result, { ...request, query });
+  if (route.respond !== undefined) return route.respond(result);
   if (result === undefined) return answerOf(204);
   // A mistyped world would make every check true that no request came.
   const isUnused = route.isGlobal !== true && !wasUsed && !isUsed(world);

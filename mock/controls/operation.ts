@@ -1,4 +1,4 @@
-import type { Answer, HttpRequest } from '../exchange.ts';
+import type { Answer } from '../exchange.ts';
 import { badRequest, type WorldHandle } from '../session.ts';
 import { checkFields, type Field, type Fields, type Schema, type ValuesOf } from './fields.ts';
 
@@ -42,12 +42,7 @@ export interface Operation {
   /** What the JavaScript method returns of the result. Default: all. */
   readonly gives?: (result: unknown) => unknown;
   /** Answers over HTTP. Default: the result as JSON. */
-  readonly respond?: (result: unknown, request: AdminRequest) => Answer | Promise<Answer>;
-}
-
-/** What an answer in a format of its own may depend on. */
-interface AdminRequest extends HttpRequest {
-  readonly query: URLSearchParams;
+  readonly respond?: (result: unknown) => Answer;
 }
 
 /** An operation with the types of its call, its result and its JavaScript method. */
@@ -66,7 +61,7 @@ interface TypedDetails<Parameters, Given, Args extends readonly unknown[], Resul
   ) => readonly [body?: InputOf<Given> | undefined, parameters?: InputOf<Parameters>];
   readonly run: (handle: WorldHandle, input: InputOf<Given> & InputOf<Parameters>) => Result;
   readonly gives?: (result: Result) => Value;
-  readonly respond?: (result: Awaited<Result>, request: AdminRequest) => Answer | Promise<Answer>;
+  readonly respond?: (result: Awaited<Result>) => Answer;
 }
 
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- fields, of which there are none

@@ -4,7 +4,7 @@ import { splitTarget } from '../handler.ts';
 import { clearJournal, storedEntries, toJournalEntry, toJournalLine } from '../journal.ts';
 import type { JournalLine } from '../journal.ts';
 import { addressedWorld, peekSandbox, emitChange, badRequest, Refusal } from '../session.ts';
-import type { WorldHandle, Sandbox, Session } from '../session.ts';
+import type { WorldHandle } from '../session.ts';
 import { integer, type Field, type ValuesOf } from './fields.ts';
 import { findKeyByName } from './keys.ts';
 import { operation } from './operation.ts';
@@ -140,15 +140,4 @@ function searchedWorld({ session, name: world }: WorldHandle, asked: string | un
   const sandbox = peekSandbox(session, named?.name ?? world);
   const key = named === undefined ? asked : named.authorization.slice('Bearer '.length);
   return { sandbox, key: key === undefined ? undefined : findKeyByName(sandbox, key, 400).name };
-}
-
-/** Grades the clients of some worlds. Loads the rules on first use. */
-export async function gradeClients({ redact }: Session, sandboxes: readonly Sandbox[]) {
-  const { scorecardOf } = await import('../scorecard.ts');
-  const stored = sandboxes.flatMap(({ journal }) => storedEntries(journal));
-  const dropped = sandboxes.reduce((sum, { journal }) => sum + journal.dropped, 0);
-  return scorecardOf(
-    stored.map((kept) => toJournalLine(kept, redact)),
-    dropped,
-  );
 }

@@ -291,22 +291,6 @@ function Faults({ fault, chaos, next }: Answers['GET /faults']) {
   );
 }
 
-const outcomes = { kept: 'kept', broken: 'broken', unclear: 'unclear', notSeen: 'not seen' } as const;
-
-const Scorecard = ({ rules }: Answers['GET /scorecard']) =>
-  section(
-    'scorecard',
-    'of the requests in the journal',
-    <ul>
-      {rules.map(({ id, title, outcome, advice, needs }) => (
-        <li key={id} class={outcome === 'broken' ? 'limited' : ''}>
-          <span>{withNote(title, advice ?? (needs && `needs ${needs}`))}</span>
-          <span class="number">{outcomes[outcome]}</span>
-        </li>
-      ))}
-    </ul>,
-  );
-
 /** Formats a request and its answer, without credentials. */
 function exchangeText({ method, target, requestHeaders, status, ...entry }: JournalEntry) {
   const fields = (all: Readonly<Record<string, string>>) =>
@@ -361,7 +345,6 @@ const Data = (answers: Answers) => (
         <Journal {...answers['GET /requests']} />
         <Faults {...answers['GET /faults']} />
         <Limiters {...answers['GET /limits']} />
-        <Scorecard {...answers['GET /scorecard']} />
       </aside>
     </div>
   </main>
@@ -403,7 +386,7 @@ function WorldChoice({ worlds }: Answers['GET /worlds']) {
   );
 }
 
-const sections = 'requests-to-try journal deposits keys users faults limiters scorecard'.split(' ');
+const sections = 'requests-to-try journal deposits keys users faults limiters'.split(' ');
 const links = sections.map((name) => (
   <a key={name} href={`#${name}`}>
     {titleOf(name)}

@@ -14,7 +14,6 @@ const shown = {
   'GET /limits': undefined,
   'GET /requests': 'requests',
   'GET /faults': undefined,
-  'GET /scorecard': undefined,
   'GET /worlds': undefined,
   'GET /magic-values': undefined,
 } as const satisfies Partial<Record<Call, string | undefined>>;

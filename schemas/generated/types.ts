@@ -915,7 +915,7 @@ export interface SweptRun {
   changed: number;
 }
 /**
- * A rule of the scorecard, judged by all runs.
+ * A rule for clients, judged by all runs.
  *
  * This interface was referenced by `Sweep`'s JSON-Schema
  * via the `definition` "rule".

@@ -224,12 +224,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   ],
   'docs/state-hook.md': [stateHook, changes, hook, hook, commands()],
   'docs/ci.md': [ci, ci, ci],
-  'docs/mock.md': [
-    commands(),
-    commands(),
-    commands(),
-    checkedBy('mock/admin/router.test.ts', 'has the same shape in JavaScript'),
-  ],
+  'docs/mock.md': [commands(), commands(), commands()],
   'docs/admin-api.md': [commands(), lastJson, commands()],
   'docs/container.md': [image, image, image],
   'docs/mock-in-tests.md': [

@@ -1,16 +1,9 @@
-import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { decodeText, isValidId } from './behaviour.ts';
-import type { JournalLine as Entry } from './journal.ts';
-import { readQuery, splitTarget } from './handler.ts';
-import {
-  CLOCK_TOLERANCE_MS,
-  isEven,
-  LONGEST_PAUSE_MS,
-  paceOf,
-  POLL_PAUSE_MS,
-  rules,
-} from './scorecard/rules.ts';
-import type { Rule, RuleId } from './scorecard/rules.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { decodeText, isValidId } from '../../mock/behaviour.ts';
+import type { JournalLine as Entry } from '../../mock/journal.ts';
+import { readQuery, splitTarget } from '../../mock/handler.ts';
+import { CLOCK_TOLERANCE_MS, isEven, LONGEST_PAUSE_MS, paceOf, POLL_PAUSE_MS, rules } from './rule-table.ts';
+import type { Rule, RuleId } from './rule-table.ts';
 
 /** What the requests say about a rule. */
 interface Evidence {
@@ -37,12 +30,6 @@ export interface Grade extends Pick<Rule, 'title' | 'clause' | 'level'> {
   readonly readings?: readonly [string, string];
   /** With `notSeen`: what would show it. */
   readonly needs?: string;
-}
-
-export interface Scorecard {
-  readonly rules: readonly Grade[];
-  /** Number of requests that the journal no longer had. */
-  readonly dropped: number;
 }
 
 /** Returns the ms from an answer to a request. The mock's clock may have been moved, so the longer time counts. */
@@ -280,75 +267,10 @@ function gradeFrom(rule: (typeof rules)[number], { times, broken = [], doubtful 
 /**
  * Grades a client by its requests. `counts` of a rule says what breaks it. A world other than the main one belongs
  * to one test; in the main world, several tests may explain repeated requests, which makes a rule `unclear`.
- *
- * @param dropped number of requests that the journal no longer has
  */
-export function scorecardOf(entries: readonly Entry[], dropped = 0): Scorecard {
-  const graded = rules.flatMap((rule) => {
+export function scorecardOf(entries: readonly Entry[]): readonly Grade[] {
+  return rules.flatMap((rule) => {
     const judge = judges[rule.id];
     return judge === undefined ? [] : gradeFrom(rule, judge(entries));
   });
-  return { rules: graded, dropped };
 }
-
-/** Whether a required rule is broken. */
-export const isFailure = ({ rules: grades }: Scorecard) =>
-  grades.some(({ level, outcome }) => level === 'required' && outcome === 'broken');
-
-/** Maximum of entries per broken rule, and of characters of a target, in the text. */
-const MAX_SHOWN = 5;
-const MAX_TARGET = 200;
-/** Control and invisible characters. */
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
-
-function entryLine({ id, at, method, target, status, reason, keyInTarget }: Entry): string {
-  // The journal has no keys. If the target contained one, do not show the rest either.
-  const shown = keyInTarget ? `${splitTarget(target).path}?…` : target;
-  const cut = [...shown].length > MAX_TARGET ? `${[...shown].slice(0, MAX_TARGET).join('')}…` : shown;
-  const time = Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : `${at}`;
-  return `#${id} ${time} ${method} ${cut} → ${status} (${reason})`.replaceAll(
-    INVISIBLE,
-    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
-  );
-}
-
-const outcomeLabels = { kept: 'kept', broken: 'BROKEN', unclear: 'unclear', notSeen: 'not seen' } as const;
-
-function gradeLines({
-  title,
-  clause,
-  level,
-  outcome,
-  times,
-  requests = [],
-  ...more
-}: Grade): readonly string[] {
-  const isAdvice = outcome === 'broken' && level === 'advice' ? ', advice' : '';
-  const seen = times === undefined ? '' : `, seen ${times} ${times === 1 ? 'time' : 'times'}`;
-  const hidden = requests.length - MAX_SHOWN;
-  const details = [
-    ...requests.slice(0, MAX_SHOWN).map(entryLine),
-    ...(hidden > 0 ? [`and ${hidden} more`] : []),
-    ...(more.readings === undefined ? [] : [`either ${more.readings[0]}, or ${more.readings[1]}`]),
-    ...(more.advice === undefined ? [] : [`→ ${more.advice}`]),
-    ...(more.needs === undefined ? [] : [`needs ${more.needs}`]),
-  ];
-  const label = outcomeLabels[outcome].padEnd(9);
-  return [`${label} ${title} (${clause}${isAdvice}${seen})`, ...details.map((line) => `          ${line}`)];
-}
-
-function scorecardText({ rules: grades, dropped }: Scorecard): string {
-  const cut = `the journal dropped ${dropped} earlier requests; --journal keeps more`;
-  return `${[...(dropped > 0 ? [cut] : []), ...grades.flatMap(gradeLines)].join('\n')}\n`;
-}
-
-/** Media type and writer by format. */
-export const scorecardFormats = {
-  json: { type: 'application/json', write: (card: Scorecard) => `${JSON.stringify(card, null, 2)}\n` },
-  text: {
-    type: 'text/plain; charset=utf-8',
-    write: scorecardText,
-  },
-} as const;
-
-export type ScorecardFormat = keyof typeof scorecardFormats;

@@ -11,10 +11,8 @@ export interface Rule {
   readonly needs: string;
   /** The other reading of the requests that `unclear` names. */
   readonly otherwise: string;
-  /** Whether a broken rule fails `sweep` and `mock --scorecard`. The others are advice. */
+  /** Whether a broken rule fails `sweep`. The others are advice. */
   readonly level: 'required' | 'advice';
-  /** Only `sweep` can judge it. */
-  readonly isOfSweep?: true;
 }
 
 /** A pause between requests below this time (ms) is none, unless the pauses double. */
@@ -72,7 +70,6 @@ export const rules = [
     needs: 'a request that gets a 429',
     otherwise: 'the tests ended before the repeat',
     level: 'advice',
-    isOfSweep: true,
   },
   {
     id: 'server-errors',
@@ -155,7 +152,6 @@ export const rules = [
     needs: 'output of the tests',
     otherwise: 'the tests or their runner print the key',
     level: 'required',
-    isOfSweep: true,
   },
   {
     id: 'key-for-origin',
@@ -166,7 +162,6 @@ export const rules = [
     needs: 'a request that is redirected',
     otherwise: 'a test followed the redirect itself',
     level: 'required',
-    isOfSweep: true,
   },
   {
     id: 'authorization',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Fixture } from '../schemas/generated/types.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
 import { scorecardOf } from './scorecard.ts';
-import { builtIn, depositPath, ids, testSession, userPath } from './testing/session.ts';
+import { builtIn, depositPath, ids, testSession, userPath } from '../../mock/testing/session.ts';
 
 /** A received answer; times are ms from the start. */
 interface Reply {
@@ -64,7 +64,7 @@ function graded(workers: readonly Worker[], travel: () => number, chaos: readonl
   }
   const card = scorecardOf(mock.entries());
   return (kind: 'broken' | 'kept') =>
-    card.rules.filter(({ outcome }) => outcome === kind).map(({ id }) => id as string);
+    card.filter(({ outcome }) => outcome === kind).map(({ id }) => id as string);
 }
 
 const lookUp = (worker: number, job: number) =>

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import * as fc from 'fast-check';
-import type { JournalLine } from './journal.ts';
-import { isFailure, scorecardFormats, scorecardOf } from './scorecard.ts';
-import { START } from './testing/session.ts';
+import type { JournalLine } from '../../mock/journal.ts';
+import { scorecardOf } from './scorecard.ts';
+import { START } from '../../mock/testing/session.ts';
 
 /** The relevant values of an entry; the others have defaults. */
 type Sample = Partial<Omit<JournalLine, 'id'>> & { readonly hasNoKey?: boolean };
@@ -36,7 +35,7 @@ const every = (step: number, count: number, from = 0): readonly number[] =>
 
 /** Returns the outcome, with the ids of the requests that show it. */
 function grade(id: string, samples: readonly Sample[]): string {
-  const { outcome, requests = [] } = scorecardOf(sampleEntries(samples)).rules.find((one) => one.id === id)!;
+  const { outcome, requests = [] } = scorecardOf(sampleEntries(samples)).find((one) => one.id === id)!;
   return [outcome, ...requests.map((entry) => entry.id)].join(' ');
 }
 
@@ -184,77 +183,6 @@ for (const [id, cases] of Object.entries(graded))
   });
 
 test('the table covers every rule that the journal shows', () => {
-  const judged = scorecardOf([]).rules.map(({ id }) => id as string);
+  const judged = scorecardOf([]).map(({ id }) => id as string);
   assert.deepEqual(judged.toSorted(), Object.keys(graded).toSorted());
-});
-
-test('only a broken required rule is a failure', () => {
-  const fails = (samples: readonly Sample[]) => isFailure(scorecardOf(sampleEntries(samples)));
-  assert.equal(fails(each([0, 1, 2], bare)), true);
-  assert.equal(fails(main(each([0, 1, 2], bare))), false);
-  assert.equal(fails(each(every(1, 20), pending)), false);
-});
-
-const scorecardText = scorecardFormats.text.write;
-
-test('the scorecard as text', () => {
-  const samples = [
-    ...each(every(1, 9), bare),
-    { target: '/api/ib/user-status?key=pk_live_1', keyInTarget: true },
-  ];
-  const text = scorecardText(scorecardOf(sampleEntries(main(samples)), 7));
-  const start =
-    'the journal dropped 7 earlier requests; --journal keeps more\nunclear   Paused before it repeated';
-  assert.equal(text.slice(0, start.length), start);
-  assert.match(
-    text,
-    /^ {10}and 3 more\n {10}either several tests sent the same request, or the client broke/m,
-  );
-  assert.match(
-    text,
-    /^BROKEN {4}Kept the key out of the URL .*\n {10}#10 .* GET \/api\/ib\/user-status\?… → 200/m,
-  );
-  assert.match(text, /^kept {6}Sent the Authorization header \(Authentication 1, seen 10 times\)$/m);
-  assert.match(text, /^not seen {2}Encoded the id \(Endpoints\)\n {10}needs an id with/m);
-});
-
-const special = [']]>', '&amp;', '"', '\0', '\x1b[2J', '\r\n', '\ud800', '\u2028', '\ufffe'];
-const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...special));
-const hostile = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
-const hostileSamples = fc.array(
-  fc.record<Sample>({
-    target: hostile,
-    method: hostile,
-    reason: hostile,
-    status: fc.integer(),
-    keyInTarget: fc.boolean(),
-    at: fc.oneof(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(Infinity, -1e300, Number.NaN)),
-  }),
-  { minLength: 1, maxLength: 8 },
-);
-const endpoint = '/api/ib/user-status';
-const cardOf = (samples: readonly Sample[]) =>
-  scorecardOf(sampleEntries(samples.map((one) => ({ ...one, target: `${endpoint}?${one.target}` }))));
-
-describe('requests with any text', () => {
-  test('the text escapes it and drops nothing', () => {
-    const samples = [{ method: 'POST', target: `"<&amp;]]>'\0\ud800` }];
-    const shown = `POST ${endpoint}?"<&amp;]]>'\\u{0}\\u{d800} → 200`;
-    assert.ok(scorecardText(cardOf(samples)).includes(shown));
-  });
-  test('each line of the text has the right form, without control characters', () => {
-    fc.assert(
-      fc.property(hostileSamples, (samples) => {
-        const text = scorecardText(cardOf(samples));
-        assert.match(text.replaceAll('\n', ''), /^[^\p{Cc}\p{Cf}\p{Cs}]*$/u);
-        for (const line of text.trimEnd().split('\n'))
-          assert.match(line, /^(?:kept|BROKEN|unclear|not seen) |^ {10}\S/);
-      }),
-      { seed: 7, numRuns: 1000 },
-    );
-  });
-  test('a long target is truncated', () => {
-    const long = scorecardText(cardOf([{ method: 'POST', target: '💶'.repeat(9000) }]));
-    assert.ok(long.includes('💶… →') && long.length < 4000);
-  });
 });
