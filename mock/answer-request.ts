@@ -81,14 +81,17 @@ function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest)
     takeChaos(chaos, keyNameIn(sandbox, caller), endpoint),
   );
   session.answered += 1;
-  const { delayMs = 0 } = session.options;
-  const delayed = delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };
   const durationMs = session.elapsed() - elapsedMs;
-  const stored = createEntry(exchange, delayed, { id: session.answered, world: name, elapsedMs, durationMs });
+  const stored = createEntry(exchange, response, {
+    id: session.answered,
+    world: name,
+    elapsedMs,
+    durationMs,
+  });
   addEntry(journal, stored, session.redact);
   if (session.watchers.size > 0)
     emit(session, { kind: 'request', entry: toJournalLine(stored, session.redact) });
-  return { response: delayed, stored };
+  return { response, stored };
 }
 
 /** Any origin may call: pages send their key themselves and need no cookies. */

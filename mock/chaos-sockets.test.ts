@@ -63,13 +63,13 @@ describe('slow', () => {
       t.mock.timers.reset();
       syncBuiltinESMExports();
     });
-    const { mock, answered } = await startedFor(t, { delayMs: 1 });
+    const { mock, answered } = await startedFor(t);
     mock.faults.next('slow:2s');
     const outgoing = sendRequest(mock.port, path);
     let isThere = false;
     const response = readAnswer(outgoing).finally(() => (isThere = true));
     await answered;
-    t.mock.timers.tick(2000);
+    t.mock.timers.tick(1999);
     // Meanwhile, another connection gets its response.
     assert.equal((await ask(mock.port, '/__admin/health')).status, 200);
     assert.equal(isThere, false);

@@ -168,14 +168,6 @@ test('a transport fault does not change the response, counts the poll and is in 
   assert.equal(lost?.reason, '404: deposit pending (chaos: reset)');
 });
 
-test('the delay of all responses adds to that of chaos', () => {
-  const { faults, user, get } = testSession({ delayMs: 30 });
-  for (const answer of [user(ids.member), user(ids.member, 'nope'), get('/')])
-    assert.equal(answer.delayMs, 30);
-  faults.next('slow:1s');
-  assert.equal(user(ids.member).delayMs, 1030);
-});
-
 describe('the draws of a session', () => {
   const specs = ['500:0.3', '429:0.2', 'reset:0.2'];
   const shownSpecs = ['reset:0.2', '500:0.3', '429:0.2'];

@@ -11,10 +11,9 @@ export type ClockMode = (typeof clockModes)[number];
 /** Defaults: maximum of worlds besides the main one, requests in a journal, chaos seed. */
 export const sessionDefaults = { maxWorlds: 100, journal: 1000, chaosSeed: 1 } as const;
 
-/** Allowed whole numbers, for the command's flags and for the options of `startMock`; `delay` in ms. */
+/** Allowed whole numbers, for the command's flags and for the options of `startMock`. */
 export const ranges = {
   port: [0, 65_535],
-  delay: [0, 600_000],
   journal: [0, 1_000_000],
   maxWorlds: [1, 100_000],
   chaosSeed: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
@@ -53,8 +52,6 @@ export interface MockData {
   readonly firstChaos?: string | undefined;
   /** Decides which requests get chaos. */
   readonly chaosSeed?: number | undefined;
-  /** Delay of each response, in ms. */
-  readonly delayMs?: number | undefined;
   /** Maximum number of worlds besides the main one. A new world evicts the least recently used one. */
   readonly maxWorlds?: number | undefined;
   /** Called with the name of each evicted world. */

@@ -51,7 +51,6 @@ const flags = {
       ...wholeNumberOr(sessionDefaults.chaosSeed, ...ranges.chaosSeed),
       describe: 'set the seed that decides which requests --chaos hits',
     },
-    delay: { ...wholeNumberOr(0, ...ranges.delay), describe: 'wait this many ms before each answer' },
     journal: {
       ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
       describe: 'keep this many requests per world',
@@ -199,7 +198,6 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
     clock: values.clock,
     chaos: values.chaos,
     chaosSeed: values.chaosSeed,
-    delayMs: values.delay,
     journal: values.journal,
     maxWorlds: values.maxWorlds,
     onEvicted: (world) =>

@@ -48,7 +48,6 @@ const known: Readonly<Record<string, Needed>> = {
   ],
   firstChaos: ofType('string'),
   chaosSeed: within(ranges.chaosSeed),
-  delayMs: within(ranges.delay),
   journal: within(ranges.journal),
   maxWorlds: within(ranges.maxWorlds),
   onEvicted: ofType('function'),
