@@ -140,7 +140,7 @@ export function createControls(session: Session, env: Environment = process.env)
      * a Problem with code `fixture` and keeps the current one.
      */
     replaceFixture: async (fixture: Fixture): Promise<void> =>
-      replaceFixture(session, checkFixture(fixture, 'fixture', env), false),
+      replaceFixture(session, checkFixture(fixture, 'fixture', env)),
     /** Calls `watcher` with all events. Call the returned function to stop. */
     watch: (watcher: Watcher): (() => void) => watchEvents(session, watcher),
   } as const;

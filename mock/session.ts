@@ -51,7 +51,7 @@ export interface Session {
   facts: Facts;
   arePublicKeys: boolean;
   /** Restored by a reset of the mock. */
-  initial: Pick<Session, 'fixture' | 'facts' | 'arePublicKeys'>;
+  readonly initial: Pick<Session, 'fixture' | 'facts' | 'arePublicKeys'>;
   /** Port of the service, if the admin API has its own port. */
   servicePort?: number;
   /** Keys that were added to a world since the last reset of the mock. */
@@ -286,17 +286,14 @@ export function resetAll(session: Session, served: Session['initial'] = session.
 }
 
 /**
- * Serves another fixture and resets everything.
+ * Serves another fixture until the next reset of the mock, and resets everything.
  *
- * @param isInitial whether a reset of the mock restores this fixture
- * @throws Refusal with 400 if it is empty and not initial
+ * @throws Refusal with 400 if it is empty
  */
-export function replaceFixture(session: Session, fixture: Fixture, isInitial: boolean): void {
-  if (!isInitial && Object.keys(fixture).length === 0)
+export function replaceFixture(session: Session, fixture: Fixture): void {
+  if (Object.keys(fixture).length === 0)
     throw badRequest('', 'the fixture is empty; POST /__admin/reset restores the initial one');
-  const served = { fixture, facts: factsOf(fixture), arePublicKeys: false };
-  if (isInitial) session.initial = served;
-  resetAll(session, served);
+  resetAll(session, { fixture, facts: factsOf(fixture), arePublicKeys: false });
 }
 
 /** Redacts an added key in all journals, even after its world was removed. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text as allOf } from 'node:stream/consumers';
@@ -12,7 +12,7 @@ import { packagedProgram } from '../testing/packaged.ts';
 import { runCli, testRefusals } from '../testing/run-cli.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 
-const { folder, fileOf } = temporaryFolder();
+const { folder } = temporaryFolder();
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const userPath = `/api/ib/user-status?user_id=${MEMBER}`;
 
@@ -57,7 +57,6 @@ async function run(t: TestContext, ...flags: readonly string[]) {
 }
 
 testRefusals('mock --port 0', [
-  ['--watch', /--watch needs --fixture/],
   ['--journal -1', /--journal -1: needs a whole number from 0/],
   ['--no-admin --admin-port 0', /--no-admin excludes --admin-port/],
   ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
@@ -149,44 +148,6 @@ describe('the admin API', () => {
     assert.equal((await given.ask('/__admin/clock', 'mine')).status, 200);
     assert.equal(given.complained(), '');
   });
-});
-
-/** The text of a fixture with one active key. */
-const withKey = (key: string) => JSON.stringify({ apiKeys: [{ key, partner: 'p', state: 'active' }] });
-
-test('--watch reloads a changed fixture, and keeps the old one if the new one is invalid', async (t) => {
-  const file = fileOf('watched.json', withKey('first'));
-  const mock = await run(t, '--fixture', file, '--watch');
-  assert.equal((await mock.ask(userPath, 'first')).status, 200);
-  writeFileSync(file, withKey('second'));
-  await mock.until('printed', /reloaded .*watched\.json\n/);
-  assert.deepEqual(
-    [(await mock.ask(userPath, 'first')).status, (await mock.ask(userPath, 'second')).status],
-    [401, 200],
-  );
-  writeFileSync(file, '{"apiKey": []}');
-  await mock.until('complained', /still serves the previous one:\n.*unknown key "apiKey"/s);
-  assert.equal((await mock.ask(userPath, 'second')).status, 200);
-  // Like an editor: a new file replaces the old one.
-  renameSync(fileOf('next.json', withKey('third')), file);
-  await mock.until('printed', /reloaded[^]*reloaded .*\n/);
-  assert.equal((await mock.ask(userPath, 'third')).status, 200);
-  assert.doesNotMatch(mock.printed() + mock.complained(), /first|second|third/);
-});
-
-test('--watch notices that a folder is replaced, like a mounted one', async (t) => {
-  const mount = mkdtempSync(join(folder, 'mount-'));
-  for (const key of ['first', 'second']) {
-    mkdirSync(join(mount, key));
-    writeFileSync(join(mount, key, 'fixture.json'), withKey(key));
-  }
-  symlinkSync('first', join(mount, 'data'));
-  symlinkSync('data/fixture.json', join(mount, 'fixture.json'));
-  const mock = await run(t, '--fixture', join(mount, 'fixture.json'), '--watch');
-  symlinkSync('second', join(mount, 'next'));
-  renameSync(join(mount, 'next'), join(mount, 'data'));
-  await mock.until('printed', /reloaded .*fixture\.json\n/);
-  assert.equal((await mock.ask(userPath, 'second')).status, 200);
 });
 
 describe('healthcheck', () => {

@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
 import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
@@ -36,7 +34,6 @@ const flags = {
     ...list,
     describe: 'inject failures at a rate: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
   },
-  watch: { ...onOff, describe: 'reload the fixture when it changes' },
   clock: {
     ...text,
     choices: clockModes,
@@ -107,13 +104,11 @@ export const mock = command({
       return 0;
     }
     if (values.all) throw wrongUsage('--all goes with --help, with --fault list and with --variant list');
-    // Before the fixture is read, so that no change is missed.
-    const version = values.watch ? fileVersion(values) : '';
     const log = logQueue(context.print, logFormats[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
     const server = await start(options, values);
     if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
-    await serve(server, values, context, version);
+    await serve(server, values, context);
     if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(0);
     return 0;
   },
@@ -125,7 +120,7 @@ const CLOSE_TIMEOUT_MS = 800;
 /** Time in ms for the rest of the log to be read when the mock stops. */
 const LOG_TIMEOUT_MS = 150;
 
-async function serve(server: Mock, values: MockFlags, context: CliContext, version: string): Promise<void> {
+async function serve(server: Mock, values: MockFlags, context: CliContext): Promise<void> {
   const { signal } = context;
   // The mock keeps serving if nobody reads its output.
   const print = (words: string) => context.print(words).catch(ignoreClosed);
@@ -140,45 +135,11 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, versi
       const { listMagicValues } = await import('../../mock/magic-values.ts');
       await print(curlLines(listMagicValues(server.session), new URL(url).origin));
     }
-    if (values.watch) void reloadOnChange(server, values, context, version);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
     const deadline = setTimeout(() => void server.close({ force: true }), CLOSE_TIMEOUT_MS);
     await server.close();
     clearTimeout(deadline);
-  }
-}
-
-/** Interval of --watch, in ms. It polls, because mounted and network file systems send no events. */
-const POLL_INTERVAL_MS = 100;
-
-/** Returns a text that changes with the fixture file (links are followed); empty without a file. */
-function fileVersion({ fixture = '' }: MockFlags): string {
-  const found = statSync(fixture, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? '' : [found.dev, found.ino, found.size, found.mtimeNs].join(' ');
-}
-
-/** @param loaded version of the served file */
-async function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, loaded: string) {
-  const { print, writeError, signal } = context;
-  const { replaceFixture } = await import('../../mock/session.ts');
-  let [served, last] = [loaded, loaded];
-  for (; !signal.aborted; await sleep(POLL_INTERVAL_MS, undefined, { ref: false })) {
-    const [now, before] = [fileVersion(values), last];
-    last = now;
-    // Editors write in several steps, so the file must be unchanged since the last poll.
-    if (now === served || now !== before) continue;
-    served = now;
-    try {
-      const fixture = await fixtureOf(values, context);
-      if (signal.aborted) return;
-      replaceFixture(server.session, fixture, true);
-      await print(logFormats[values.log].event(`reloaded ${values.fixture}`));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      writeError('ib-conformance: the fixture was not reloaded; the mock still serves the previous one:\n');
-      writeError(`${error.message}\n`);
-    }
   }
 }
 
@@ -210,8 +171,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
   return { options, newToken };
 }
 
-async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: CliContext): Promise<Fixture> {
-  if (watch && path === undefined) throw wrongUsage('--watch needs --fixture with the file to watch');
+async function fixtureOf({ fixture: path, limits }: MockFlags, { env }: CliContext): Promise<Fixture> {
   const fixture = await loadFixture(path, env);
   if (limits === 'on') return fixture;
   return (await import('../../mock/controls/start-options.ts')).withoutLimits(fixture);

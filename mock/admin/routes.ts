@@ -17,7 +17,7 @@ const served = {
     isGlobal: true,
     run: ({ session }, given) => {
       const fixture = readPart(given ?? null);
-      replaceFixture(session, fixture, false);
+      replaceFixture(session, fixture);
       const { partners = [], apiKeys = [], users = [], deposits = [] } = fixture;
       const counts = Object.entries({ partners, apiKeys, users, deposits });
       return Object.fromEntries(counts.map(([name, { length }]) => [name, length]));
