@@ -4,7 +4,6 @@ import * as fc from 'fast-check';
 import { endpointNames } from '../schemas/endpoints.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { catalogue, checkNames, suiteOf, suites, table } from './catalogue.ts';
-import { clauses, matchesPattern } from './clauses.ts';
 import type { Facts } from './facts.ts';
 import { tableOf } from './judge.ts';
 import { everyKind } from './model/facts-of-levels.ts';
@@ -51,26 +50,6 @@ test('no retired id is used again', () => {
     catalogue.filter(({ id }) => retired.has(id)),
     [],
   );
-});
-
-test('every requirement covers a clause', () => {
-  const patterns = clauses.flatMap(({ checkedBy }) => checkedBy);
-  for (const { id } of catalogue)
-    assert.ok(
-      patterns.some((pattern) => matchesPattern(id, pattern)),
-      id,
-    );
-});
-
-test('every clause names existing requirements or says why it is not checked', () => {
-  for (const { section, obligation, checkedBy, unchecked } of clauses) {
-    assert.ok(checkedBy.length > 0 || unchecked !== undefined, `${section}: ${obligation}`);
-    for (const pattern of checkedBy)
-      assert.ok(
-        catalogue.some(({ id }) => matchesPattern(id, pattern)),
-        pattern,
-      );
-  }
 });
 
 describe('an unknown name is an error at once', () => {

@@ -7,11 +7,10 @@ export const requirements = command({
   what: 'list the requirements',
   flags: {
     json: { ...onOff, describe: 'print JSON' },
-    'by-clause': { ...onOff, describe: 'group by clause of the interface' },
     factors: { ...onOff, describe: 'list the factors of a lookup and their levels' },
     table: { ...onOff, describe: 'print the right answers to every kind of lookup, as Markdown' },
   },
-  run: async ({ json, byClause, factors, table }, { print, env }) => {
+  run: async ({ json, factors, table }, { print, env }) => {
     if (table) {
       const { requirementsTable } = await import('../requirements-table.ts');
       await print(requirementsTable());
@@ -21,27 +20,12 @@ export const requirements = command({
       await print(await factorTable(env));
       return 0;
     }
-    const { catalogue, clauses, matchesPattern } = await import('../../suites/index.ts');
-    const texts = byClause
-      ? clauses.map(({ section, obligation, checkedBy, unchecked }) =>
-          lines(
-            `${section}: ${obligation}`,
-            ...catalogue
-              .filter(({ id }) => checkedBy.some((pattern) => matchesPattern(id, pattern)))
-              .map(({ id }) => `    ${id}`),
-            unchecked && `    cannot be checked from outside: ${unchecked}`,
-          ),
-        )
-      : catalogue.map(({ id, level, title, clause, reading }) =>
-          lines(
-            `${id}  (${level})`,
-            `    ${title}`,
-            `    ${clause}`,
-            reading && `    Our reading: ${reading}`,
-          ),
-        );
+    const { catalogue } = await import('../../suites/index.ts');
+    const texts = catalogue.map(({ id, level, title, clause, reading }) =>
+      lines(`${id}  (${level})`, `    ${title}`, `    ${clause}`, reading && `    Our reading: ${reading}`),
+    );
     const shown = ['id', 'level', 'title', 'clause', 'reading'];
-    await print(json && !byClause ? `${JSON.stringify(catalogue, shown, 2)}\n` : texts.join(''));
+    await print(json ? `${JSON.stringify(catalogue, shown, 2)}\n` : texts.join(''));
     return 0;
   },
 });
