@@ -13,8 +13,7 @@ import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../r
 import type { Context } from '../scenario-context.ts';
 import { skipped, inconclusive, type Verdict } from '../verdict.ts';
 import type { Result } from './record.ts';
-import type { RunOptions } from './run-options.ts';
-import type { RunExchange } from './sender.ts';
+import type { RunExchange, RunOptions } from './run-options.ts';
 import { addAnswer, createTally, type Judgement } from './tally.ts';
 
 interface EvaluationOptions extends Pick<

@@ -2,11 +2,24 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Plan, Progress, Waiting } from '../../schemas/plan.ts';
 import type { Rank } from '../model/factors.ts';
 import type { Requirement } from '../requirement.ts';
-import type { StateHook } from '../scenario-context.ts';
+import type { Exchange, StateHook } from '../scenario-context.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { RecordOptions } from './record.ts';
-import type { RunExchange } from './sender.ts';
+
+/** A request that was sent, its reply, and its purpose. */
+export interface RunExchange extends Exchange {
+  /** Id of the requirement that asked, or `lookups`. */
+  readonly of?: string | undefined;
+  /** Path of the lookup in the covering array. */
+  readonly path?: string | undefined;
+  /** Set if the request only confirms or explains a failure. */
+  readonly isAgain?: true | undefined;
+  /** Set if a front end answered in place of the target. */
+  readonly isLost?: true | undefined;
+  /** Set if it was sent together with others. */
+  readonly isAtOnce?: true | undefined;
+}
 
 /** Everything a run depends on, with all side effects injected. */
 export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {

@@ -19,21 +19,7 @@ import {
   waitForQuiet,
   type Waiter,
 } from '../limits/waiter.ts';
-import type { RunOptions } from './run-options.ts';
-
-/** A request that was sent, its reply, and its purpose. */
-export interface RunExchange extends Exchange {
-  /** Id of the requirement that asked, or `lookups`. */
-  readonly of?: string | undefined;
-  /** Path of the lookup in the covering array. */
-  readonly path?: string | undefined;
-  /** Set if the request only confirms or explains a failure. */
-  readonly isAgain?: true | undefined;
-  /** Set if a front end answered in place of the target. */
-  readonly isLost?: true | undefined;
-  /** Set if it was sent together with others. */
-  readonly isAtOnce?: true | undefined;
-}
+import type { RunExchange, RunOptions } from './run-options.ts';
 
 export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain' | 'isAtOnce'> {
   /** Latest time to wait for a limiter, in ms of the clock. */
