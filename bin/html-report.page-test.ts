@@ -24,7 +24,7 @@ async function openReport(t: TestContext, options: BrowserContextOptions = {}, r
 
 /** Long text without spaces, in every place that a target or a fixture can fill. */
 const long = 'x<'.repeat(1000);
-const { traffic, rerun: _rerun, ...bare } = sampleRecord;
+const { rerun: _rerun, ...bare } = sampleRecord;
 const records: Readonly<Record<string, RunRecord>> = {
   sample: sampleRecord,
   hostile: {
@@ -38,10 +38,6 @@ const records: Readonly<Record<string, RunRecord>> = {
       title: long,
       clause: long,
     })),
-    traffic: {
-      timeline: { stepMs: 1e9, steps: [{ answers: 1e9, limited: 1e9, troubles: 1e9 }] },
-      endpoints: traffic!.endpoints.map((one) => ({ ...one, endpoint: long, answers: 1e9, maxMs: 1e8 })),
-    },
   },
   'conformant-and-bare': {
     ...bare,

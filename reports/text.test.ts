@@ -2,18 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { hostileText } from './testing/records.ts';
-import {
-  chunk,
-  columns,
-  count,
-  duration,
-  hanging,
-  latency,
-  padded,
-  printable,
-  plural,
-  wrap,
-} from './text.ts';
+import { chunk, columns, count, duration, hanging, padded, printable, plural, wrap } from './text.ts';
 
 const escapes: readonly (readonly [text: string, shown: string])[] = [
   ['plain ASCII ~', 'plain ASCII ~'],
@@ -80,9 +69,5 @@ test('numbers with their nouns and units', () => {
   assert.deepEqual(
     [0, 49, 3200, 59_949, 59_950, 125_400, 3_600_000].map(duration).join(', '),
     '0.0 s, 0.0 s, 3.2 s, 59.9 s, 1 min 0 s, 2 min 5 s, 60 min 0 s',
-  );
-  assert.deepEqual(
-    [0, 0.004, 0.434, 1, 12.46, 999, 999.6, 1250, 65_000].map(latency).join(', '),
-    '0 ms, 0 ms, 0.43 ms, 1 ms, 12.5 ms, 999 ms, 1 s, 1.25 s, 65 s',
   );
 });

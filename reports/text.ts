@@ -103,12 +103,6 @@ export function duration(ms: number): string {
   return `${count(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
 
-/** Formats a latency in milliseconds with three digits: `0.43 ms`, `12.5 ms`, `1.25 s`. */
-export function latency(ms: number): string {
-  const [value, unit] = ms < 999.5 ? [ms, 'ms'] : [ms / 1000, 's'];
-  return `${value < 1 ? Number(value.toFixed(2)) : Number(value.toPrecision(3))} ${unit}`;
-}
-
 const colors = {
   good: [32, 39],
   bad: [31, 39],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import { count, duration, latency } from '../text.ts';
+import { count, duration } from '../text.ts';
 import { verdictStyles, waitWords } from '../results.ts';
 import { strengthSentences } from '../strength.ts';
 import { conclusion } from '../verdict.ts';
@@ -8,7 +8,7 @@ import { findings } from './findings.ts';
 import { style } from './generated/style.ts';
 import { html, toText, styleElement, type Markup } from '../markup.ts';
 import { glance, judgedRows, matrix, observedRows } from './overview.ts';
-import { anchorsOf, command, definitions, table, type PageContext } from './parts.ts';
+import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
 
 type Render = (context: PageContext) => Markup | undefined;
 const sections: readonly (readonly [anchor: string, title: string, render: Render])[] = [
@@ -16,7 +16,6 @@ const sections: readonly (readonly [anchor: string, title: string, render: Rende
   ['findings', 'Findings', findings],
   ['requirements', 'Requirements', judgedRows],
   ['observed', 'Where the interface is silent', observedRows],
-  ['traffic', 'Traffic', traffic],
   ['rerun', 'Run again', rerun],
 ];
 
@@ -85,16 +84,6 @@ function header(record: RunRecord): Markup {
     <p class="numbers">${headline.slice(colon + 2)}</p>
     ${definitions('facts', facts)}
   </header>`;
-}
-
-/** Renders how fast the endpoints answered. */
-function traffic({ record: { traffic: figures } }: PageContext): Markup | undefined {
-  const rows = figures?.endpoints.map(({ endpoint, answers, medianMs, p95Ms, p99Ms, maxMs }) => [
-    endpoint,
-    count(answers),
-    ...[medianMs, p95Ms, p99Ms, maxMs].map(latency),
-  ]);
-  return rows && table('figures', ['endpoint', 'answers', 'median', '95 %', '99 %', 'slowest'], rows);
 }
 
 function rerun({ record: { rerun: line, seed } }: PageContext): Markup | undefined {

@@ -431,7 +431,6 @@ export interface RunRecord {
     broken: number;
   };
   requirements: RequirementResult[];
-  traffic?: Traffic;
 }
 /**
  * Combinations of levels: how many were tried, of those that the fixture has data for. Not in records of version 0.1.0.
@@ -668,61 +667,6 @@ export interface Excluded1 {
 export interface Broken1 {
   outcome: 'broken';
   words: string;
-}
-/**
- * Response times.
- *
- * This interface was referenced by `RunRecord`'s JSON-Schema
- * via the `definition` "traffic".
- */
-export interface Traffic {
-  endpoints: EndpointTraffic[];
-  timeline: {
-    /**
-     * Length of a step in ms. The first step begins with the run.
-     */
-    stepMs: number;
-    /**
-     * @maxItems 120
-     */
-    steps: TrafficStep[];
-  };
-}
-/**
- * Response times of one endpoint in ms, until the end of each answer. The median and the percentiles are exact to 5 %.
- *
- * This interface was referenced by `RunRecord`'s JSON-Schema
- * via the `definition` "endpointTraffic".
- */
-export interface EndpointTraffic {
-  endpoint: string;
-  answers: number;
-  medianMs: number;
-  p95Ms: number;
-  p99Ms: number;
-  maxMs: number;
-  /**
-   * Buckets that are not empty, the fastest first. Each is 9 % wide. The first and the last one also hold all values beyond them.
-   *
-   * @maxItems 192
-   */
-  histogram: LatencyBucket[];
-}
-export interface LatencyBucket {
-  fromMs: number;
-  toMs: number;
-  answers: number;
-}
-/**
- * Numbers for one step: answers, answers with status 429, and requests without an answer. A request without an answer counts in the step of the answer before it.
- *
- * This interface was referenced by `RunRecord`'s JSON-Schema
- * via the `definition` "trafficStep".
- */
-export interface TrafficStep {
-  answers: number;
-  limited: number;
-  troubles: number;
 }
 
 /**

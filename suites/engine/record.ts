@@ -1,4 +1,4 @@
-import type { RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
@@ -66,7 +66,6 @@ export function makeRecord(
   options: RecordOptions,
   list: readonly RequirementResult[],
   figures: Figures,
-  traffic: Traffic,
 ): RunRecord {
   const { known, version, seed, cases, selection, minStrength, rerun, mock } = options;
   const { startedAt, keyWorks, interrupted, interruptedBy, isCut: _, ...rest } = figures;
@@ -92,7 +91,6 @@ export function makeRecord(
     ...defined({ rerun: rerun && redact(rerun) }),
     counts: countOutcomes(list),
     requirements: [...list],
-    traffic,
   };
 }
 

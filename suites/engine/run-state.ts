@@ -20,7 +20,6 @@ import type { RunOptions } from './run-options.ts';
 import { createGate, schedule } from './schedule.ts';
 import { createSender } from './sender.ts';
 import { failsAnyway, failuresOf, verdictsOn, type Judgement, type Tally } from './tally.ts';
-import { createTraffic } from './traffic.ts';
 
 /** Why a run stops before its end. */
 export interface Stop {
@@ -43,7 +42,6 @@ export function createRunState(options: RunOptions) {
   const client = clientFor(options, deadline);
   const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
   const { tally, changes } = evaluation;
-  const traffic = createTraffic(startedAt);
   const budget = createBudget({ ...options, deadline, reserved });
   const findings = newFindings();
   const failing = () => failingOf(asked, tally, findings.results);
@@ -64,7 +62,6 @@ export function createRunState(options: RunOptions) {
       const { endpoint } = exchange.request;
       sent.set(endpoint, (sent.get(endpoint) ?? 0) + 1);
       onExchange?.(exchange);
-      traffic.add(exchange.request, exchange.reply);
       evaluation.addExchange(exchange);
     },
   });
@@ -79,7 +76,6 @@ export function createRunState(options: RunOptions) {
     rows,
     evaluation,
     tally,
-    traffic,
     budget,
     waiter,
     sender,

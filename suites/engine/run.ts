@@ -45,7 +45,7 @@ function needsOf({ options, waiter, rows, isCut, results }: RunState): Pick<RunR
 }
 
 function recordOf(state: RunState): RunRecord {
-  const { options, results, evaluation, begun, startedAt, budget, sender, waiter, coverage, traffic } = state;
+  const { options, results, evaluation, begun, startedAt, budget, sender, waiter, coverage } = state;
   const { signal, requirements } = options;
   const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
   const figures: Figures = {
@@ -63,5 +63,5 @@ function recordOf(state: RunState): RunRecord {
       interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined,
     }),
   };
-  return makeRecord({ ...options, target: options.target.href }, list, figures, traffic.figures());
+  return makeRecord({ ...options, target: options.target.href }, list, figures);
 }
