@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { startMock } from '../mock/index.ts';
-import { tls } from '../mock/testing/certificate.ts';
+import { createMock, startMock } from '../mock/index.ts';
+import { tls } from './testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
 import { gapsOf } from '../suites/needs.ts';
@@ -103,9 +104,13 @@ test('differences between fixture and target are reported with their places', as
   assert.doesNotMatch(found.join('\n'), /sk_never|northwind-\w*-?key/);
 });
 
-test('a self-signed certificate is reported; --ca or --insecure accepts it', async () => {
-  await using mock = await startMock({ tls });
-  const { port } = mock;
+test('a self-signed certificate is reported; --ca or --insecure accepts it', async (t) => {
+  const mock = createMock();
+  const server = createTlsServer(tls, async ({ url = '', headers: { authorization = '' } }, response) => {
+    const answer = await mock.handle(new Request(`http://mock${url}`, { headers: { authorization } }));
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  });
+  const { port } = new URL(await serverFor(t, server));
   const url = `https://localhost:${port}`;
   const untrusted = await call(url, ...fixture);
   assert.match(untrusted.output, /✗ HTTP +its certificate is self-signed/);

@@ -6,7 +6,7 @@ import { withServer } from '../suites/testing/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { reference } from '../mock/behaviour.ts';
-import { expired, tls } from '../mock/testing/certificate.ts';
+import { expired, tls } from './testing/certificate.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { failedIds, verifyMock } from './testing/verify-mock.ts';
 import { runCli } from './testing/run-cli.ts';

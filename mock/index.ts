@@ -6,7 +6,7 @@ import * as server from './server.ts';
 export { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
 export { Problem } from '../schemas/problem.ts';
 export { Refusal } from './session.ts';
-export type { ClockMode, MockData, Tls } from './options.ts';
+export type { ClockMode, MockData } from './options.ts';
 export type { AnsweredRequest } from './server.ts';
 export type { HttpRequest, HttpResponse } from './exchange.ts';
 export type { ControlledMock, Controls, StateChange } from './controls.ts';

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
-import { request as requestTls } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, test } from 'node:test';
-import { builtIn, ids, START, userPath } from './testing/session.ts';
-import { startMock } from './server.ts';
-import { tls } from './testing/certificate.ts';
-import { readAnswer, ask, bearer, fine, listenFor, withheldAnswers } from './testing/sockets.ts';
+import { START } from './testing/session.ts';
+import { readAnswer, ask, fine, listenFor, withheldAnswers } from './testing/sockets.ts';
 
 const DATE = new Date(START).toUTCString();
 
@@ -100,20 +97,4 @@ test('a slow reader of a stream is disconnected', async (t) => {
   incoming.on('error', () => undefined).pause();
   for (let count = 0; count < 64; count++) send('x'.repeat(262_144));
   await stop;
-});
-
-test('with a certificate it serves https, and closes', async (t) => {
-  const mock = await startMock({ fixture: builtIn, tls, admin: { port: 0 } });
-  t.after(() => mock.close());
-  assert.equal(mock.url, `https://127.0.0.1:${mock.port}`);
-  const target = { port: mock.port, path: userPath(ids.member), ...bearer('northwind-key') };
-  const outgoing = requestTls({ ...target, rejectUnauthorized: false, agent: false });
-  const { body } = await readAnswer(outgoing.end());
-  assert.match(body, /"is_under_ib":true/);
-  assert.match(mock.adminUrl ?? '', /^https:/);
-  const halfway = connect(mock.port, '127.0.0.1').on('error', () => undefined);
-  await once(halfway, 'connect');
-  const gone = once(halfway, 'close');
-  await mock.close();
-  await gone;
 });

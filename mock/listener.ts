@@ -5,7 +5,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers';
 import polka, { type Request } from 'polka';
 import type { Answer, HttpRequest } from './exchange.ts';
-import type { Tls } from './options.ts';
 import { elapsedMs } from './session.ts';
 import {
   destroyAtEnd,
@@ -37,7 +36,6 @@ export interface ListenerOptions {
   /** 0 takes a free port. */
   readonly port: number;
   readonly host: string;
-  readonly tls?: Tls | undefined;
   readonly answer: (request: HttpRequest) => Answer | Promise<Answer>;
   /** Maximum of a body for a target, in bytes. Default: 64 KiB. */
   readonly maxBody?: ((target: string) => number | undefined) | undefined;
@@ -52,7 +50,7 @@ export interface ListenerOptions {
 
 /** What a listener knows about its connections. */
 interface Listening extends Pick<ListenerOptions, 'answer' | 'maxBody' | 'date'> {
-  /** All open sockets. With TLS, each connection has a plain and a secure one, in this order. */
+  /** All open sockets. */
   readonly sockets: Set<Socket>;
   /** Number of responses of a connection that wait for an earlier one. */
   readonly pipelined: WeakMap<Socket, number>;
@@ -78,7 +76,7 @@ interface Listening extends Pick<ListenerOptions, 'answer' | 'maxBody' | 'date'>
  */
 export async function listen(options: ListenerOptions) {
   const { port, host, answer, maxBody, date } = options;
-  const server = await serverFor(options);
+  const server = serverFor(options);
   const to: Listening = {
     answer,
     maxBody,
@@ -97,8 +95,7 @@ export async function listen(options: ListenerOptions) {
   const app = polka({ onNoMatch: (message, response) => serve(to, message, response) });
   app.parse = wholeTarget;
   const handle = app.handler as Handle;
-  const track = (socket: Socket) => trackSocket(to, socket);
-  server.on('connection', track).on('secureConnection', track);
+  server.on('connection', (socket) => trackSocket(to, socket));
   server.on('request', (_, response) => enqueue(to, handle, response));
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
     refuseBytes(to, socket as Socket, code),
@@ -123,14 +120,10 @@ export async function listen(options: ListenerOptions) {
 
 type Handle = (message: IncomingMessage, response: ServerResponse) => void;
 
-async function serverFor({ tls, timeouts }: ListenerOptions) {
+function serverFor({ timeouts }: ListenerOptions) {
   // Requests without Host get a normal answer: node's own 400 has no JSON.
   const settings = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false, ...timeouts };
-  // Loading TLS takes a part of the start.
-  const server =
-    tls === undefined
-      ? createServer(settings)
-      : (await import('node:https')).createServer({ ...settings, ...tls });
+  const server = createServer(settings);
   // No limit of the count: node would drop fields, perhaps Authorization. MAX_HEADER_BYTES limits the size.
   server.maxHeadersCount = 0;
   // A client that closed its side still reads. Without this, node drops later responses.
@@ -219,11 +212,8 @@ function send(to: Listening, response: ServerResponse, answered: Answer): Promis
   } else if (answered.transportFault === 'timeout') {
     to.endless.add(response);
     destroyAtEnd(response);
-  } else if (answered.transportFault === 'reset') {
-    // Only the plain socket can be reset.
-    const plain = [...to.sockets].find((socket) => peerOf(socket) === peerOf(response.req.socket));
-    plain?.resetAndDestroy();
-  } else writeResponse(response, answered);
+  } else if (answered.transportFault === 'reset') response.req.socket.resetAndDestroy();
+  else writeResponse(response, answered);
 }
 
 function delay({ delayed }: Listening, ms: number): Promise<void> {
@@ -263,27 +253,22 @@ function endConnections(to: Listening, force: boolean): void {
   for (const end of to.delayed) end();
   // The first response ends its connection, so later ones would not be sent.
   for (const queue of queues.values()) to.arrived -= queue.splice(1).length;
-  const busy = new Set<string>();
+  const busy = new Set<Socket>();
   // In the order of the requests of a connection.
   for (const response of [...pending, ...[...queues.values()].flat()]) {
     const { socket } = response.req;
     if (force || !response.req.complete || endless.has(response)) continue;
-    busy.add(peerOf(socket));
+    busy.add(socket);
     response.shouldKeepAlive = false;
     response.once('close', () => socket.destroySoon());
   }
-  // A socket may still have data to send, with TLS the secure one.
-  for (const socket of [...sockets].toReversed()) {
-    if (busy.has(peerOf(socket))) continue;
+  for (const socket of [...sockets]) {
+    if (busy.has(socket)) continue;
     if (force) socket.destroy();
-    else {
-      busy.add(peerOf(socket));
-      socket.destroySoon();
-    }
+    // It may still have data to send.
+    else socket.destroySoon();
   }
 }
-
-const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
 /** Passes the whole target as path: the handler parses it, more strictly than polka. */
 function wholeTarget({ url = '' }: IncomingMessage): Request['_parsedUrl'] {

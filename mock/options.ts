@@ -61,9 +61,3 @@ export interface MockData {
   /** The keys of the fixture are not secret and may be shown. Default: only for the built-in fixture. */
   readonly arePublicKeys?: boolean | undefined;
 }
-
-/** Certificate and private key in PEM. */
-export interface Tls {
-  readonly cert: string;
-  readonly key: string;
-}

@@ -4,7 +4,7 @@ import { createAdminAnswerer, createAnswerer, isAdminTarget } from './answer-req
 import type { AnsweredRequest } from './answer-request.ts';
 import { httpDate } from './answer.ts';
 import { listen } from './listener.ts';
-import type { Tls, MockData } from './options.ts';
+import type { MockData } from './options.ts';
 import { createSession, timeIn, type Session } from './session.ts';
 import { trimBasePath } from './handler.ts';
 
@@ -17,7 +17,6 @@ export interface MockOptions extends MockData {
   readonly host?: string;
   /** Admin API: `false` turns it off, `port` gives it its own port, and `token` protects it. */
   readonly admin?: false | { readonly port?: number | undefined; readonly token?: string | undefined };
-  readonly tls?: Tls | undefined;
   /** Lets pages of other origins call the service, but not the admin API. */
   readonly cors?: boolean;
   /** Called for each request to the service, before its response is sent. */
@@ -46,7 +45,7 @@ export interface ServedMock {
 export async function startMock(
   options: MockOptions = {},
 ): Promise<ServedMock & { readonly session: Session }> {
-  const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {}, tls, cors } = options;
+  const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {}, cors } = options;
   const { port: adminPort, token } = admin || {};
   if (token !== undefined && !isToken(token))
     throw wrongUsage('the admin token needs visible ASCII characters without spaces, at least one');
@@ -54,7 +53,7 @@ export async function startMock(
   const date = () => httpDate(timeIn(session, session.main));
   const isOpen = admin !== false && (token !== undefined || isLoopback(host));
   const answerAdmin = isOpen ? createAdminAnswerer(session, { token }) : undefined;
-  const shared = { host, date, tls, maxBody };
+  const shared = { host, date, maxBody };
   const ownAdmin = adminPort === undefined ? answerAdmin : undefined;
   const answer = createAnswerer(session, { cors, admin: ownAdmin, onExchange });
   const listener = await listen({ ...shared, port, answer });
@@ -67,8 +66,7 @@ export async function startMock(
       ? await listen({ ...shared, port: adminPort, answer: answerAdmin }).catch(closeAndThrow)
       : undefined;
   if (adminListener !== undefined) session.servicePort = listener.port;
-  const scheme = tls === undefined ? 'http' : 'https';
-  const origin = (bound: number) => `${scheme}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  const origin = (bound: number) => `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
   const close: ServedMock['close'] = async (how) => {
     await Promise.all([listener.close(how), adminListener?.close(how)]);
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:https';
 import { test } from 'node:test';
 import { startMock } from '../../mock/server.ts';
-import { tls } from '../../mock/testing/certificate.ts';
+import { tls } from '../testing/certificate.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { withServer } from '../../suites/testing/against.ts';
 import { render, verify } from './index.ts';

@@ -61,9 +61,6 @@ testRefusals('mock --port 0', [
   ['--no-admin --admin-port 0', /--no-admin excludes --admin-port/],
   ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
   ['--base-path /__admin/', /--base-path \/__admin\/: the admin API uses this path/],
-  ['--tls-cert c.pem', /need each other/],
-  ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
-  ['--tls-cert package.json --tls-key package.json', /not a certificate and its key in PEM/],
   ['--chaos 500:2', /--chaos 500:2: the rate must be a number from 0 to 1/],
   ['--chaos 500:0.1 --chaos 500', /--chaos 500: is given twice/],
 ]);

@@ -3,7 +3,7 @@ import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
-import { loadFixture, readText } from '../fixture-file.ts';
+import { loadFixture } from '../fixture-file.ts';
 import { curlLines, logQueue, logFormats, type LogQueue } from '../mock-log.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
@@ -68,8 +68,6 @@ const flags = {
       describe:
         'require this token for the admin API (default: none on loopback, else generated and printed)',
     },
-    'tls-cert': { ...file, describe: 'serve HTTPS with the certificate in this PEM file' },
-    'tls-key': { ...file, describe: 'read the key of the certificate from this PEM file' },
     cors: { ...onOff, describe: 'allow calls from web pages of any origin' },
     log: {
       ...text,
@@ -164,7 +162,6 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
     onEvicted: (world) =>
       log.write(() => event(`world ${world} is gone: there are more than ${values.maxWorlds}`, { world })),
     admin,
-    tls: await tlsOf(values),
     cors: values.cors,
     ...(request && { onExchange: ({ entry }) => log.write(() => request(entry())) }),
   };
@@ -215,15 +212,6 @@ function basePathOf({ basePath, noAdmin }: MockFlags): string {
   return basePath;
 }
 
-async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']> {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined)
-    throw wrongUsage('--tls-cert and --tls-key need each other: give both');
-  // In sequence, so that the message about two missing files is always the same.
-  const cert = await readText(tlsCert, `--tls-cert ${tlsCert}`);
-  return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
-}
-
 async function start(options: MockOptions, { port, adminPort }: MockFlags): Promise<Mock> {
   const { startMock } = await import('../../mock/server.ts');
   try {
@@ -231,9 +219,7 @@ async function start(options: MockOptions, { port, adminPort }: MockFlags): Prom
   } catch (error) {
     // The admin API says the same without dashes.
     if (error instanceof Problem) throw wrongUsage(error.message.replace(/^chaos /, '--$&'));
-    const { code = '', message, port: refused = port } = error as NodeJS.ErrnoException & { port?: number };
-    if (code.startsWith('ERR_OSSL') || code.startsWith('ERR_SSL'))
-      throw wrongUsage(`--tls-cert, --tls-key: not a certificate and its key in PEM (${message})`);
+    const { code = '', port: refused = port } = error as NodeJS.ErrnoException & { port?: number };
     const why = listenErrors[code];
     if (why === undefined) throw error;
     const flag = refused === adminPort ? '--admin-port' : '--port';

@@ -21,7 +21,7 @@ const mustNotLoad: Readonly<Record<string, readonly string[]>> = {
   'bin/main.ts': ['yargs', 'fast-check', 'dispatcher/pool.js', 'jsonc-parser', 'polka', '.cjs'],
   'bin/command-line.ts': ['fast-check', 'pool.js', 'jsonc-parser', 'polka', '.cjs', 'crypto', 'fs/promises'],
   'bin/commands/mock.ts': ['fast-check', 'dispatcher/pool.js', 'jsonc-parser', 'yargs', '.cjs'],
-  'mock/server.ts': ['node:https', 'node:tls', 'node:crypto', 'node:fs/promises', 'perf_hooks'],
+  'mock/server.ts': ['node:crypto', 'node:fs/promises', 'perf_hooks'],
   // It loads the validator of fixtures, because `createMock` checks the fixture synchronously.
   'bin/api/index.ts': ['fast-check', 'dispatcher/pool.js', 'yargs', 'run-record.cjs'],
 };

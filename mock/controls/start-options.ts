@@ -53,7 +53,6 @@ const known: Readonly<Record<string, Needed>> = {
   onEvicted: ofType('function'),
   onExchange: ofType('function'),
   admin: ['true, false or an object', (value) => typeof value === 'boolean' || isObject(value)],
-  tls: object,
   cors: ofType('boolean'),
 };
 
