@@ -61,7 +61,6 @@ testRefusals('', [
   ['mock --fault lisst', /--fault lisst: there is no such fault; did you mean list\?/],
   ['mock --fault nonsense', /--fault nonsense: there is no such fault/],
   ['mock --limits perhaps', /--limits perhaps: choose from "on", "off"/],
-  ['mock --port 4999 --admin-port 4999', /--admin-port 4999: --port uses it/],
   ['verfy', /did you mean verify/],
   ['mok', /mok; did you mean mock\?/],
   ['', /give a command/],

@@ -75,19 +75,12 @@ export const mockOperations = {
     run: ({ session }) => ({ worlds: [...session.sandboxes.keys()] }),
     gives: ({ worlds }): readonly string[] => worlds,
   }),
-  magicValues: operation(
-    'GET /magic-values',
-    'An id and a key for each state that the fixture can show; `port` is that of the service, if it has its own.',
-    {
-      result: 'magicValues',
-      isGlobal: true,
-      run: ({ session }) => ({
-        ...(session.servicePort !== undefined && { port: session.servicePort }),
-        values: listMagicValues(session),
-      }),
-      gives: ({ values }) => values,
-    },
-  ),
+  magicValues: operation('GET /magic-values', 'An id and a key for each state that the fixture can show.', {
+    result: 'magicValues',
+    isGlobal: true,
+    run: ({ session }) => ({ values: listMagicValues(session) }),
+    gives: ({ values }) => values,
+  }),
   fixture: operation(
     'GET /fixture',
     'The fixture that is served, with names instead of keys that are not public.',

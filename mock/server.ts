@@ -15,8 +15,8 @@ export interface MockOptions extends MockData {
   readonly port?: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Admin API: `false` turns it off, `port` gives it its own port, and `token` protects it. */
-  readonly admin?: false | { readonly port?: number | undefined; readonly token?: string | undefined };
+  /** Admin API: `false` turns it off, and `token` protects it. */
+  readonly admin?: false | { readonly token?: string | undefined };
   /** Lets pages of other origins call the service, but not the admin API. */
   readonly cors?: boolean;
   /** Called for each request to the service, before its response is sent. */
@@ -46,37 +46,23 @@ export async function startMock(
   options: MockOptions = {},
 ): Promise<ServedMock & { readonly session: Session }> {
   const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {}, cors } = options;
-  const { port: adminPort, token } = admin || {};
+  const { token } = admin || {};
   if (token !== undefined && !isToken(token))
     throw wrongUsage('the admin token needs visible ASCII characters without spaces, at least one');
   const session = createSession(options);
   const date = () => httpDate(timeIn(session, session.main));
   const isOpen = admin !== false && (token !== undefined || isLoopback(host));
   const answerAdmin = isOpen ? createAdminAnswerer(session, { token }) : undefined;
-  const shared = { host, date, maxBody };
-  const ownAdmin = adminPort === undefined ? answerAdmin : undefined;
-  const answer = createAnswerer(session, { cors, admin: ownAdmin, onExchange });
-  const listener = await listen({ ...shared, port, answer });
-  const closeAndThrow = async (error: unknown): Promise<never> => {
-    await listener.close();
-    throw error;
-  };
-  const adminListener =
-    answerAdmin && adminPort !== undefined
-      ? await listen({ ...shared, port: adminPort, answer: answerAdmin }).catch(closeAndThrow)
-      : undefined;
-  if (adminListener !== undefined) session.servicePort = listener.port;
-  const origin = (bound: number) => `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
-  const close: ServedMock['close'] = async (how) => {
-    await Promise.all([listener.close(how), adminListener?.close(how)]);
-  };
+  const answer = createAnswerer(session, { cors, admin: answerAdmin, onExchange });
+  const listener = await listen({ host, port, date, maxBody, answer });
+  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
   return {
     session,
-    url: `${origin(listener.port)}${trimBasePath(basePath)}`,
+    url: `${origin}${trimBasePath(basePath)}`,
     port: listener.port,
-    adminUrl: answerAdmin && `${origin((adminListener ?? listener).port)}/__admin`,
-    close,
-    [Symbol.asyncDispose]: () => close(),
+    adminUrl: answerAdmin && `${origin}/__admin`,
+    close: listener.close,
+    [Symbol.asyncDispose]: () => listener.close(),
   };
 }
 

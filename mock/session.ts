@@ -52,8 +52,6 @@ export interface Session {
   arePublicKeys: boolean;
   /** Restored by a reset of the mock. */
   readonly initial: Pick<Session, 'fixture' | 'facts' | 'arePublicKeys'>;
-  /** Port of the service, if the admin API has its own port. */
-  servicePort?: number;
   /** Keys that were added to a world since the last reset of the mock. */
   readonly added: Map<string, ApiKey>;
   redact: Redact;

@@ -1,13 +1,13 @@
 import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
 import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { Problem, wrongUsage } from '../../schemas/problem.ts';
+import { codeOf, Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { curlLines, logQueue, logFormats, type LogQueue } from '../mock-log.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
-import { config, file, list, onOff, rare, text, wholeNumberFrom, wholeNumberOr } from './flags.ts';
+import { config, file, list, onOff, rare, text, wholeNumberOr } from './flags.ts';
 
 const flags = {
   port: { ...wholeNumberOr(4010, ...ranges.port), describe: 'listen on this port; 0 for a free one' },
@@ -57,10 +57,6 @@ const flags = {
       describe: 'keep at most this many worlds; a new one replaces the least recently used',
     },
     'no-admin': { ...onOff, describe: 'disable the admin API' },
-    'admin-port': {
-      ...wholeNumberFrom(...ranges.port),
-      describe: 'serve the admin API on this port; 0 chooses a free one',
-    },
     'admin-token': {
       ...text,
       isSecret: true,
@@ -104,7 +100,7 @@ export const mock = command({
     if (values.all) throw wrongUsage('--all goes with --help, with --fault list and with --variant list');
     const log = logQueue(context.print, logFormats[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
-    const server = await start(options, values);
+    const server = await start(options);
     if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
     await serve(server, values, context);
     if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(0);
@@ -190,16 +186,13 @@ async function deviation(flag: 'fault' | 'variant', id: string) {
 }
 
 /** Requires a token if other machines can reach the admin API. */
-async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags) {
-  if (noAdmin && (adminPort !== undefined || adminToken !== undefined))
-    throw wrongUsage('--no-admin excludes --admin-port and --admin-token');
+async function adminOf({ noAdmin, adminToken, host }: MockFlags) {
+  if (noAdmin && adminToken !== undefined) throw wrongUsage('--no-admin excludes --admin-token');
   if (noAdmin) return { admin: false as const };
-  if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
-    throw wrongUsage(`--admin-port ${adminPort}: --port uses it; omit --admin-port or give another port`);
   const { isLoopback } = await import('../../mock/server.ts');
   const randomToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('base64url');
   const newToken = adminToken === undefined && !isLoopback(host) ? randomToken() : undefined;
-  return { admin: { port: adminPort, token: adminToken ?? newToken }, newToken };
+  return { admin: { token: adminToken ?? newToken }, newToken };
 }
 
 function basePathOf({ basePath, noAdmin }: MockFlags): string {
@@ -212,24 +205,22 @@ function basePathOf({ basePath, noAdmin }: MockFlags): string {
   return basePath;
 }
 
-async function start(options: MockOptions, { port, adminPort }: MockFlags): Promise<Mock> {
+async function start(options: MockOptions): Promise<Mock> {
   const { startMock } = await import('../../mock/server.ts');
   try {
     return await startMock(options);
   } catch (error) {
     // The admin API says the same without dashes.
     if (error instanceof Problem) throw wrongUsage(error.message.replace(/^chaos /, '--$&'));
-    const { code = '', port: refused = port } = error as NodeJS.ErrnoException & { port?: number };
-    const why = listenErrors[code];
+    const why = listenErrors[codeOf(error)];
     if (why === undefined) throw error;
-    const flag = refused === adminPort ? '--admin-port' : '--port';
-    throw wrongUsage(`cannot listen on ${options.host}:${refused}: ${why(flag)}`);
+    throw wrongUsage(`cannot listen on ${options.host}:${options.port}: ${why}`);
   }
 }
 
-const listenErrors: Readonly<Record<string, (flag: string) => string>> = {
-  EADDRINUSE: (flag) => `the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
-  EACCES: (flag) => `a port below 1024 needs elevated permissions; give another ${flag}`,
-  EADDRNOTAVAIL: () => 'this machine does not have this address; give another --host',
-  ENOTFOUND: () => 'the name of --host does not resolve',
+const listenErrors: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use; give another --port, or --port 0 for a free one',
+  EACCES: 'a port below 1024 needs elevated permissions; give another --port',
+  EADDRNOTAVAIL: 'this machine does not have this address; give another --host',
+  ENOTFOUND: 'the name of --host does not resolve',
 };

@@ -16,7 +16,7 @@ const shapes = {
   keys: 'keys: shownKey[], meta: total',
   limiter: 'endpoint: string, key: string',
   magicValue: 'shows: string, endpoint: string, id: string, target: string, keyName?: string, key?: string',
-  magicValues: 'port?: integer, values: magicValue[]',
+  magicValues: 'values: magicValue[]',
   queued: 'kind: string, count: integer, endpoint?: string',
   request: `id: integer, at: integer, world: string, key?: string, credentialDigest?: string, method: string,
     target: string, endpoint?: string, status: integer, reason: string, retryAfterSeconds?: integer,

@@ -526,14 +526,12 @@ test('keys are found by their values only if they are public', async () => {
   assert.deepEqual([await found(false), await found(true)], [0, 1]);
 });
 
-test('the description of the interface is the file, with this server if its host is known', async () => {
-  for (const [basePath, elsewhere, expected] of [
-    ['', {}, { ...openapi, servers: [{ url: '/' }] }],
-    ['/gateway/', {}, { ...openapi, servers: [{ url: '/gateway' }] }],
-    ['', { servicePort: 4010 }, openapi],
+test('the description of the interface is the file, with this server', async () => {
+  for (const [basePath, url] of [
+    ['', '/'],
+    ['/gateway/', '/gateway'],
   ] as const) {
-    const { session, callJson } = testAdmin({ basePath });
-    Object.assign(session, elsewhere);
-    assert.deepEqual(await callJson('GET', '/interface.json'), expected);
+    const { callJson } = testAdmin({ basePath });
+    assert.deepEqual(await callJson('GET', '/interface.json'), { ...openapi, servers: [{ url }] });
   }
 });

@@ -64,13 +64,13 @@ const served = {
   }),
   interface: operation(
     'GET /interface.json',
-    'The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.',
+    'The two lookups as an OpenAPI document; its server is this one.',
     {
       isGlobal: true,
-      run: ({ session: { options, servicePort } }) => {
-        if (servicePort !== undefined) return description;
-        return { ...description, servers: [{ url: trimBasePath(options.basePath ?? '/') || '/' }] };
-      },
+      run: ({ session: { options } }) => ({
+        ...description,
+        servers: [{ url: trimBasePath(options.basePath ?? '/') || '/' }],
+      }),
     },
   ),
   openapi: operation('GET /openapi.json', 'This API as an OpenAPI document, with types of its answers.', {

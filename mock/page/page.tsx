@@ -220,8 +220,7 @@ function copy(id: string, shows: string): void {
   announce(isCopied ? `Copied the line for ${shows}.` : 'The browser did not allow copying.');
 }
 
-function Examples({ port, values }: Answers['GET /magic-values']) {
-  const base = `${location.protocol}//${port === undefined ? location.host : `${location.hostname}:${port}`}`;
+function Examples({ values }: Answers['GET /magic-values']) {
   return section(
     'requests-to-try',
     'one for each state in the fixture',
@@ -230,7 +229,9 @@ function Examples({ port, values }: Answers['GET /magic-values']) {
         <li key={shows}>
           <span>{withNote(shows, key === undefined && keyName ? `with ${keyName}` : undefined)}</span>
           {button('Copy', () => copy(`curl ${shows}`, shows), `the line for ${shows}`)}
-          <code id={`curl ${shows}`}>{curl(base + target, keyName ? key : null, state.world)}</code>
+          <code id={`curl ${shows}`}>
+            {curl(location.origin + target, keyName ? key : null, state.world)}
+          </code>
         </li>
       ))}
     </ul>,
