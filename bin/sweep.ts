@@ -53,7 +53,6 @@ const LAST_LINES = 40;
 /** Maximum of requests of a run that are judged, and of those that the report shows for a rule. */
 const MAX_REQUESTS = 50_000;
 const MAX_SHOWN = 5;
-const MAX_WORLDS = 10_000;
 
 /**
  * Runs the tests of a client against the unchanged mock, then against each state of the mock.
@@ -250,7 +249,6 @@ async function runInState(id: string, options: RunOptions, context: Context): Pr
     arePublicKeys,
     deviation: change && { id, change: observeChange(change, () => void (isChanged = true)) },
     firstChaos: state !== undefined && change === undefined ? id : undefined,
-    maxWorlds: MAX_WORLDS,
     onExchange: ({ entry, request }) => {
       const line = entry();
       const seen = {

@@ -118,7 +118,6 @@ describe('options', () => {
     [{ fixture: null }, /^Problem: fixture: the fixture must be object/],
     [{ chaos: '500' }, /option chaos: needs a list of strings/],
     [{ port: 'x' }, /option port: needs a whole number from 0 to 65535/],
-    [{ maxWorlds: 0 }, /option maxWorlds: needs a whole number from 1 to 100000/],
   ];
   for (const [options, pattern] of wrong)
     test(`refused: ${JSON.stringify(options)}`, async () => {

@@ -69,7 +69,7 @@ export const worldOperations = {
 
 /** Operations on the whole mock. */
 export const mockOperations = {
-  worlds: operation('GET /worlds', 'Names of the worlds other than main, least recently used first.', {
+  worlds: operation('GET /worlds', 'Names of the worlds other than main, oldest first.', {
     result: 'worlds',
     isGlobal: true,
     run: ({ session }) => ({ worlds: [...session.sandboxes.keys()] }),
@@ -122,12 +122,10 @@ export function createControls(session: Session, env: Environment = process.env)
      *
      * @throws Refusal with 400 for an invalid name
      */
-    world: (name: string = randomUUID()): Controls & { readonly name: string } => {
-      const handle = worldHandle(session, name);
-      // As long as the caller keeps the handle, or a part of it, the world is not evicted.
-      if (name !== '') session.held.set(name, new WeakRef(handle));
-      return { name, ...worldControls(session, name, handle) };
-    },
+    world: (name: string = randomUUID()): Controls & { readonly name: string } => ({
+      name,
+      ...worldControls(session, name),
+    }),
     /**
      * Serves another fixture until the next reset of the mock, and resets everything. Rejects a wrong fixture with
      * a Problem with code `fixture` and keeps the current one.

@@ -8,14 +8,13 @@ import type { Behaviour } from './behaviour.ts';
 export const clockModes = ['real', 'frozen'] as const;
 export type ClockMode = (typeof clockModes)[number];
 
-/** Defaults: maximum of worlds besides the main one, requests in a journal, chaos seed. */
-export const sessionDefaults = { maxWorlds: 100, journal: 1000, chaosSeed: 1 } as const;
+/** Defaults: requests in a journal, chaos seed. */
+export const sessionDefaults = { journal: 1000, chaosSeed: 1 } as const;
 
 /** Allowed whole numbers, for the command's flags and for the options of `startMock`. */
 export const ranges = {
   port: [0, 65_535],
   journal: [0, 1_000_000],
-  maxWorlds: [1, 100_000],
   chaosSeed: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 } as const;
 
@@ -52,10 +51,6 @@ export interface MockData {
   readonly firstChaos?: string | undefined;
   /** Decides which requests get chaos. */
   readonly chaosSeed?: number | undefined;
-  /** Maximum number of worlds besides the main one. A new world evicts the least recently used one. */
-  readonly maxWorlds?: number | undefined;
-  /** Called with the name of each evicted world. */
-  readonly onEvicted?: ((world: string) => void) | undefined;
   /** Maximum number of requests in the journal of a world. */
   readonly journal?: number | undefined;
   /** The keys of the fixture are not secret and may be shown. Default: only for the built-in fixture. */

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
 import { createControls, worldControls } from './controls.ts';
 import { ids, START, testSession } from './testing/session.ts';
-import { resetAll, resetWorld, getSandbox } from './session.ts';
+import { MAX_WORLDS, resetAll, resetWorld, getSandbox } from './session.ts';
 
 describe('a key with a world name', () => {
   test('opens a separate world: deposits, clock, limiters, journal', () => {
@@ -78,29 +78,23 @@ test('the same request gets the same bytes in every world', () => {
     assert.deepEqual(deposit(id, 'northwind-key~a'), deposit(id, 'northwind-key'));
 });
 
-test('beyond the maximum of worlds, the least recently used one is evicted', () => {
-  const evicted: string[] = [];
-  const { session, user, entries } = testSession({ maxWorlds: 2, onEvicted: (name) => evicted.push(name) });
-  for (const world of ['a', 'b', 'a', 'c']) user(ids.member, `northwind-key~${world}`);
-  assert.deepEqual([...session.sandboxes.keys()], ['a', 'c']);
-  assert.equal(entries('a').length, 2);
-  assert.deepEqual(evicted, ['b']);
-  // An empty new world would make a test pass that expects no request, or another answer.
-  assert.throws(() => entries('b'), /the world b was evicted: there were more than 2 \(maxWorlds/);
-  const { status, headers } = user(ids.member, 'northwind-key~b');
+test('beyond the maximum of worlds, a new one is refused until a reset', () => {
+  const { session, user } = testSession();
+  const { world } = createControls(session);
+  for (let count = 0; count < MAX_WORLDS; count++) getSandbox(session, `w${count}`);
+  const full = /there are 10000 worlds already; a reset of the mock removes them/;
+  const { status, headers } = user(ids.member, 'northwind-key~one-more');
   assert.equal(status, 401);
-  assert.match(String(headers['WWW-Authenticate']), /the world b was evicted/);
-  resetWorld(session, 'b');
-  assert.equal(user(ids.member, 'northwind-key~b').status, 200);
-});
-
-test('a world with a handle is not evicted', () => {
-  const { session, user } = testSession({ maxWorlds: 2 });
-  const handle = createControls(session).world('first');
-  handle.keys.revoke('northwind-key');
-  for (let count = 0; count < 200; count++) user(ids.member, `northwind-key~${count}`);
-  assert.equal(user(ids.member, 'northwind-key~first').status, 401);
-  assert.equal(handle.requests().length, 1);
+  assert.match(String(headers['WWW-Authenticate']), full);
+  assert.throws(() => world('one-more').keys.revoke('northwind-key'), { status: 409, message: full });
+  // A mistyped name is only read.
+  assert.deepEqual(world('one-more').requests(), []);
+  assert.equal(user(ids.member, 'northwind-key~w0').status, 200);
+  resetWorld(session, 'w1');
+  assert.equal(user(ids.member, 'northwind-key~one-more').status, 200);
+  assert.equal(user(ids.member, 'northwind-key~w1').status, 401);
+  resetAll(session);
+  assert.equal(user(ids.member, 'northwind-key~w1').status, 200);
 });
 
 test('all worlds of a frozen mock have the same time, also after a reset', () => {

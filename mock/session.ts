@@ -41,12 +41,8 @@ export interface Session {
   /** Unix ms. */
   readonly startedAt: number;
   readonly watchers: Set<Watcher>;
-  /** The worlds besides the main one, least recently used first. */
+  /** The worlds besides the main one, in the order of their creation. */
   readonly sandboxes: Map<string, Sandbox>;
-  /** The worlds that a handle in this process uses. They are not evicted. */
-  readonly held: Map<string, WeakRef<object>>;
-  /** The names of evicted worlds, oldest first. */
-  readonly evicted: Set<string>;
   fixture: Fixture;
   facts: Facts;
   arePublicKeys: boolean;
@@ -137,8 +133,6 @@ export function createSession(options: MockData, elapsed = elapsedMs): Session {
     watchers: new Set(),
     added: new Map(),
     sandboxes: new Map(),
-    held: new Map(),
-    evicted: new Set(),
     redact: createRedactor([...initial.facts.keys.values()]),
     main: createSandbox(base, ''),
     answered: 0,
@@ -200,49 +194,31 @@ export function newService({ behaviour = reference, basePath }: MockData, deviat
   return createService(deviation === undefined ? behaviour : deviation.change(behaviour), basePath);
 }
 
-/** Maximum of remembered names of evicted worlds. */
-const MAX_EVICTED = 10_000;
+/** Maximum number of worlds besides the main one. It protects the memory. */
+export const MAX_WORLDS = 10_000;
 
-/** Returns what to say about an evicted world; undefined if it is none. */
-const evictionProblem = ({ evicted, options }: Session, name: string) =>
-  evicted.has(name)
-    ? `the world ${name} was evicted: there were more than ${options.maxWorlds ?? sessionDefaults.maxWorlds} (maxWorlds, --max-worlds); a reset of it starts it again`
+/** Returns why a world cannot be created; undefined if it exists or can be. */
+const boundProblem = ({ sandboxes }: Session, name: string) =>
+  sandboxes.size >= MAX_WORLDS && !sandboxes.has(name)
+    ? `there are ${MAX_WORLDS} worlds already; a reset of the mock removes them`
     : undefined;
 
-/**
- * Returns a world for reading. If it does not exist, returns a new one without adding it to the session.
- *
- * @throws Refusal with 410 if it was evicted
- */
+/** Returns a world for reading. If it does not exist, returns a new one without adding it to the session. */
 export function peekSandbox(session: Session, name: string): Sandbox {
-  const problem = evictionProblem(session, name);
-  if (problem !== undefined) throw new Refusal(410, problem, { place: 'world' });
   return name === '' ? session.main : (session.sandboxes.get(name) ?? createSandbox(session, name));
 }
 
 /**
- * Returns a world, and creates it on first use. If there are too many, evicts the least recently used one that no
- * handle uses.
+ * Returns a world, and creates it on first use.
  *
- * @throws Refusal with 410 if it was evicted
+ * @throws Refusal with 409 if there are too many
  */
 export function getSandbox(session: Session, name: string): Sandbox {
   const found = peekSandbox(session, name);
   if (name === '') return found;
-  const { sandboxes, options, held, evicted } = session;
-  sandboxes.delete(name);
-  sandboxes.set(name, found);
-  const { maxWorlds = sessionDefaults.maxWorlds, onEvicted } = options;
-  if (sandboxes.size <= maxWorlds) return found;
-  const isFree = (one: string) => one !== name && held.get(one)?.deref() === undefined;
-  const oldest = [...sandboxes.keys()].find(isFree);
-  if (oldest === undefined) return found;
-  sandboxes.delete(oldest);
-  held.delete(oldest);
-  evicted.add(oldest);
-  if (evicted.size > MAX_EVICTED) evicted.delete(evicted.values().next().value!);
-  onEvicted?.(oldest);
-  emit(session, { kind: 'change', world: oldest, what: 'evicted' });
+  const problem = boundProblem(session, name);
+  if (problem !== undefined) throw new Refusal(409, problem, { place: 'world' });
+  session.sandboxes.set(name, found);
   return found;
 }
 
@@ -269,7 +245,6 @@ export function worldHandle(session: Session, name: string, isAll = false): Worl
 export function resetWorld(session: Session, name: string): void {
   if (name === '') session.main = createSandbox(session, '');
   else session.sandboxes.delete(name);
-  session.evicted.delete(name);
   emit(session, { kind: 'change', world: name, what: 'reset' });
 }
 
@@ -277,7 +252,6 @@ export function resetWorld(session: Session, name: string): void {
 export function resetAll(session: Session, served: Session['initial'] = session.initial): void {
   Object.assign(session, served);
   session.sandboxes.clear();
-  session.evicted.clear();
   session.added.clear();
   session.redact = createRedactor([...session.facts.keys.values()]);
   resetWorld(session, '');
@@ -316,7 +290,7 @@ export function addressedWorld(session: Session, authorization: string) {
     const added = session.sandboxes.get(name)?.world.keys.changed;
     if (!session.facts.keys.has(key) && added?.has(key) !== true) continue;
     const why = name === '' ? 'is missing' : worldNameProblem(name);
-    const problem = why ? `the world name after ~ ${why}` : evictionProblem(session, name);
+    const problem = why ? `the world name after ~ ${why}` : boundProblem(session, name);
     return { name, problem, authorization: authorization.slice(0, at - credential.length) };
   }
   return undefined;

@@ -104,13 +104,12 @@ test('--limits off also disables the limits of a key', async (t) => {
   assert.equal((await ask(userPath, 'fabrikam-always-limited-key')).status, 200);
 });
 
-test('--clock, --journal and --max-worlds take effect', async (t) => {
-  const { ask, until } = await run(t, '--clock', 'frozen', '--journal', '2', '--max-worlds', '1');
+test('--clock and --journal take effect', async (t) => {
+  const { ask } = await run(t, '--clock', 'frozen', '--journal', '2');
   assert.match((await ask('/__admin/clock')).body, /"mode":"frozen","rate":0/);
   for (const world of ['a', 'b', 'b', 'b']) await ask(userPath, `northwind-key~${world}`);
-  assert.equal((await ask('/__admin/worlds')).body, '{"worlds":["b"]}');
+  assert.equal((await ask('/__admin/worlds')).body, '{"worlds":["a","b"]}');
   assert.match((await ask('/__admin/requests?world=b')).body, /"meta":\{"total":2\}/);
-  await until('printed', /^world a is gone: there are more than 1$/m);
 });
 
 test('--chaos and --chaos-seed take effect', async (t) => {

@@ -52,10 +52,6 @@ const flags = {
       ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
       describe: 'keep this many requests per world',
     },
-    'max-worlds': {
-      ...wholeNumberOr(sessionDefaults.maxWorlds, ...ranges.maxWorlds),
-      describe: 'keep at most this many worlds; a new one replaces the least recently used',
-    },
     'no-admin': { ...onOff, describe: 'disable the admin API' },
     'admin-token': {
       ...text,
@@ -141,7 +137,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
   const fixture = await fixtureOf(values, context);
   const variant = values.variant === undefined ? undefined : await deviation('variant', values.variant);
   const { newToken, admin } = await adminOf(values);
-  const { request, event } = logFormats[values.log];
+  const { request } = logFormats[values.log];
   const options: MockOptions = {
     fixture,
     arePublicKeys: values.fixture === undefined,
@@ -154,9 +150,6 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
     chaos: values.chaos,
     chaosSeed: values.chaosSeed,
     journal: values.journal,
-    maxWorlds: values.maxWorlds,
-    onEvicted: (world) =>
-      log.write(() => event(`world ${world} is gone: there are more than ${values.maxWorlds}`, { world })),
     admin,
     cors: values.cors,
     ...(request && { onExchange: ({ entry }) => log.write(() => request(entry())) }),

@@ -49,8 +49,6 @@ const known: Readonly<Record<string, Needed>> = {
   firstChaos: ofType('string'),
   chaosSeed: within(ranges.chaosSeed),
   journal: within(ranges.journal),
-  maxWorlds: within(ranges.maxWorlds),
-  onEvicted: ofType('function'),
   onExchange: ofType('function'),
   admin: ['true, false or an object', (value) => typeof value === 'boolean' || isObject(value)],
   cors: ofType('boolean'),
