@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
 import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { codeOf, Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture } from '../fixture-file.ts';
-import { curlLines, logQueue, logFormats, type LogQueue } from '../mock-log.ts';
+import { curlLines, jsonLine, logFormats } from '../mock-log.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, list, onOff, rare, text, wholeNumberOr } from './flags.ts';
@@ -94,12 +95,14 @@ export const mock = command({
       return 0;
     }
     if (values.all) throw wrongUsage('--all goes with --help, with --fault list and with --variant list');
-    const log = logQueue(context.print, logFormats[values.log]);
-    const { options, newToken } = await optionsOf(values, context, log);
+    let written = Promise.resolve();
+    // The mock keeps serving if nobody reads its log.
+    const write = (line: string) => void (written = context.print(line).catch(() => undefined));
+    const { options, newToken } = await optionsOf(values, context, write);
     const server = await start(options);
     if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
     await serve(server, values, context);
-    if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(0);
+    if (!(await isDone(written, LOG_TIMEOUT_MS))) context.leave?.(0);
     return 0;
   },
 });
@@ -110,6 +113,9 @@ const CLOSE_TIMEOUT_MS = 800;
 /** Time in ms for the rest of the log to be read when the mock stops. */
 const LOG_TIMEOUT_MS = 150;
 
+const isDone = (promise: Promise<void>, ms: number): Promise<boolean> =>
+  Promise.race([promise.then(() => true), sleep(ms, false, { ref: false })]);
+
 async function serve(server: Mock, values: MockFlags, context: CliContext): Promise<void> {
   const { signal } = context;
   // The mock keeps serving if nobody reads its output.
@@ -118,7 +124,8 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
     const { url, port, adminUrl } = server;
     // Programs wait for this line, with any --log.
     await print(`listening on ${url}\n`);
-    if (values.log === 'json') await print(logFormats.json.event('listening', { url, port, adminUrl }));
+    if (values.log === 'json')
+      await print(jsonLine(Date.now(), { message: 'listening', url, port, adminUrl }));
     if (values.log === 'pretty') {
       if (adminUrl !== undefined)
         await print(`admin API at ${adminUrl}\npage for your browser at ${adminUrl}/\n`);
@@ -133,11 +140,11 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
   }
 }
 
-async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) {
+async function optionsOf(values: MockFlags, context: CliContext, write: (line: string) => void) {
   const fixture = await fixtureOf(values, context);
   const variant = values.variant === undefined ? undefined : await deviation('variant', values.variant);
   const { newToken, admin } = await adminOf(values);
-  const { request } = logFormats[values.log];
+  const lineOf = logFormats[values.log];
   const options: MockOptions = {
     fixture,
     arePublicKeys: values.fixture === undefined,
@@ -152,7 +159,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
     journal: values.journal,
     admin,
     cors: values.cors,
-    ...(request && { onExchange: ({ entry }) => log.write(() => request(entry())) }),
+    ...(lineOf && { onExchange: ({ entry }) => write(lineOf(entry())) }),
   };
   return { options, newToken };
 }
