@@ -32,6 +32,6 @@ EXPOSE 4010
 # The mock takes signals as the first process, and starts no other that could be left behind: it needs no init.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --start-interval=500ms --retries=3 \
-  CMD ["ib-conformance", "healthcheck"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:4010/__admin/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["ib-conformance"]
 CMD ["mock", "--host", "0.0.0.0"]

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { readBaseline, type BaselineFile } from '../schemas/records.ts';
+import { readBaseline, type BaselineFile } from '../schemas/baseline-file.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
 import { readText } from './fixture-file.ts';
 import { prepareFile } from './output-files.ts';

@@ -17,8 +17,6 @@ export interface CliContext {
   readonly writeError: (text: string) => void;
   /** Asks questions at the terminal; undefined without a terminal. */
   readonly prompter?: () => Promise<Prompter>;
-  /** Returns the completion script for a shell. `commandLine` sets it. */
-  readonly completionScript?: (shell: string) => string;
   readonly isTerminal: boolean;
   readonly terminal: { readonly color: boolean; readonly width: number };
 }

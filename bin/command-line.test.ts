@@ -32,7 +32,7 @@ testRefusals('', [
   ['verify --max-duration soon', /--max-duration soon: needs a time/],
   ['verify --rate 0', /--rate 0: needs a number above 0, up to/],
   ['verify --sute auth', /sute; did you mean --suite/],
-  ['report run.json --report html', /^ib-conformance: Unknown argument: report \(see --help\)/],
+  ['fixture generate --report html', /^ib-conformance: Unknown argument: report \(see --help\)/],
   ['verify --suite auht', /--suite auht: there is no such suite; did you mean auth/],
   ['verify --only auth/user-status/mising', /did you mean auth\/user-status\/missing/],
   ['verify --only auth/user-status/revocation', /leave nothing to check/],
@@ -50,8 +50,7 @@ testRefusals('', [
     `verify --fixture ${broken('"northwind-key"', '"${UNSET_KEY}"')}`,
     /apiKeys\[0\]\.key needs the environment variable UNSET_KEY/,
   ],
-  ['report', /an argument is missing: ib-conformance report <file> \(see --help\)/],
-  ['fixture check', /an argument is missing: ib-conformance fixture check <file>/],
+  ['fixture export', /an argument is missing: ib-conformance fixture export <file>/],
   ['fixture export f.json', /--format is missing/],
   [
     `verify --ca ${fileOf('key.pem', '-----BEGIN PRIVATE KEY-----')}`,

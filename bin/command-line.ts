@@ -3,7 +3,6 @@ import { defined } from '../schemas/defined.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { helpOf, nameOf, type Command, type Family, type Flag } from './commands/command.ts';
-import { completionsOf } from './commands/completion.ts';
 import { commands } from './commands/index.ts';
 import { configure, type Sections } from './config.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -11,9 +10,6 @@ import { version } from './version.ts';
 
 /** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
-  const completion = argv[0] === '--get-yargs-completions' ? await completionAtCursor(argv) : undefined;
-  // The shell completes file names itself.
-  if (completion?.values?.length === 0) return 0;
   let chosen: { readonly command: Command; readonly typed: Typed } | undefined;
   const choose: Choose = (command, typed) => {
     chosen = { command, typed };
@@ -22,9 +18,9 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   const parser = yargs()
     .scriptName('ib-conformance')
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.');
-  // Every command takes time: a command that was named is enough, but the shell completes the name of any.
-  const named = completion === undefined ? commands.filter((one) => nameOf(one) === argv[0]) : [];
-  register(parser, named.length > 0 ? named : commands, choose, completion)
+  // Every command takes time: a command that was named is enough.
+  const named = commands.filter((one) => nameOf(one) === argv[0]);
+  register(parser, named.length > 0 ? named : commands, choose)
     .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
     .version(false)
@@ -62,7 +58,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   const { command, typed } = chosen;
   rejectMisuse(command, typed);
   const given = await configure(command, withTrailingWords(typed, argv), context, configSections);
-  return command.run(valuesOf(command, given) as never, { ...context, completionScript });
+  return command.run(valuesOf(command, given) as never, context);
 }
 
 /** Leaves yargs once it has parsed a command: it would render the whole help before the command begins. */
@@ -73,16 +69,11 @@ type Typed = Readonly<Record<string, unknown>>;
 
 type Choose = (command: Command, typed: Typed) => void;
 
-function register(
-  parser: Argv,
-  list: readonly (Command | Family)[],
-  choose: Choose,
-  completion: Completion | undefined,
-): Argv {
+function register(parser: Argv, list: readonly (Command | Family)[], choose: Choose): Argv {
   for (const one of list)
     if ('commands' in one)
       parser.command(one.usage, one.what, (family) =>
-        register(family, one.commands, choose, completion).demandCommand(
+        register(family, one.commands, choose).demandCommand(
           1,
           `${one.usage}: give a command: ${one.commands.map(nameOf).join(', ')}`,
         ),
@@ -98,8 +89,7 @@ function register(
           const examples = one.examples.map(([line, what]) => `  ${line}  # ${what}`);
           if (examples.length > 0) command.epilogue(['Examples:', ...examples].join('\n'));
           command.hide('version');
-          for (const [name, flag] of Object.entries(one.flags))
-            command.option(name, yargsOption(flag, completion, name));
+          for (const [name, flag] of Object.entries(one.flags)) command.option(name, yargsOption(flag));
           const rare = Object.values(one.flags).filter(({ isRare }) => isRare === true);
           return rare.length === 0
             ? command
@@ -112,48 +102,18 @@ function register(
 
 /**
  * Describes a flag to yargs. yargs shows a default but does not set it, because a config file may set the
- * flag. Shell completion also offers the choices and the rare flags.
+ * flag.
  */
-function yargsOption(flag: Flag, completion?: Completion, name?: string) {
-  const { default: value, isRare, coerce: _, choices, ...rest } = flag;
-  const offered =
-    completion === undefined ? choices : name === completion.flag ? completion.values : undefined;
+function yargsOption(flag: Flag) {
+  const { default: value, isRare, coerce: _, ...rest } = flag;
   return {
     ...rest,
     describe: helpOf(flag),
     ...defined({
-      hidden: completion === undefined ? isRare : undefined,
+      hidden: isRare,
       defaultDescription: typeof value === 'string' ? value : undefined,
-      choices: offered,
     }),
   };
-}
-
-/** A request of a shell for completions: of the value of `flag`, or of any word. */
-interface Completion {
-  readonly flag?: string;
-  readonly values?: readonly string[];
-}
-
-/** @param argv all words up to the cursor */
-async function completionAtCursor(argv: readonly string[]): Promise<Completion> {
-  const name = argv.at(-2)?.replace(/^--/, '') ?? '';
-  const flag = everyCommand.find((command) => argv.includes(nameOf(command)))?.flags[name];
-  return flag?.type === 'string' ? { flag: name, values: await completionsOf(flag) } : {};
-}
-
-/**
- * Returns the completion script for a shell. yargs takes the shell from $SHELL, which is the login shell.
- * So the script sets $SHELL for each completion.
- */
-function completionScript(shell: string): string {
-  process.env['SHELL'] = shell;
-  let script = '';
-  const parser = yargs().scriptName('ib-conformance').completion('completion', false).exitProcess(false);
-  void parser.parse(['completion'], {}, (_error: unknown, _flags: unknown, output: string) => {
-    script = output;
-  });
-  return `${script.replace('ib-conformance --get', `SHELL=${shell} $&`)}\n`;
 }
 
 const ALL = 'all';

@@ -10,7 +10,7 @@ import { CONFIG_FILE } from './cli-context.ts';
 import { configSections } from './command-line.ts';
 import type { Command } from './commands/command.ts';
 import { doctor } from './commands/doctor.ts';
-import { healthcheck } from './commands/healthcheck.ts';
+import { requirements } from './commands/requirements.ts';
 import { mock } from './commands/mock.ts';
 import { verify } from './commands/verify.ts';
 import { configure, problemsOf } from './config.ts';
@@ -160,7 +160,7 @@ test('doctor reads only the target from the section of verify', async () => {
 });
 
 test('a command without config reads neither variables nor a file', async () => {
-  assert.deepEqual((await configured(healthcheck, {}, { IB_URL: 'http://x' }, { nonsense: 1 })).given, {});
+  assert.deepEqual((await configured(requirements, {}, { IB_JSON: 'true' }, { nonsense: 1 })).given, {});
 });
 
 describe('a problem of the config file is reported with its place', () => {

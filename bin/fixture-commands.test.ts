@@ -8,6 +8,7 @@ import { packagedProgram } from './testing/packaged.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { readFixture } from '../schemas/fixture.ts';
+import { catalogue, gapsOf, knownFrom } from '../suites/index.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 
 const { folder, place: at } = temporaryFolder();
@@ -28,31 +29,10 @@ test('a generated file equals the generated standard output and is valid', async
   assert.equal(readFileSync(at('f.json'), 'utf8'), output);
   assert.ok(output.includes('"becomes"'));
   assert.ok(!(await generate(`${flags} --no-becomes`)).output.includes('"becomes"'));
-  const check = await call(['fixture', 'check', at('f.json')]);
-  assert.match(
-    check.output,
-    /valid: 3 partners, 7 apiKeys, 50 users, 70 deposits; limits stated\nIt is complete/,
-  );
-});
-
-test('fixture check recommends entities that a state hook can change, until there are some', async () => {
-  const fixture = await loadFixture(undefined, {});
-  const owners = new Map(fixture.users!.map((user) => [user.user_id, user.partner]));
-  const isSpare = (one: { readonly state: string; readonly user_id: string }) =>
-    one.state === 'pending' && owners.get(one.user_id) === 'northwind' && !('becomes' in one);
-  const [first, ...others] = fixture.deposits!.filter(isSpare);
-  const adviceOn = async (without: readonly unknown[]) => {
-    const apiKeys = fixture.apiKeys!.filter((one) => !without.includes(one));
-    const deposits = fixture.deposits!.filter((one) => !without.includes(one));
-    writeFileSync(at('spares.json'), JSON.stringify({ ...fixture, apiKeys, deposits }));
-    return (await call(['fixture', 'check', at('spares.json')])).output.split('\n').slice(2, -1);
-  };
-  const spareKey = fixture.apiKeys!.find(({ key }) => key === 'northwind-spare-key');
-  const id = first!.reference_id;
-  const forDeposit = `For --state-url, add a pending deposit of northwind with an id of the UUID version of ${id}, without letters: the hook then executes that one while lookups go on.`;
-  const forKey = 'For --state-url, add an active key of northwind: the hook then revokes that one.';
-  assert.deepEqual(await adviceOn([spareKey, ...others]), [forKey, forDeposit]);
-  assert.deepEqual(await adviceOn([]), []);
+  const fixture = await loadFixture(at('f.json'), {});
+  const counts = (['partners', 'apiKeys', 'users', 'deposits'] as const).map((part) => fixture[part]?.length);
+  assert.deepEqual(counts, [3, 7, 50, 70]);
+  assert.deepEqual(gapsOf(catalogue, knownFrom(fixture), true), []);
 });
 
 test('an existing file is kept; --force overwrites it', async () => {
@@ -138,7 +118,7 @@ testRefusals('fixture', [
 test('a file that is too large for a string is rejected', async () => {
   writeFileSync(at('huge.json'), '');
   truncateSync(at('huge.json'), 3_000_000_000);
-  const { code, error } = await call(['fixture', 'check', at('huge.json')]);
+  const { code, error } = await call(['verify', '--fixture', at('huge.json')]);
   assert.match(error, /huge\.json: is too large: the limit is 512 MB/);
   assert.equal(code, 2);
 });

@@ -94,12 +94,9 @@ export async function prepareReports<Name extends string>(
      *
      * @throws AggregateError with every failure
      */
-    write: (
-      render: (format: Name, options: ReportOptions) => string,
-      isWanted: (request: ReportRequest<Name>) => boolean = () => true,
-    ) =>
+    write: (render: (format: Name, options: ReportOptions) => string) =>
       settleAll(
-        requests.filter(isWanted).map(async (request) => {
+        requests.map(async (request) => {
           const file = files.get(request);
           if (file === undefined) await print(render(request.format, context.terminal)).catch(ignoreClosed);
           else await file.write(render(request.format, { color: false, width: 100 }));

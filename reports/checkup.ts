@@ -90,11 +90,6 @@ export function checkLines(
 }
 
 /** Renders the requirements that cannot be checked with a fixture, by missing data, the largest gap first. */
-export const renderGaps = (gaps: readonly Gap[], options: ReportOptions): string =>
-  gapLines(gaps, screenOf(options))
-    .map((line) => `${line}\n`)
-    .join('');
-
 function gapLines(gaps: readonly Gap[], { paint, width }: Screen): readonly string[] {
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, fix }: Gap) => {

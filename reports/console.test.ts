@@ -7,14 +7,11 @@ import validate from '../schemas/generated/run-record.cjs';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { renderCheckup } from './checkup.ts';
 import { renderConsole } from './console.ts';
-import { renderDiffConsole } from './diff-reports.ts';
-import { compare } from './diff.ts';
 import type { ReportOptions } from './formats.ts';
 import { outcomes } from './results.ts';
 import {
   DANGEROUS,
   anyCheckup,
-  anyPair,
   anyRecord,
   hostileText,
   sampleFailure,
@@ -69,11 +66,6 @@ const terminalReports: Readonly<Record<string, fc.Arbitrary<(options: ReportOpti
     ] as typeof drawn.checks;
     return (options) => renderCheckup({ ...drawn, checks, verdict: 'problems' }, options);
   }),
-  'requirements:': anyPair(hostileText).map(
-    ([before, after]) =>
-      (options) =>
-        renderDiffConsole(compare(before, after), options),
-  ),
 };
 
 for (const [verdict, arbitrary] of Object.entries(terminalReports))
@@ -90,10 +82,9 @@ for (const [verdict, arbitrary] of Object.entries(terminalReports))
         );
         assert.deepEqual(tooWide, []);
         assert.equal(lines.filter((line) => line.startsWith(verdict)).length, 1);
-        const others =
-          /^(?:nonconformant|conformant|ready for verify|\d+ checks? failed|requirements:|regression:|less verified:|no regression:)/;
+        const others = /^(?:nonconformant|conformant|ready for verify|\d+ checks? failed)/;
         const ends = lines.filter((line) => others.test(line) && !line.startsWith(verdict));
-        assert.ok(ends.length <= (verdict === 'requirements:' ? 1 : 0), ends.join('\n'));
+        assert.deepEqual(ends, []);
       }),
     );
   });

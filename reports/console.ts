@@ -174,7 +174,7 @@ const MAX_ID = 200;
 const LABEL_WIDTH = 15;
 
 /** Renders findings in full. Of a group of similar findings, shows the first and lists the ids of the others. */
-export function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
+function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
   return byFix(results).flatMap(({ first, rest }) => [
     ...headingLines(first, first.id, screen),
     ...factsOf(record, first).flatMap((fact) => renderFact(fact, first, screen)),

@@ -1,10 +1,7 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
 
 /** Formats of a report of a run. The command line loads only these names at its start, not the renderers. */
-export const reportFormats = ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge'] as const;
-
-/** Formats of a comparison of two runs. */
-export const comparisonFormats = ['console', 'markdown', 'json'] as const;
+export const reportFormats = ['console', 'html', 'json', 'junit', 'markdown', 'github'] as const;
 
 /** Formats of the report of a sweep. */
 export const sweepFormats = ['console', 'json', 'junit', 'markdown'] as const;

@@ -103,7 +103,7 @@ function tableOf(requirements: readonly RequirementResult[]): string {
 }
 
 /** `- **failed** auth/user-status/missing`: the bold part is our text, the rest comes from the record. */
-export function sentenceItem(sentence: string): string {
+function sentenceItem(sentence: string): string {
   const end = sentence.indexOf(': ');
   return `- **${sentence.slice(0, end)}** ${prose(sentence.slice(end + 2), MAX_SENTENCE)}`;
 }
@@ -112,7 +112,7 @@ const LABEL_WIDTH = 10;
 const COMPARISON_WIDTH = 110;
 
 /** Renders a failure or our own bug in full: one block with its own heading. */
-export function findingBlock(record: RunRecord, result: RequirementResult): string {
+function findingBlock(record: RunRecord, result: RequirementResult): string {
   const facts = factsOf(record, result);
   const comparison =
     result.outcome === 'failed' ? alignTexts(result.expected, result.actual, COMPARISON_WIDTH) : [];

@@ -216,10 +216,9 @@ const isKeyRefused = ({ counterexample, expected, where = [] }: Failed): boolean
 const again = (rerun: string) => rerun;
 const doctor = (rerun: string) =>
   rerun.replace(' verify ', ' doctor ').replaceAll(/ --(?:cases|limits|grace) \S+/g, '');
-const fixtureCheck = (rerun: string) => {
-  const [, file] = / --fixture ((?:'[^']*'|[^\s'])+)/.exec(rerun) ?? [];
-  return file && rerun.replace(/ verify .*/s, ` fixture check ${file}`);
-};
+/** `doctor` shows what a fixture lacks. It needs a target, and a fixture that can be changed. */
+const doctorOfFixture = (rerun: string) =>
+  / verify '?https?:.* --fixture /.test(rerun) ? doctor(rerun) : undefined;
 
 /** Commands that show what to fix, by reason, from the command of the run. */
 const commands: Readonly<Record<string, (rerun: string) => string | undefined>> = {
@@ -227,8 +226,8 @@ const commands: Readonly<Record<string, (rerun: string) => string | undefined>> 
   skipped: again,
   'key-refused': doctor,
   'state-hook': doctor,
-  'no-second-key': fixtureCheck,
-  'no-fixture': fixtureCheck,
+  'no-second-key': doctorOfFixture,
+  'no-fixture': doctorOfFixture,
 };
 
 function stepFor(record: RunRecord, reason: string): Step {

@@ -4,7 +4,6 @@ export { isFromFrontEnd } from './answer.ts';
 export { catalogue, suiteOf, suites, table } from './catalogue.ts';
 export type { Facts } from './facts.ts';
 export type { RightAnswer } from './judge.ts';
-export { sparesToAdd } from './model/entities.ts';
 export { everyKind } from './model/facts-of-levels.ts';
 export { factors } from './model/factors.ts';
 export { forbiddenPairs } from './model/feasible.ts';

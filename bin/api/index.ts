@@ -49,7 +49,7 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
 /**
  * Renders a report of a run.
  *
- * @param format console, html, json, junit, markdown, github or badge
+ * @param format console, html, json, junit, markdown or github
  * @throws Problem with code `usage` for an unknown format
  */
 export async function render(

@@ -26,9 +26,6 @@ export interface Flag {
   readonly configurable?: 'by variable' | 'never';
   /** Flags whose configured values are ignored if this flag is typed. */
   readonly overrides?: readonly string[];
-  /** Words for shell completion, if there are no `choices`. */
-  readonly completions?:
-    readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants' | 'states' | 'rules';
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -53,7 +50,7 @@ export interface Configured {
   readonly only?: readonly string[];
 }
 
-/** Commands with a common first word: `fixture check`, `fixture generate`. */
+/** Commands with a common first word: `fixture generate`, `fixture export`. */
 export interface Family {
   readonly usage: string;
   readonly what: string;

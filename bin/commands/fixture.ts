@@ -6,34 +6,6 @@ import type { CliContext } from '../cli-context.ts';
 import { command, type Family } from './command.ts';
 import { file, fileArgument, onOff, seed, wholeNumberOr } from './flags.ts';
 
-const positionals = { file: fileArgument('the fixture') } as const;
-
-const check = command({
-  usage: 'check <file>',
-  what: 'validate a fixture and list what it leaves unchecked',
-  positionals,
-  run: async (flags, { env, print, terminal }) => {
-    const { loadFixture } = await import('../fixture-file.ts');
-    const fixture = await loadFixture(flags.file, env);
-    const { catalogue, gapsOf, knownFrom, sparesToAdd } = await import('../../suites/index.ts');
-    const { renderGaps } = await import('../../reports/index.ts');
-    const known = knownFrom(fixture);
-    const gaps = gapsOf(catalogue, known, true);
-    const counts = (['partners', 'apiKeys', 'users', 'deposits'] as const).map(
-      (part) => `${fixture[part]?.length ?? 0} ${part}`,
-    );
-    const limits = fixture.limits === undefined ? 'not stated' : 'stated';
-    await print(`${flags.file}: valid: ${counts.join(', ')}; limits ${limits}\n`);
-    await print(
-      gaps.length === 0
-        ? 'It is complete: every requirement that needs no state hook can be checked.\n'
-        : renderGaps(gaps, terminal),
-    );
-    for (const spare of sparesToAdd(known)) await print(`For --state-url, add ${spare}.\n`);
-    return 0;
-  },
-});
-
 /** More keys do not help a test. */
 const MAX_PARTNERS = 10_000;
 const MAX_RECORDS = 100_000_000;
@@ -83,7 +55,7 @@ const PRIVATE = 0o600;
 const exportFixture = command({
   usage: 'export <file>',
   what: 'export a fixture as data for your database; the data contains the keys',
-  positionals,
+  positionals: { file: fileArgument('the fixture') },
   flags: {
     format: {
       type: 'string',
@@ -158,6 +130,6 @@ async function write(
 
 export const fixture: Family = {
   usage: 'fixture',
-  what: 'check, generate and export fixture files',
-  commands: [check, generate, exportFixture],
+  what: 'generate and export fixture files',
+  commands: [generate, exportFixture],
 };

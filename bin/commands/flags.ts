@@ -113,7 +113,7 @@ export const config = {
   describe: 'read flags from this file; IB_* overrides it',
 } as const;
 
-export const url = { type: 'string', coerce: (given: string) => parseUrl(given) } as const;
+const url = { type: 'string', coerce: (given: string) => parseUrl(given) } as const;
 
 /** The target of `verify` and `doctor`. */
 export const targetArgument = {

@@ -1,13 +1,9 @@
 import { answers } from './answers.ts';
 import type { Command, Family } from './command.ts';
-import { completion } from './completion.ts';
-import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
-import { healthcheck } from './healthcheck.ts';
 import { init } from './init.ts';
 import { mock } from './mock.ts';
-import { report } from './report.ts';
 import { requirements } from './requirements.ts';
 import { sweep } from './sweep.ts';
 import { verify } from './verify.ts';
@@ -22,8 +18,4 @@ export const commands: readonly (Command | Family)[] = [
   requirements,
   answers,
   fixture,
-  report,
-  diff,
-  healthcheck,
-  completion,
 ];

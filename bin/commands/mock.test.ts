@@ -141,29 +141,6 @@ describe('the admin API', () => {
   });
 });
 
-describe('healthcheck', () => {
-  const check = async (...args: readonly string[]) => {
-    const { code, stderr } = await runCli(['healthcheck', ...args]);
-    return [code, stderr] as const;
-  };
-  test('exits with 0 for a mock, also without admin API, and with 1 without a mock', async (t) => {
-    for (const flags of [[], ['--no-admin', '--base-path', '/gateway'], ['--admin-token', 'x']]) {
-      const mock = await run(t, '--log', 'silent', ...flags);
-      assert.deepEqual(await check(mock.url), [0, '']);
-      await mock.end();
-      const [code, complained] = await check(mock.url);
-      assert.equal(code, 1);
-      assert.match(complained, /is not healthy: ECONNREFUSED/);
-    }
-  });
-  test('exits with 1 for another server', async () => {
-    const server = createServer((_, response) => response.end('hello'));
-    const [code, complained] = await withServer(server, (port) => check(`http://127.0.0.1:${port}`));
-    assert.equal(code, 1);
-    assert.match(complained, /answers 200/);
-  });
-});
-
 describe('as a process', () => {
   /** Waits for its first line, and looks a user up. */
   async function start(t: TestContext, command: string, ...args: readonly string[]) {

@@ -23,12 +23,10 @@ const flags = {
   limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'apply rate limits' },
   fault: {
     ...text,
-    completions: 'faults',
     describe: 'break one rule; `list` prints common faults, `list --all` all',
   },
   variant: {
     ...text,
-    completions: 'variants',
     describe: 'answer in another correct way; `list` prints variants',
   },
   chaos: {

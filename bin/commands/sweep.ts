@@ -16,11 +16,10 @@ export const sweep = command({
     },
   },
   flags: {
-    only: { ...list, completions: 'states', describe: 'run only this state' },
-    skip: { ...list, completions: 'states', describe: 'skip this state' },
+    only: { ...list, describe: 'run only this state' },
+    skip: { ...list, describe: 'skip this state' },
     allow: {
       ...list,
-      completions: 'rules',
       describe: "accept a broken rule or a failed state: its id, or 'id: reason'",
       coerce: (given: readonly string[]) => new Map(given.map(allowanceOf)),
     },
@@ -38,7 +37,6 @@ export const sweep = command({
     'show-output': { ...onOff, describe: 'show the output of the command' },
     report: {
       ...outputs,
-      completions: sweepFormats,
       describe: `write a report: ${sweepFormats.join(', ')}, or format=file`,
     },
   },

@@ -4,7 +4,6 @@ import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
 import type { Known } from '../../suites/known.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
-import type { ReportRequest } from '../report-files.ts';
 import { command, type Values } from './command.ts';
 import * as kinds from './flags.ts';
 
@@ -21,21 +20,19 @@ const positionals = {
 const flags = {
   fixture: kinds.target.fixture,
   cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'limit the cases per endpoint' },
-  suite: { ...kinds.list, completions: 'suites', describe: 'check only this suite' },
+  suite: { ...kinds.list, describe: 'check only this suite' },
   only: {
     ...kinds.list,
-    completions: 'requirements',
     // A typed --only, for example in a replay command, overrides configured filters.
     overrides: ['suite', 'skip'],
     describe: 'check only this requirement',
   },
-  skip: { ...kinds.list, completions: 'requirements', describe: 'skip this requirement, or this suite' },
+  skip: { ...kinds.list, describe: 'skip this requirement, or this suite' },
   plan: { ...kinds.onOff, configurable: 'never', describe: 'print the plan of the run and send nothing' },
   strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too' },
   baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },
   report: {
     ...kinds.outputs,
-    completions: reportFormats,
     describe: `write a report: ${reportFormats.join(', ')}, or format=file`,
   },
   config: kinds.config,
@@ -140,11 +137,6 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const requests = files.parseReports('report', reportFormats, texts, sources, given.log);
   const baseline = await openBaseline(given);
   const { fixture, options } = await optionsOf(given, context);
-  const isBadge = ({ format }: ReportRequest) => format === 'badge';
-  const narrowed = requests.some(isBadge) ? reporting.narrowedBy(options) : undefined;
-  if (narrowed !== undefined)
-    throw wrongUsage(`--report badge: ${reporting.NO_BADGE}this one is ${narrowed}`);
-
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
   if (given.plan) {
     await print(reporting.renderPlan(engine.plan({ ...options, comparesBounds: true })));
@@ -158,12 +150,9 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
     );
     const { record, text: newBaseline } = baseline.apply(found);
 
-    const why = requests.some(isBadge) ? reporting.whyNoBadge(record) : undefined;
-    if (why !== undefined) writeError(`ib-conformance: --report badge: ${reporting.NO_BADGE}${why}\n`);
-    const isWritten = (request: ReportRequest) => why === undefined || !isBadge(request);
     const report = async () => {
       try {
-        await reportFiles.write((format, shown) => reporting.reports[format](record, shown), isWritten);
+        await reportFiles.write((format, shown) => reporting.reports[format](record, shown));
       } finally {
         await annotateStep(requests, record, context);
       }
@@ -174,9 +163,9 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       writeError(`ib-conformance: verdict: ${reporting.renderVerdict(record)}`);
       throw error;
     }
-    const places = requests
-      .filter(isWritten)
-      .flatMap(({ format, file }) => (file === undefined ? [] : [`${format} in ${file}`]));
+    const places = requests.flatMap(({ format, file }) =>
+      file === undefined ? [] : [`${format} in ${file}`],
+    );
     if (places.length > 0) writeError(`written: ${places.join(', ')}\n`);
     return exitCodeOf(record, given);
   } finally {

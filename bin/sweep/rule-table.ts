@@ -16,9 +16,9 @@ export interface Rule {
 }
 
 /** A pause between requests below this time (ms) is none, unless the pauses double. */
-export const NO_PAUSE_MS = 50;
+const NO_PAUSE_MS = 50;
 /** A pause between requests below this time (ms) is none. */
-export const SURELY_NO_PAUSE_MS = 10;
+const SURELY_NO_PAUSE_MS = 10;
 /** A wait may be too short by this much (ms), because clocks are coarse. */
 export const CLOCK_TOLERANCE_MS = 100;
 /** A pause of this length (ms) may be the client's maximum, and need not grow. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import checkupSchema from '../../schemas/checkup.schema.json' with { type: 'json' };
-import type { Checkup, RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { Checkup, RunRecord } from '../../schemas/generated/types.ts';
 import recordSchema from '../../schemas/run-record.schema.json' with { type: 'json' };
 import sample from './sample-record.json' with { type: 'json' };
 
@@ -9,35 +9,6 @@ export const sampleRecord = sample as unknown as RunRecord;
 
 /** Its first failure. */
 export const sampleFailure = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
-
-const earlier: Readonly<Record<string, object>> = {
-  'auth/deposit-check/revoked': { outcome: 'passed' },
-  'auth/user-status/unknown-key': { outcome: 'passed' },
-  'valid/user-status/percent-encoding': {
-    outcome: 'failed',
-    aspect: 'status',
-    expected: '200',
-    actual: '400',
-  },
-  'valid/user-status/member': { outcome: 'inconclusive', reason: 'flaky', words: 'two answers' },
-};
-
-/** An earlier run than `sampleRecord`, with every kind of change between them. */
-export const earlierRecord: RunRecord = {
-  ...sampleRecord,
-  startedAt: '2026-01-14T10:40:00.000Z',
-  seed: 5,
-  requirements: sampleRecord.requirements
-    .filter(({ id }) => id !== 'auth/user-status/revocation')
-    .map((result) => {
-      const { id, level, clause, title, cases } = result;
-      if (id === 'rate-limit/user-status/window') return { ...result, id: 'rate-limit/user-status/gone' };
-      const other = earlier[id];
-      return other === undefined
-        ? result
-        : ({ id, level, clause, title, cases, ...other } as RequirementResult);
-    }),
-};
 
 const joined = (...pieces: readonly fc.Arbitrary<string>[]) =>
   fc.array(fc.oneof(...pieces), { maxLength: 6 }).map((drawn) => drawn.join(''));
@@ -134,21 +105,6 @@ export const anyRecord = (text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> =
 /** Draws a result of doctor, with texts from `text`. */
 export const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
   valuesOf(checkupSchema, text) as fc.Arbitrary<Checkup>;
-
-/** Draws two records with some common ids. Ids are unique in each. */
-export function anyPair(text: fc.Arbitrary<string>): fc.Arbitrary<readonly [RunRecord, RunRecord]> {
-  const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { nil: undefined });
-  const one = fc
-    .tuple(anyRecord(text), fc.array(name, { minLength: 12, maxLength: 12 }))
-    .map(([record, names]) => {
-      const ids = record.requirements.map(({ id }, at) => (names[at] ? `auth/${names[at]}` : id));
-      const requirements = record.requirements
-        .map((result, at) => ({ ...result, id: ids[at]! }))
-        .filter(({ id }, at) => ids.indexOf(id) === at);
-      return { ...record, requirements };
-    });
-  return fc.tuple(one, one);
-}
 
 /** Controls except the line break, characters that reorder or hide text, lone surrogates. */
 export const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

@@ -36,21 +36,6 @@ export const withSpare = oncePer((known: Known): Known => {
     : { ...known, spare, pending: known.pending.filter((one) => one !== spare) };
 });
 
-/** What to add to a fixture so that a state hook changes nothing that lookups ask for. */
-export function sparesToAdd(known: Known): readonly string[] {
-  const { callerKeys, pending, partner } = known;
-  const [first] = pending;
-  const letters = first && hasMixableLetters(first.reference_id) ? 'with' : 'without';
-  return [
-    ...(callerKeys.length === 1 ? [`an active key of ${partner}: the hook then revokes that one`] : []),
-    ...(first !== undefined && withSpare(known).spare === undefined
-      ? [
-          `a pending deposit of ${partner} with an id of the UUID version of ${first.reference_id}, ${letters} letters: the hook then executes that one while lookups go on`,
-        ]
-      : []),
-  ];
-}
-
 function userPools(known: Known): readonly Pool[] {
   const [plain, whole] = dataLevels['user-status'] as [string, string];
   const entries = [...known.userById.values()].map((user) => ({

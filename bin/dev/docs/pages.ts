@@ -194,7 +194,6 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(),
     commands(),
     file('given.json', 'GATEWAY_TOKEN=t npx ib-conformance verify --plan --config given.json'),
-    checkedBy('bin/commands/completion.test.ts', 'completion bash'),
   ],
   'docs/verify.md': [file('fixture.json'), commands(), commands(), commands()],
   'docs/answers.md': [commands(), lastOutput, commands()],
@@ -208,17 +207,9 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     checkedBy('reports/console.golden.txt', 'fails when'),
   ],
   'docs/read-a-report.md': [example],
-  'docs/reports.md': [
-    async (text, reader, t) => {
-      // The page uses records of earlier runs.
-      await reader.run(`npx ib-conformance verify --report json=run.json${SHORT}`);
-      await reader.run('cp run.json main.json && cp run.json branch.json');
-      await commands()(text, reader, t);
-    },
-  ],
   'docs/provide-data.md': [generated, intoSqlite, commands()],
   'docs/rate-limits.md': [
-    file('limits.json', 'npx ib-conformance fixture check limits.json'),
+    file('limits.json', 'npx ib-conformance fixture export limits.json --format sql'),
     commands(),
     commands(),
   ],
