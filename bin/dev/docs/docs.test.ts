@@ -48,7 +48,7 @@ test('the docs list every state of a sweep', () => {
 });
 
 test('the docs have the fix for each reason', () => {
-  const page = linesOf('docs/read-a-report.md');
+  const page = linesOf('docs/reports.md');
   for (const [reason, remedy] of Object.entries(fixes))
     assert.ok(
       page.some((row) => row.startsWith(`|\`${reason}\`|`) && row.endsWith(`|${remedy}|`)),

@@ -153,6 +153,12 @@ export const setDeposit = (reference_id, { state, ...params }) =>
   change('deposit executed', { reference_id, ...params }, state === 'EXECUTED' ? 'setup' : 'teardown');
 `;
 
+/** Runs `init`. The rest of the page uses the whole fixture of the server. */
+const initialised: Runner = async (text, reader, t) => {
+  await commands()(text, reader, t);
+  await reader.run('cp schemas/built-in.fixture.json fixture.json');
+};
+
 /** Runs commands that write a new fixture. */
 const generated: Runner = async (text, reader, t) => {
   await reader.run('rm fixture.json');
@@ -184,30 +190,35 @@ const runSweep =
   };
 
 /** Pages whose first block is the fixture of their server. Others use the built-in fixture. */
-export const withOwnFixture: readonly string[] = ['docs/verify.md'];
+export const withOwnFixture: readonly string[] = ['docs/provide-data.md'];
 
 /** By page: a runner for each code block. */
 export const pages: Readonly<Record<string, readonly Runner[]>> = {
-  // The first run is incomplete.
-  'README.md': [commands(), commands(), commands(0, 0, 3), commands(), runByCi],
-  'docs/type-less.md': [
+  // The first run of a small fixture is incomplete.
+  'README.md': [runByCi, commands(0, 0, 3), commands(), commands(), commands()],
+  'docs/verify.md': [
+    commands(),
+    initialised,
     commands(),
     commands(),
+    commands(),
+    file('known.json', `${verify} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
     file('given.json', 'GATEWAY_TOKEN=t npx ib-conformance verify --plan --config given.json'),
   ],
-  'docs/verify.md': [file('fixture.json'), commands(), commands(), commands()],
   'docs/answers.md': [commands(), lastOutput, commands()],
-  'docs/known-failures.md': [
-    file('known.json', `${verify} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
-  ],
   'docs/verify-in-tests.md': [tests('conformance.test.ts'), typescript('verify.ts')],
   'docs/how-it-works.md': [checkedBy('bin/dev/docs/docs.test.ts', '<br>')],
-  'docs/strength.md': [
-    checkedBy('reports/strength.test.ts', 'levels missing from the fixture'),
+  'docs/reports.md': [
+    example,
     checkedBy('reports/console.golden.txt', 'fails when'),
+    checkedBy('reports/strength.test.ts', 'levels missing from the fixture'),
   ],
-  'docs/read-a-report.md': [example],
-  'docs/provide-data.md': [generated, intoSqlite, commands()],
+  'docs/provide-data.md': [
+    file('fixture.json', 'npx ib-conformance doctor http://localhost:8080/gateway --fixture fixture.json'),
+    generated,
+    intoSqlite,
+    commands(),
+  ],
   'docs/rate-limits.md': [
     file('limits.json', 'npx ib-conformance fixture export limits.json --format sql'),
     commands(),
