@@ -1,6 +1,6 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { codeOf, wrongUsage } from '../schemas/problem.ts';
 
@@ -21,7 +21,7 @@ process.on('exit', () => {
 
 /**
  * Checks, before the work, that its result can be written. The text goes to a temporary file, which then
- * replaces the old file. Permissions, owner and symbolic links are kept.
+ * replaces the old file. What is no regular file, such as a pipe or a link, is written in place.
  *
  * @param what name in messages: `the report`
  * @param mode maximum permissions; default for a new file: 0o666 without the umask
@@ -31,64 +31,52 @@ export async function prepareFile(file: string, what: string, mode?: number): Pr
   const explain = (error: unknown) => {
     throw writeProblem(file, what, error);
   };
-  const { write, discard } = await writerFor(file, mode).catch(explain);
-  return {
-    discard,
-    write: async (text) => {
-      try {
-        await write(text);
-      } catch (error) {
-        await discard().catch(() => undefined);
-        explain(error);
-      }
-    },
-  };
-}
-
-async function writerFor(file: string, mode: number | undefined): Promise<PendingFile> {
-  const direct = (write: PendingFile['write']) => ({ write, discard: () => Promise.resolve() });
-  const descriptor = descriptorOf(file);
-  if (descriptor !== undefined)
-    return direct(async (text) => {
-      for (const chunk of typeof text === 'string' ? [text] : text) writeFileSync(descriptor, chunk);
-    });
-  const place = await resolveLinks(file);
-  const existing = await fs.stat(place).catch(ignoreMissing);
-  if (existing?.isDirectory() === true) throw Object.assign(new Error(), { code: 'EISDIR' });
-  if (existing !== undefined) await fs.access(place, fs.constants.W_OK);
-  const overwrite = direct((text) => fs.writeFile(place, text));
-  // Pipes and devices cannot be replaced.
-  if (existing?.isFile() === false) return overwrite;
-  const temporary = join(dirname(place), `.ib-conformance-${crypto.randomUUID()}.part`);
-  temporaryFiles.add(temporary);
-  try {
-    await fs.writeFile(temporary, '', { mode: mode ?? 0o666, flag: 'wx' });
-  } catch (error) {
-    temporaryFiles.delete(temporary);
-    // A read-only folder: an existing file can still be overwritten.
-    if (existing !== undefined && hasCode(error, 'EACCES', 'EPERM', 'EROFS')) return overwrite;
-    throw error;
-  }
-  if (existing !== undefined) {
-    await fs.chown(temporary, existing.uid, existing.gid).catch(() => undefined);
-    await fs.chmod(temporary, existing.mode & (mode ?? 0o7777));
-  }
+  const temporary = await temporaryFor(file, mode).catch(explain);
   const discard = async () => {
+    if (temporary === undefined) return;
     await fs.rm(temporary, { force: true });
     temporaryFiles.delete(temporary);
   };
-  return {
-    discard,
-    write: async (text) => {
-      await writeToDisk(temporary, text);
-      await fs.rename(temporary, place).catch(async (error: unknown) => {
-        // A file that is a mount point, as in a container, can only be overwritten.
-        if (!hasCode(error, 'EBUSY', 'EXDEV')) throw error;
-        await fs.copyFile(temporary, place);
-      });
-      await discard();
-    },
+  const write = async (text: Text) => {
+    if (temporary === undefined) return writeInPlace(file, text);
+    await fs.writeFile(temporary, text);
+    await fs.rename(temporary, file).catch(async (error: unknown) => {
+      // A file that is a mount point, as in a container, can only be overwritten.
+      if (!hasCode(error, 'EBUSY', 'EXDEV')) throw error;
+      await fs.copyFile(temporary, file);
+    });
   };
+  return { discard, write: (text) => write(text).catch(explain).finally(discard) };
+}
+
+/** Creates the temporary file; undefined: the file can only be written in place. */
+async function temporaryFor(file: string, mode: number | undefined): Promise<string | undefined> {
+  if (descriptorOf(file) !== undefined) return undefined;
+  const [existing, target] = [
+    await fs.lstat(file).catch(ignoreMissing),
+    await fs.stat(file).catch(ignoreMissing),
+  ];
+  if (target?.isDirectory() === true) throw Object.assign(new Error(), { code: 'EISDIR' });
+  if (existing?.isFile() === false) return undefined;
+  if (existing !== undefined) await fs.access(file, fs.constants.W_OK);
+  const temporary = join(dirname(file), `.ib-conformance-${crypto.randomUUID()}.part`);
+  temporaryFiles.add(temporary);
+  try {
+    await fs.writeFile(temporary, '', { mode: mode ?? 0o666, flag: 'wx' });
+    if (existing !== undefined) await fs.chmod(temporary, existing.mode & (mode ?? 0o7777));
+  } catch (error) {
+    temporaryFiles.delete(temporary);
+    // A read-only folder: an existing file can still be overwritten.
+    if (existing !== undefined && hasCode(error, 'EACCES', 'EPERM', 'EROFS')) return undefined;
+    throw error;
+  }
+  return temporary;
+}
+
+async function writeInPlace(file: string, text: Text): Promise<void> {
+  const descriptor = descriptorOf(file);
+  if (descriptor === undefined) return fs.writeFile(file, text);
+  for (const chunk of typeof text === 'string' ? [text] : text) writeFileSync(descriptor, chunk);
 }
 
 /** Returns the descriptor of an open file such as /dev/stdout. Opening it again would overwrite other output. */
@@ -97,31 +85,10 @@ function descriptorOf(file: string): number | undefined {
   return name === undefined ? undefined : Number(number ?? { stdout: 1, stderr: 2 }[name]);
 }
 
-async function resolveLinks(file: string): Promise<string> {
-  const found = await fs.realpath(file).catch(ignoreMissing);
-  if (found !== undefined) return found;
-  const link = await fs.readlink(file).catch(() => undefined);
-  return link === undefined ? file : resolve(dirname(file), link);
-}
-
 const hasCode = (error: unknown, ...codes: readonly string[]) => codes.includes(codeOf(error));
 
 function ignoreMissing(error: unknown): undefined {
   if (!hasCode(error, 'ENOENT')) throw error;
-}
-
-/** Flushes the text to the disk, because a full disk may report its error only then. */
-async function writeToDisk(temporary: string, text: Text): Promise<void> {
-  const handle = await fs.open(temporary, 'r+');
-  try {
-    await fs.writeFile(handle, text);
-    await handle.sync().catch((error: unknown) => {
-      // Some file systems do not support fsync.
-      if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'ENOSYS')) throw error;
-    });
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Turns a system error into a Problem; returns other errors unchanged. */
