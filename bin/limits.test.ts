@@ -4,7 +4,7 @@ import { Console } from 'node:console';
 import { after, describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
-import { changeBy, editHeaders, type Change } from '../mock/faults/edits.ts';
+import { all, headerFields, on, set, type Change } from '../mock/deviate.ts';
 import { variants } from '../mock/variants.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { BURST_WINDOWS, REST_WINDOWS } from '../suites/limits/limit.ts';
@@ -48,7 +48,7 @@ interface Target {
 const variant = (id: string): Change => variants[id]!.change;
 
 /** Both endpoints count in one place. */
-const sharedByEndpoints = changeBy((from) => ({
+const sharedByEndpoints = set((from) => ({
   limit: (world, endpoint, key, call) => {
     Object.assign(world.hits, { 'user-status': world.hits['deposit-check'] });
     return from.limit(world, endpoint, key, call);
@@ -56,7 +56,7 @@ const sharedByEndpoints = changeBy((from) => ({
 }));
 
 /** Another client used each key up, just before the first request. */
-const usedUp = changeBy((from) => {
+const usedUp = set((from) => {
   const seen = new Set<string>();
   return {
     limit: (world, endpoint, key, call) => {
@@ -75,20 +75,24 @@ const usedUp = changeBy((from) => {
 });
 
 /** Never accepts a key again after a 429, although it names the window. */
-const neverRecovering: Change = (from) =>
-  editHeaders(({ call, world }) => {
-    const limit = call && from.limit(world, call.endpoint, call.caller);
-    return limit === undefined ? {} : { 'Retry-After': `${limit.windowMs / 1000}` };
-  })({ status: 429 })({
-    ...from,
+const neverRecovering = all(
+  set((from) => ({
     limit: (world, endpoint, key, call) => {
       const limit = from.limit(world, endpoint, key, call);
       return limit && { ...limit, windowMs: limit.windowMs * 1e9 };
     },
-  });
+  })),
+  on(
+    429,
+    headerFields(({ call, world }) => {
+      const limit = call && reference.limit(world, call.endpoint, call.caller);
+      return limit === undefined ? {} : { 'Retry-After': `${limit.windowMs / 1000}` };
+    }),
+  ),
+);
 
 /** Says what it allows in header fields. */
-const advertising = editHeaders(({ call, world, finding }) => {
+const advertised = headerFields(({ call, world, finding }) => {
   const limit = call && reference.limit(world, call.endpoint, call.caller);
   if (call === undefined || limit === undefined) return {};
   const { most, windowMs } = limit;
@@ -98,7 +102,7 @@ const advertising = editHeaders(({ call, world, finding }) => {
     'RateLimit-Policy': `"default";q=${most};w=${windowMs / 1000}`,
     ...(finding.kind === 'limited' ? {} : { 'X-RateLimit-Remaining': `${left}` }),
   };
-})();
+});
 
 const targets: Readonly<Record<string, Target>> = {
   fixed: { change: (from) => from, isAsStated: true },
@@ -111,7 +115,7 @@ const targets: Readonly<Record<string, Target>> = {
     enforced: limitsOf(100, 100, 900),
   },
   'shared by keys': { change: variant('limit-for-all'), fixture: unstated },
-  'advertised only': { change: advertising, stated: 'nothing' },
+  'advertised only': { change: on(advertised), stated: 'nothing' },
   'ban longer than the window': { change: variant('limit-with-ban'), isAsStated: true },
   'used up at the start': { change: usedUp },
   'never recovering': { change: neverRecovering },

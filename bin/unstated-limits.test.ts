@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
-import { changeBy } from '../mock/faults/edits.ts';
+import { on, set } from '../mock/deviate.ts';
 import { variants } from '../mock/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
@@ -148,19 +148,16 @@ test('both endpoints wait at the same time', async () => {
 function banning(most: number, ms: number): Behaviour {
   let at: readonly number[] = [];
   let until = 0;
-  return changeBy(({ transform }) => ({
-    transform: (response, exchange) => {
-      const { call, finding, now } = exchange;
-      if (call === undefined) return transform(response, exchange);
-      if (now < until) {
-        const body = JSON.stringify({ error: endpoints[call.endpoint].messages[429] });
-        return { status: 429, headers: { 'Content-Type': 'application/json' }, body };
-      }
-      if (finding.kind === 'unauthorized') at = [...at.filter((one) => one > now - ms), now];
-      if (at.length >= most) [at, until] = [[], now + ms];
-      return transform(response, exchange);
-    },
-  }))(reference);
+  return on((_response, { call, finding, now }) => {
+    if (call === undefined) return {};
+    if (now < until) {
+      const body = JSON.stringify({ error: endpoints[call.endpoint].messages[429] });
+      return { status: 429, headers: { 'Content-Type': 'application/json' }, body };
+    }
+    if (finding.kind === 'unauthorized') at = [...at.filter((one) => one > now - ms), now];
+    if (at.length >= most) [at, until] = [[], now + ms];
+    return {};
+  })(reference);
 }
 
 test('a server that refuses all requests after 50 wrong keys conforms', async () => {
@@ -176,7 +173,7 @@ test('a server that refuses all requests after 50 wrong keys conforms', async ()
 });
 
 /** Three machines, each with a limiter of its own. A balancer sends requests to them at random. */
-const threeMachines = changeBy(({ limiterKey }) => {
+const threeMachines = set(({ limiterKey }) => {
   const machines = new WeakMap<object, number>();
   const random = randomOf(1);
   return {

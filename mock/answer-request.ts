@@ -1,7 +1,9 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Access } from './admin/access.ts';
 import { httpDate } from './answer.ts';
-import { takeChaos } from './chaos.ts';
+import { hasChaos, takeChaos } from './chaos.ts';
 import type { Answer, HttpRequest, HttpResponse } from './exchange.ts';
+import { answerWithChaos } from './forced-answers.ts';
 import { createEntry, addEntry, toJournalLine, type JournalLine } from './journal.ts';
 import { addressedWorld, getSandbox, emit, timeIn, type Sandbox, type Session } from './session.ts';
 import type { ApiKey } from './world.ts';
@@ -77,9 +79,10 @@ function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest)
   const { service, chaos, journal, name, world } = sandbox;
   const now = timeIn(session, sandbox);
   const elapsedMs = session.elapsed();
-  const { exchange, response } = service.answer(world, request, now, (caller, endpoint) =>
-    takeChaos(chaos, keyNameIn(sandbox, caller), endpoint),
-  );
+  const draw = (caller: ApiKey, endpoint: Endpoint) => takeChaos(chaos, keyNameIn(sandbox, caller), endpoint);
+  const { exchange, response } = hasChaos(chaos)
+    ? answerWithChaos(service, draw, world, request, now)
+    : service.answer(world, request, now);
   session.answered += 1;
   const durationMs = session.elapsed() - elapsedMs;
   const stored = createEntry(exchange, response, {

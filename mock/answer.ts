@@ -2,12 +2,11 @@ import { STATUS_CODES } from 'node:http';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
 import { chaosName } from './chaos.ts';
-import type { Call, Exchange, Finding, FindingKind } from './exchange.ts';
+import type { Answered, Call, Exchange, Finding, FindingKind, HttpResponse } from './exchange.ts';
 import { partnerOf } from './world.ts';
 
-/** JSON of a response: a resource of the interface, or what a fault makes of it. */
-export type Payload =
-  MembershipResult | ExecutedDepositResult | ErrorBody | Readonly<Record<string, unknown>>;
+/** The methods that the endpoints allow; others get 405. */
+export const METHODS: readonly string[] = ['GET', 'HEAD'];
 
 /** Status by finding. The last two, other paths and methods, are not part of the interface. */
 const statuses = {
@@ -25,8 +24,35 @@ const statuses = {
 /** Status of `foreign` and `unknown` by endpoint (Endpoints). */
 const notFound: Readonly<Record<Endpoint, number>> = { 'user-status': 200, 'deposit-check': 404 };
 
+/** Answers a request with what was found. */
+export function answered(decision: Omit<Exchange, 'status'>): Answered {
+  const status = statusOf(decision.call, decision.finding);
+  const exchange: Exchange = { ...decision, status };
+  return {
+    exchange,
+    response: { status, headers: headersOf(exchange), body: JSON.stringify(payloadOf(exchange)) },
+  };
+}
+
+/** Completes a response with Date and Content-Length. HEAD gets no body (RFC 9110, 9.3.2). */
+export function finished({ exchange, response }: Answered): Answered {
+  const { request, now } = exchange;
+  const { status, headers, body } = response;
+  const Date = httpDate(now);
+  // 204 and chunked responses must not have a Content-Length (RFC 9110, 8.6).
+  const hasLength = status !== 204 && !('Transfer-Encoding' in headers);
+  const complete: HttpResponse = {
+    ...response,
+    headers: hasLength
+      ? { Date, ...headers, 'Content-Length': `${Buffer.byteLength(body)}` }
+      : { Date, ...headers },
+    body: request.method === 'HEAD' ? '' : body,
+  };
+  return { exchange, response: complete };
+}
+
 /** Returns the status that the interface requires. */
-export function statusOf(call: Call | undefined, finding: Finding): number {
+function statusOf(call: Call | undefined, finding: Finding): number {
   if (finding.kind === 'failing') return finding.status;
   if (finding.kind === 'foreign' || finding.kind === 'unknown')
     return notFound[call?.endpoint ?? 'deposit-check'];
@@ -35,13 +61,13 @@ export function statusOf(call: Call | undefined, finding: Finding): number {
 
 const commonHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
 
-/** Returns the header fields of a response; `methods` are those that the endpoints allow. */
-export function headersOf({ status, finding, request }: Exchange, methods: readonly string[]) {
+/** Returns the header fields of a response. */
+function headersOf({ status, finding, request }: Exchange) {
   return {
     ...commonHeaders,
     ...(finding.kind === 'limited' && { 'Retry-After': `${wholeSeconds(finding.waitMs)}` }),
     ...(status === 401 && { 'WWW-Authenticate': challengeOf(request.wrongWorld) }),
-    ...(status === 405 && { Allow: methods.join(', ') }),
+    ...(status === 405 && { Allow: METHODS.join(', ') }),
   };
 }
 
@@ -53,7 +79,11 @@ const challengeOf = (wrongWorld: string | undefined) =>
 const wholeSeconds = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE_INTEGER);
 
 /** Returns the JSON of a response (Resources and their fields; Errors). */
-export function payloadOf(status: number, { call, finding }: Exchange): Payload {
+function payloadOf({
+  status,
+  call,
+  finding,
+}: Exchange): MembershipResult | ExecutedDepositResult | ErrorBody {
   if (finding.kind === 'noSuchPath') return { error: 'Not found' };
   if (finding.kind === 'noSuchMethod') return { error: 'Method not allowed' };
   if (finding.kind === 'refused') return { error: finding.why };

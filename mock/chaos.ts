@@ -45,6 +45,9 @@ export interface Chaos {
   queue: readonly QueuedChaos[];
 }
 
+/** Whether a request may draw any chaos. */
+export const hasChaos = ({ plan, queue }: Chaos): boolean => plan.length > 0 || queue.length > 0;
+
 /** Returns the chaos for the next request with a key, and removes it from the queue; undefined: none. */
 export function takeChaos(chaos: Chaos, keyName: string, endpoint: Endpoint): ChaosAction | undefined {
   const { plan, seed, drawn } = chaos;

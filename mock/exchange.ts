@@ -89,3 +89,12 @@ export interface Exchange {
   readonly status: number;
   readonly chaos?: ChaosAction;
 }
+
+/** A request with its result, and the response to it. */
+export interface Answered {
+  readonly exchange: Exchange;
+  readonly response: HttpResponse;
+}
+
+/** Answers a request in a world at `now` (Unix ms). Changes only the counters of the world. */
+export type Serve = (world: World, request: HttpRequest, now: number) => Answered;

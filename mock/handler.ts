@@ -1,141 +1,126 @@
 import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { headersOf, httpDate, statusOf } from './answer.ts';
-import { reference, type Behaviour, type Check, type CallInput } from './behaviour.ts';
-import { transportEffect, type ChaosAction } from './chaos.ts';
-import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Parameter } from './exchange.ts';
-import { forcedFinding } from './forced-answers.ts';
-import { checkLimit, countCall } from './limiter.ts';
-import { countPoll, keyAt, lookUp, partnerOf, type ApiKey, type World } from './world.ts';
+import { answered, METHODS } from './answer.ts';
+import type { Call, Finding, HttpRequest, Parameter, Serve } from './exchange.ts';
+import { checkLimit, countCall, defaultLimiter, type Limiter } from './limiter.ts';
+import { becomeExecuted, countPoll, keyAt, lookUp, partnerOf, type World } from './world.ts';
 
-/** Returns the chaos for a request with an accepted key; undefined: none. */
-export type DrawChaos = (caller: ApiKey, endpoint: Endpoint) => ChaosAction | undefined;
+/** A check before the lookup. */
+export type Check = 'key' | 'limit' | 'id';
 
-/** A service with a certain behaviour. */
-export interface Service extends ReturnType<typeof createService> {}
+/** What the interface leaves to the server: how its limiter works, and the order of the checks. */
+export interface Rules extends Limiter {
+  readonly checkOrder: readonly Check[];
+}
+
+export const defaultRules: Rules = { ...defaultLimiter, checkOrder: ['key', 'limit', 'id'] };
 
 /**
- * Creates a service (Endpoints).
+ * Creates the function that answers requests (Endpoints). `decisions.test.ts` lists what it does where the interface
+ * is silent.
  *
  * @param basePath path of {base_url}, with or without a trailing slash
  */
-export function createService(behaviour: Behaviour = reference, basePath = '/') {
-  const base = trimBasePath(basePath);
-  const routes = new Map(endpointNames.map((name) => [behaviour.path(base + endpoints[name].path), name]));
-  return {
-    behaviour,
-    /** Answers a request in a world at `now` (Unix ms). Changes only the counters of the world. */
-    answer: (all: World, request: HttpRequest, now: number, drawChaos?: DrawChaos) => {
-      const world = behaviour.seen(all, request, now);
-      const decision = decide(behaviour, routes, world, request, now, drawChaos);
-      const status = statusOf(decision.call, decision.finding);
-      const exchange: Exchange = { world, now, request, ...decision, status };
-      count(behaviour, exchange);
-      return { exchange, response: respond(behaviour, exchange) };
-    },
+export function createHandler(rules: Rules = defaultRules, basePath = '/'): Serve {
+  const routes = routesUnder(basePath);
+  return (world, request, now) => {
+    const { path, query } = splitTarget(request.target);
+    const endpoint = routes.get(path);
+    if (endpoint === undefined) return answered({ world, now, request, finding: { kind: 'noSuchPath' } });
+    if (!METHODS.includes(request.method))
+      return answered({ world, now, request, finding: { kind: 'noSuchMethod' } });
+    const call = readCall(world, endpoint, query, request, now);
+    const finding = check(rules, world, call, now) ?? find(world, call, now);
+    countCall(rules, world, call, finding, now);
+    if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);
+    return answered({ world, now, request, call, finding });
   };
 }
 
-type Decision = Pick<Exchange, 'call' | 'finding' | 'chaos'>;
-
-function decide(
-  behaviour: Behaviour,
-  routes: ReadonlyMap<string, Endpoint>,
-  world: World,
-  request: HttpRequest,
-  now: number,
-  drawChaos: DrawChaos | undefined,
-): Decision {
-  const { path, query } = splitTarget(request.target);
-  const endpoint = routes.get(behaviour.path(path));
-  if (endpoint === undefined) return { finding: { kind: 'noSuchPath' } };
-  if (!behaviour.methods.includes(request.method)) return { finding: { kind: 'noSuchMethod' } };
-  const parameters = readQuery(query, behaviour.decode);
-  const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
-  const chaos = call.caller && drawChaos?.(call.caller, endpoint);
-  if (chaos?.kind === 'status') return { call, finding: forcedFinding(world, call, chaos.status), chaos };
-  const finding = lookUpResult(behaviour, world, call, now);
-  return chaos === undefined ? { call, finding } : { call, finding, chaos };
-}
-
-function readCall(behaviour: Behaviour, world: World, unread: CallInput, now: number): Call {
-  const { endpoint, request, parameters } = unread;
-  const value = behaviour.value(parameters, endpoints[endpoint].parameter);
-  const credential = behaviour.credential(unread);
-  const found = behaviour.findKey(world, credential, unread);
-  const key = found && keyAt(world, found, now);
-  const caller = key !== undefined && behaviour.accepts(key, unread) ? key : undefined;
+/** Reads the parameter and the key of a request (Authentication). */
+function readCall(world: World, endpoint: Endpoint, query: string, request: HttpRequest, now: number): Call {
+  const parameters = readQuery(query);
+  const value = parameters.find(([name]) => name === endpoints[endpoint].parameter)?.[1];
+  const credential = credentialOf(request);
+  const known = credential === undefined ? undefined : lookUp(world.keys, credential);
+  const key = known && keyAt(world, known, now);
+  const caller = key?.state === 'active' && key.partner !== null ? key : undefined;
   return { endpoint, request, parameters, value, credential, key, caller };
 }
 
-type CheckFunction = (behaviour: Behaviour, world: World, call: Call, now: number) => Finding | undefined;
+/** Returns the key that a request sends in `Authorization: Bearer <API_KEY>` (Authentication 1). */
+export const credentialOf = ({ headers }: HttpRequest) =>
+  /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 
-const checks: Readonly<Record<Check, CheckFunction>> = {
-  key: (_behaviour, _world, call) => (call.caller === undefined ? { kind: 'unauthorized' } : undefined),
-  limit: checkLimit,
-  parameter: (behaviour, _world, call) =>
-    call.value !== undefined && behaviour.isValidId(call.endpoint, call.value)
-      ? undefined
-      : { kind: 'invalid' },
-};
-
-function lookUpResult(behaviour: Behaviour, world: World, call: Call, now: number): Finding {
-  for (const check of behaviour.checkOrder) {
-    const refusal = checks[check](behaviour, world, call, now);
+/** Returns why a call is refused; undefined: it may look up. */
+function check(rules: Rules, world: World, call: Call, now: number): Finding | undefined {
+  for (const one of rules.checkOrder) {
+    const refusal = checks[one](rules, world, call, now);
     if (refusal !== undefined) return refusal;
   }
-  const id = behaviour.normalizeId(call.endpoint, call.value ?? '');
-  return call.endpoint === 'user-status'
-    ? findUser(behaviour, world, call, id)
-    : findDeposit(behaviour, world, call, id, now);
+  return undefined;
 }
 
+const checks: Readonly<
+  Record<Check, (rules: Rules, world: World, call: Call, now: number) => Finding | undefined>
+> = {
+  key: (_rules, _world, { caller }) => (caller === undefined ? { kind: 'unauthorized' } : undefined),
+  limit: checkLimit,
+  id: (_rules, _world, { endpoint, value }) =>
+    value !== undefined && isValidId(endpoint, value) ? undefined : { kind: 'invalid' },
+};
+
+/** The i flag without u matches ASCII letters only. */
+const idPatterns: Readonly<Record<Endpoint, RegExp>> = {
+  'user-status': /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i,
+  'deposit-check': /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i,
+};
+
+/**
+ * Whether a value is a valid id: a UUID of version 4 for user-status, of version 1 to 8 for deposit-check,
+ * with the variant bits of RFC 9562, in any letter case (Endpoints).
+ */
+export const isValidId = (endpoint: Endpoint, value: string): boolean => idPatterns[endpoint].test(value);
+
+/** Looks up the user or deposit of a call. */
+function find(world: World, call: Call, now: number): Finding {
+  const id = (call.value ?? '').toLowerCase();
+  return call.endpoint === 'user-status' ? findUser(world, call, id) : findDeposit(world, call, id, now);
+}
+
+/** Whether users and deposits of a partner belong to the caller's IB. */
+const owns = ({ caller }: Call, partner: string | null) => partner !== null && partner === caller?.partner;
+
 /** Looks up a user and checks whether they belong to the caller's IB (Endpoints, user-status). */
-function findUser(behaviour: Behaviour, world: World, call: Call, id: string): Finding {
+function findUser(world: World, call: Call, id: string): Finding {
   const user = lookUp(world.users, id);
   if (user === undefined) return { kind: 'unknown' };
-  return behaviour.owns(call, user.partner) ? { kind: 'member', user } : { kind: 'foreign', user };
+  return owns(call, user.partner) ? { kind: 'member', user } : { kind: 'foreign', user };
 }
 
 /** Looks up a deposit and checks whether the caller may see it (Endpoints, deposit-check; States). */
-function findDeposit(behaviour: Behaviour, world: World, call: Call, id: string, now: number): Finding {
+function findDeposit(world: World, call: Call, id: string, now: number): Finding {
   const deposit = lookUp(world.deposits, id);
   if (deposit === undefined) return { kind: 'unknown' };
-  if (!behaviour.owns(call, partnerOf(world, deposit))) return { kind: 'foreign', deposit };
-  const execution = deposit.state === 'EXECUTED' ? deposit : behaviour.executionOf(world, deposit, now);
+  if (!owns(call, partnerOf(world, deposit))) return { kind: 'foreign', deposit };
+  const execution = deposit.state === 'EXECUTED' ? deposit : becomeExecuted(world, deposit, now);
   if (execution === undefined) return { kind: 'notYet', deposit };
   const { amountInUsd, executedAt } = execution;
   return { kind: 'executed', deposit, amountInUsd, executedAt };
 }
 
-/** Counts a request for the rate limits and as a poll. A forced answer does not count. */
-function count(behaviour: Behaviour, { world, now, call, finding, chaos }: Exchange): void {
-  if (call === undefined || chaos?.kind === 'status') return;
-  countCall(behaviour, world, call, finding, now);
-  if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);
+/** Creates the function that reads the call of a request; undefined: it reaches no endpoint. Counts nothing. */
+export function createCallReader(basePath = '/') {
+  const routes = routesUnder(basePath);
+  return (world: World, request: HttpRequest, now: number): Call | undefined => {
+    const { path, query } = splitTarget(request.target);
+    const endpoint = routes.get(path);
+    if (endpoint === undefined || !METHODS.includes(request.method)) return undefined;
+    return readCall(world, endpoint, query, request, now);
+  };
 }
 
-/** Builds the response. HEAD gets no body (RFC 9110, 9.3.2). */
-function respond(behaviour: Behaviour, exchange: Exchange): HttpResponse {
-  const { request, now, chaos } = exchange;
-  const written = {
-    status: exchange.status,
-    headers: headersOf(exchange, behaviour.methods),
-    body: behaviour.serialize(behaviour.payload(exchange.status, exchange)),
-  };
-  const response = behaviour.transform(written, exchange);
-  const { status, headers, body } = response;
-  const Date = httpDate(now);
-  // 204 and chunked responses must not have a Content-Length (RFC 9110, 8.6).
-  const hasLength = status !== 204 && !('Transfer-Encoding' in headers);
-  return {
-    ...response,
-    ...(chaos && transportEffect(chaos)),
-    headers: hasLength
-      ? { Date, ...headers, 'Content-Length': `${Buffer.byteLength(body)}` }
-      : { Date, ...headers },
-    body: request.method === 'HEAD' ? '' : body,
-  };
-}
+const routesUnder = (basePath: string): ReadonlyMap<string, Endpoint> =>
+  new Map(endpointNames.map((name) => [trimBasePath(basePath) + endpoints[name].path, name]));
 
 /** Start of an absolute-form target, which a server has to accept (RFC 9112, 3.2.2). */
 const SCHEME_AND_AUTHORITY = /^https?:\/\/[^/?]*/i;
@@ -148,12 +133,24 @@ export function splitTarget(target: string): { readonly path: string; readonly q
 }
 
 /** Splits a query into names and values and decodes each. */
-export function readQuery(query: string, decode: (text: string) => string): readonly Parameter[] {
+export function readQuery(query: string): readonly Parameter[] {
   if (query === '') return [];
   return query.split('&').map((part) => {
     const sign = part.indexOf('=');
-    return sign < 0 ? [decode(part), ''] : [decode(part.slice(0, sign)), decode(part.slice(sign + 1))];
+    return sign < 0
+      ? [decodeText(part), '']
+      : [decodeText(part.slice(0, sign)), decodeText(part.slice(sign + 1))];
   });
+}
+
+/** Decodes a percent-encoded name or value. Text with broken encoding stays as it is, which is no valid id. */
+export function decodeText(text: string): string {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
 }
 
 /** `/gateway/v2/` → `/gateway/v2`, `/` → the empty string */

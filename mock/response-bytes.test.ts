@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeText } from './behaviour.ts';
+import { decodeText } from './handler.ts';
 import { startMock } from './server.ts';
 import { FOUND, builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
 import { sendRaw } from './testing/sockets.ts';

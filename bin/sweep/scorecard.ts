@@ -1,7 +1,6 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { decodeText, isValidId } from '../../mock/behaviour.ts';
 import type { JournalLine as Entry } from '../../mock/journal.ts';
-import { readQuery, splitTarget } from '../../mock/handler.ts';
+import { isValidId, readQuery, splitTarget } from '../../mock/handler.ts';
 import { CLOCK_TOLERANCE_MS, isEven, LONGEST_PAUSE_MS, paceOf, POLL_PAUSE_MS, rules } from './rule-table.ts';
 import type { Rule, RuleId } from './rule-table.ts';
 
@@ -50,7 +49,7 @@ export const callerOf = ({ credentialDigest, key }: Entry) => credentialDigest ?
 
 function depositOf(entry: Entry): string | undefined {
   if (endpointOf(entry) !== 'deposit-check') return undefined;
-  const parameters = readQuery(splitTarget(entry.target).query, decodeText);
+  const parameters = readQuery(splitTarget(entry.target).query);
   return parameters.find(([name]) => name === endpoints['deposit-check'].parameter)?.[1].toLowerCase();
 }
 
@@ -169,7 +168,7 @@ function judgeEncoding(entries: readonly Entry[]): Evidence {
     const endpoint = endpointOf(entry);
     if (endpoint === undefined || entry.keyInTarget) return [];
     const { query } = splitTarget(entry.target);
-    const parameters = readQuery(query, decodeText);
+    const parameters = readQuery(query);
     const id = parameters.find(([name]) => name === endpoints[endpoint].parameter)?.[1] ?? '';
     const isBroken = RAW.test(query) || (parameters.length > 1 && id !== '' && !isValidId(endpoint, id));
     const isTwice = /%[0-9a-f]{2}/i.test(id);

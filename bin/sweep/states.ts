@@ -1,7 +1,6 @@
-import type { Behaviour } from '../../mock/behaviour.ts';
-import type { Exchange } from '../../mock/exchange.ts';
+import { error, fields, json, on, page, type Change, type Edit } from '../../mock/deviate.ts';
+import type { Answered, Exchange } from '../../mock/exchange.ts';
 import { faults } from '../../mock/faults.ts';
-import { answerWith, editPayload, editResponse, type Change, type Edit } from '../../mock/faults/edits.ts';
 import { httpDate } from '../../mock/answer.ts';
 import type { World } from '../../mock/world.ts';
 import { LIMITED_SECONDS, LONGER_MS } from './rules.ts';
@@ -32,12 +31,13 @@ export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
 }
 
 type HeadersOf = (exchange: Exchange) => Readonly<Record<string, string>>;
-const refuse = (status: 400 | 401 | 429, headersOf: HeadersOf = () => ({})) =>
-  editResponse((response, exchange) => ({
+const refuse =
+  (status: 400 | 401 | 429, headersOf: HeadersOf = () => ({})): Edit =>
+  (response, exchange) => ({
     status,
     headers: { ...response.headers, ...headersOf(exchange) },
     body: JSON.stringify({ error: endpoints[exchange.call!.endpoint].messages[status] }),
-  }));
+  });
 
 const retryAfter: HeadersOf = () => ({ 'Retry-After': `${LIMITED_SECONDS}` });
 /** A date that is a second or two ahead: it has no parts of a second. */
@@ -61,7 +61,7 @@ const limited =
     const isLimited = withinFirst(LIMITED_SECONDS * 1000);
     const where = ({ call, now }: Exchange) =>
       call?.caller !== undefined && isLimited(`${call.endpoint} ${call.caller.name}`, now);
-    return edit({ where })(behaviour);
+    return on(where, edit)(behaviour);
   };
 
 /** Edits the first answers to each of some targets, in all worlds together. */
@@ -73,30 +73,32 @@ function editFirst(edit: Edit, targets: readonly string[], times: number): Chang
     left.set(request.target, more - 1);
     return true;
   };
-  return edit({ where });
+  return on(where, edit);
 }
 
 /** Refuses every key from the middle of the run on. */
 function expireKeys({ requests }: Aim): Change {
   let answered = 0;
   const where = ({ call }: Exchange) => call?.caller !== undefined && answered++ >= Math.floor(requests / 2);
-  return refuse(401)({ where });
+  return on(where, refuse(401));
 }
+
+const notFound = error(404, endpoints['deposit-check'].messages[404]);
 
 /** Hides EXECUTED deposits: those that polls execute only if there are no others, because tests poll them in vain. */
 const hideExecuted = ({ hasExecuted }: Aim): Change => {
   const where = ({ finding }: Exchange) =>
     finding.kind === 'executed' && (!hasExecuted || finding.deposit.state === 'EXECUTED');
-  return answerWith(404, { error: endpoints['deposit-check'].messages[404] })({ where });
+  return on(where, notFound);
 };
 
 const redirect = ({ targets, elsewhere }: Aim): Change =>
   editFirst(
-    editResponse((response, { request }) => ({
+    (response, { request }) => ({
       status: 307,
       headers: { ...response.headers, Location: elsewhere + request.target },
       body: '',
-    })),
+    }),
     targets,
     Infinity,
   );
@@ -109,11 +111,10 @@ const gateway = (status: number, words: string) => (): Change => {
     isFirst.add(world);
     return true;
   };
-  return editResponse(({ headers }) => ({
-    status,
-    headers: { ...headers, 'Content-Type': 'text/html' },
-    body: `<html><head><title>${status} ${words}</title></head><body><h1>${words}</h1></body></html>`,
-  }))({ where });
+  return on(
+    where,
+    page(`<html><head><title>${status} ${words}</title></head><body><h1>${words}</h1></body></html>`, status),
+  );
 };
 
 /** Finds a deposit that polls execute pending, as long as `stillOf` says so. */
@@ -121,13 +122,12 @@ const pendingFor =
   (stillOf: () => (id: string, now: number) => boolean): Change =>
   (behaviour) => {
     const isStill = stillOf();
-    const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
-      const execution = behaviour.executionOf(world, deposit, now);
-      const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
-      if (execution === undefined || !isPolled) return execution;
-      return isStill(deposit.reference_id, now) ? undefined : execution;
+    const where = ({ finding, now }: Exchange) => {
+      if (finding.kind !== 'executed' || finding.deposit.state !== 'pending') return false;
+      const { becomes, reference_id } = finding.deposit;
+      return becomes?.afterPolls !== undefined && isStill(reference_id, now);
     };
-    return { ...behaviour, executionOf };
+    return on(where, notFound)(behaviour);
   };
 
 const MORE_POLLS = 2;
@@ -139,14 +139,20 @@ const pendingForMorePolls = pendingFor(() => {
   };
 });
 
-const inverted = editPayload(({ is_under_ib }) =>
-  is_under_ib === true
-    ? { is_under_ib: false, date_joined: null }
-    : { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z' },
-)({ endpoint: 'user-status', status: 200 });
+const inverted = on(
+  'user-status',
+  200,
+  json(({ is_under_ib }) =>
+    is_under_ib === true
+      ? { is_under_ib: false, date_joined: null }
+      : { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z' },
+  ),
+);
 
 const OTHER_TEXT = 'Another text, by ib-conformance sweep';
-const otherText = editPayload((payload) => ('error' in payload ? { error: OTHER_TEXT } : payload))();
+const otherText = on((response, exchange) =>
+  response.status < 400 ? {} : fields({ error: OTHER_TEXT })(response, exchange),
+);
 
 const wait = 'after a 429, wait as long as Retry-After says, or longer each time, and retry';
 const read = 'read fields by their names, and ignore unknown header fields';
@@ -232,7 +238,7 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
     '503-thrice': [
       probed,
       'Two requests get 503 three times.',
-      ({ two }) => editFirst(answerWith(503, { error: 'Service unavailable' }), two, 3),
+      ({ two }) => editFirst(error(503, 'Service unavailable'), two, 3),
     ],
     'refused-once': [
       probed,
@@ -267,21 +273,28 @@ export const states: ReadonlyMap<string, State> = new Map(
   ),
 );
 
-type Part = (...given: readonly unknown[]) => unknown;
-
-/** Wraps a change: calls `onChange` whenever the change makes a difference to an answer or a decision. */
+/** Wraps a change: calls `onChange` whenever it reads a request as another one, or edits an answer. */
 export const observeChange =
   (change: Change, onChange: () => void): Change =>
   (from) => {
-    const before = from as unknown as Readonly<Record<string, Part>>;
-    const parts = Object.entries(change(from) as unknown as typeof before).map(([name, part]) => {
-      if (part === before[name] || typeof part !== 'function') return [name, part];
-      const observedPart: Part = (...given) => {
-        const decided = part(...given);
-        if (JSON.stringify(decided) !== JSON.stringify(before[name]!(...given))) onChange();
-        return decided;
-      };
-      return [name, observedPart];
+    let plain: Answered | undefined;
+    const changed = change({
+      ...from,
+      around: (serve) => {
+        const unchanged = from.around(serve);
+        return (...given) => (plain = unchanged(...given));
+      },
     });
-    return Object.fromEntries(parts) as Behaviour;
+    return {
+      ...changed,
+      around: (serve) => {
+        const observed = changed.around(serve);
+        return (world, request, now) => {
+          const answered = observed(world, request, now);
+          const isRead = plain?.exchange.request !== request;
+          if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
+          return answered;
+        };
+      },
+    };
   };

@@ -1,6 +1,5 @@
-import type { Behaviour } from '../../mock/behaviour.ts';
+import { createService, type Behaviour, type Service } from '../../mock/behaviour.ts';
 import type { HttpResponse } from '../../mock/exchange.ts';
-import { createService, type Service } from '../../mock/handler.ts';
 import { applyProviderState } from '../../mock/provider-state.ts';
 import { createWorld, type World } from '../../mock/world.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../../schemas/generated/types.ts';

@@ -1,5 +1,5 @@
 import type { FixtureDeposit } from '../../schemas/generated/types.ts';
-import { isValidId } from '../behaviour.ts';
+import { isValidId } from '../handler.ts';
 import { Refusal, badRequest, emitChange, timeIn, type WorldHandle, type Sandbox } from '../session.ts';
 import { depositNow, lookUp, valuesOf, type Deposit, type DepositNow } from '../world.ts';
 import { listOf, readItem } from './data.ts';

@@ -1,4 +1,5 @@
 import fixture from '../../schemas/built-in.fixture.json' with { type: 'json' };
+import { defined } from '../../schemas/defined.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
@@ -65,6 +66,7 @@ interface Details {
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
   readonly body?: string;
+  readonly rawHeaders?: readonly string[];
   readonly alongside?: number;
   readonly atMs?: number;
 }
@@ -74,8 +76,8 @@ export function lookup(target: string, details: Details = {}) {
   const { key = 'northwind-key', authorization = `Bearer ${key}`, method = 'GET' } = details;
   const { alongside = 0, atMs = 0 } = details;
   const headers = { ...(key === null ? {} : { authorization }), ...details.headers };
-  const body = details.body === undefined ? {} : { body: details.body };
-  return { request: { method, target, headers, alongside, ...body }, atMs };
+  const { body, rawHeaders } = details;
+  return { request: { method, target, headers, alongside, ...defined({ body, rawHeaders }) }, atMs };
 }
 
 export const user = (id: string, details?: Details) => lookup(userPath(encodeURIComponent(id)), details);

@@ -113,6 +113,36 @@ test('there is a near miss of every kind in the catalogue', () => {
   assert.deepEqual(nearMisses({ ...sampleKnown, callerKeys: [], otherKeys: [] }), []);
 });
 
+test('there is a wrong header of every kind', () => {
+  const [key] = sampleKnown.callerKeys;
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const values = new Set(malformed(key!).map(({ value }) => value));
+  for (const value of [
+    key!.key,
+    `Token ${key!.key}`,
+    `Basic ${key!.key}`,
+    `Basic ${base64(key!.key)}`,
+    `Basic ${base64(`${key!.key}:`)}`,
+    `Basic ${base64(`:${key!.key}`)}`,
+    `Bearer ${key!.key} x`,
+    'Bearer',
+    '',
+  ])
+    assert.ok(values.has(value), value);
+});
+
+test('there is a misplaced key of every kind', () => {
+  const [key] = sampleKnown.callerKeys;
+  const all = misplaced(key!).map(({ changes, query }) => ({ ...changes, query }));
+  assert.ok(all.some(({ query }) => query !== undefined));
+  assert.ok(all.some(({ body }) => body !== undefined));
+  for (const name of ['cookie', 'x-api-key'])
+    assert.ok(
+      all.some(({ headers = {} }) => Object.hasOwn(headers, name)),
+      name,
+    );
+});
+
 test('a misplaced key is never in the Authorization header', () => {
   const [key] = sampleKnown.callerKeys;
   const all = misplaced(key!);

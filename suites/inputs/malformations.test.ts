@@ -75,8 +75,25 @@ test('there is an example of every kind of mistake in the catalogue', () => {
     'a number': '12345',
     'control characters': '\u0001\u0002',
     'no UUID, but of its length': 'z'.repeat(36),
+    'the hyphens of a UUID, and nothing else': 'zzzzzzzz-zzzz-4zzz-8zzz-zzzzzzzzzzzz',
+    'a digit more at the end of a long value': `${id}${'0'.repeat(600)}`,
+    'a value of 600 characters': 'a'.repeat(600),
+    'a blank': ' ',
+    '22 digits of base 58': '6LhqA3gXNz2v4T7kYcRbWd',
+    '26 digits of base 32': '01HV6Z3F5QK8N2R9T4W7XBCDEF',
+    'the format X of .NET': '{0x3f2504e0,0x4f89,0x41d3,{0x9a,0x0c,0x03,0x05,0xe8,0x2c,0x33,0x01}}',
+    'an ampersand behind': `${id}&`,
+    'a zero-width space behind': `${id}\u200b`,
+    'an underscore for a digit': `3_${id.slice(2)}`,
+    'a space within': `${id.slice(0, 18)} ${id.slice(18)}`,
   };
   for (const [name, text] of Object.entries(expected)) assert.ok(examples.has(text), name);
+  // A class such as A-f, one of word characters, or one of digits of any script takes one of them.
+  for (const digit of ['G', '_', '\u0661', '\uff11'])
+    assert.ok(
+      [...examples].some((text) => text.length === id.length && text.includes(digit)),
+      digit,
+    );
   // The first two digits of each group, and its last.
   for (const at of [0, 1, 7, 9, 10, 12, 14, 15, 17, 19, 20, 22, 24, 25, 35])
     assert.ok(examples.has(`${id.slice(0, at)}g${id.slice(at + 1)}`), `place ${at}`);

@@ -1,10 +1,11 @@
 import { reference } from '../../../mock/behaviour.ts';
 import { faults } from '../../../mock/faults.ts';
-import { combinedFaults, type Extra } from '../../../mock/faults/combined.ts';
 import { variants } from '../../../mock/variants.ts';
 import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
 import { catalogue, isAbout, isLookupRow, type RunOptions } from '../../../suites/index.ts';
 import { ENOUGH_CASES, failedIds, limits, verifyMock } from '../../testing/verify-mock.ts';
+import { combinedFaults, type Extra } from './combined.ts';
+import type { KillMatrix } from './kill-matrix.ts';
 
 /** Result of a run against a mock with one fault or variant. */
 export interface FaultRun {
@@ -14,8 +15,8 @@ export interface FaultRun {
   readonly failed: readonly string[];
   /** Requirements that neither passed nor failed. */
   readonly unsettled: readonly string[];
-  /** Requirements that should fail: none for a variant. */
-  readonly expected: readonly string[];
+  /** Requirements that should fail: none for a variant; undefined for a fault that the kill matrix lacks. */
+  readonly expected: readonly string[] | undefined;
 }
 
 /** Result of a run against a mock with a generated fault. */
@@ -63,28 +64,31 @@ export const judgedIds: readonly string[] = judged.map(({ id }) => id);
 const requiredIds = new Set(judged.flatMap(({ id, level }) => (level === 'required' ? [id] : [])));
 
 export const entries = [
-  ...Object.entries(faults).map(([id, fault]) => ({ kind: 'fault' as const, id, ...fault })),
-  ...Object.entries(variants).map(([id, one]) => ({ kind: 'variant' as const, id, fails: [], ...one })),
+  ...Object.entries(faults).map(([id, { change }]) => ({ kind: 'fault' as const, id, change })),
+  ...Object.entries(variants).map(([id, { change }]) => ({ kind: 'variant' as const, id, change })),
 ];
 
-for (const { id, fails } of entries)
-  for (const name of fails)
-    if (!judgedIds.includes(name)) throw new Error(`the fault ${id} names an unknown requirement: ${name}`);
-
-/** Runs the suites against a share of the faults and variants. */
+/**
+ * Runs the suites against a share of the faults and variants.
+ *
+ * @param matrix what each fault should fail. A fault that it lacks gets all lookups.
+ */
 export async function faultRuns(
   { fixture, seed, from, step }: Share,
+  matrix: KillMatrix,
   some: readonly (typeof entries)[number][] = entries,
 ): Promise<readonly FaultRun[]> {
   const kills: FaultRun[] = [];
   const limited = { ...fixture, limits };
-  for (const { kind, id, change, fails: expected } of some.filter((_, nth) => nth % step === from)) {
+  for (const { kind, id, change } of some.filter((_, nth) => nth % step === from)) {
+    const expected = kind === 'variant' ? [] : matrix[id];
     const record = await verifyMock(change(reference), {
       fixture: limited,
       seed,
       cases: ENOUGH_CASES,
       isBrief: true,
-      ...(kind === 'fault' ? { requirements: judged, isEnough: isShownBy(expected) } : {}),
+      ...(kind === 'fault' && { requirements: judged }),
+      ...(kind === 'fault' && expected && { isEnough: isShownBy(expected) }),
     });
     const unsettled = record.requirements
       .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')
@@ -198,8 +202,9 @@ const ofKind = (runs: readonly CombinedRun[], conditions: 1 | 2, extra: Extra) =
 const withoutEndpoint = (id: string) => id.replace(/user-status|deposit-check/, '');
 
 /**
- * Returns the gaps of a matrix: a fault that fails other requirements than expected, a variant with a
- * failed or unjudged requirement, a requirement that no fault fails alone, or with the same one of the other endpoint.
+ * Returns the gaps of a matrix: a fault that the kill matrix lacks, that fails fewer requirements than it says, or
+ * none; a variant with a failed or unjudged requirement; a requirement that no fault fails alone, or with the same one
+ * of the other endpoint.
  *
  * @param ids every required and recommended requirement
  */
@@ -210,18 +215,33 @@ export function gaps(kills: readonly FaultRun[], ids: readonly string[]): readon
     ),
   );
   return [
-    ...kills.flatMap(({ kind, id, failed, expected, unsettled }) => [
-      ...expected
-        .filter((name) => !failed.includes(name))
-        .map((name) => `${name} did not catch the ${kind} ${id}`),
-      ...failed
-        .filter((name) => !expected.includes(name))
-        .map((name) => `${name} failed for the ${kind} ${id}, which does not break it`),
-      ...(kind === 'variant' ? unsettled.map((name) => `${name} could not judge the variant ${id}`) : []),
-    ]),
+    ...kills.flatMap((one) => (one.kind === 'fault' ? gapsOfFault(one) : gapsOfVariant(one))),
     ...ids.filter((id) => !alone.has(id)).map((id) => `no fault fails ${id} and nothing else`),
   ];
 }
+
+function gapsOfFault({ id, failed, expected }: FaultRun): readonly string[] {
+  if (failed.length === 0) return [`nothing caught the fault ${id}`];
+  if (expected === undefined) return [`the kill matrix lacks the fault ${id}; ${UPDATE} adds it`];
+  return expected
+    .filter((name) => !failed.includes(name))
+    .map((name) => `${name} did not catch the fault ${id}`);
+}
+
+const gapsOfVariant = ({ id, failed, unsettled }: FaultRun): readonly string[] => [
+  ...failed.map((name) => `${name} failed for the variant ${id}`),
+  ...unsettled.map((name) => `${name} could not judge the variant ${id}`),
+];
+
+/** Returns what faults fail besides what the kill matrix says. It is no gap. */
+export const extraKills = (kills: readonly FaultRun[]): readonly string[] =>
+  kills.flatMap(({ kind, id, failed, expected = failed }) =>
+    failed
+      .filter((name) => kind === 'fault' && !expected.includes(name))
+      .map((name) => `${name} also caught the fault ${id}; ${UPDATE} adds it`),
+  );
+
+const UPDATE = 'npm run self-test -- --update';
 
 function combinedLine(runs: readonly CombinedRun[], conditions: 1 | 2, extra: Extra): string {
   const some = ofKind(runs, conditions, extra);
@@ -261,6 +281,7 @@ export function renderMatrix(
     ...(found.length === 0
       ? ['no gaps: every fault fails what it breaks, and every variant passes']
       : found.map((gap) => `gap: ${gap}`)),
+    ...extraKills(kills),
     '',
   ].join('\n');
 }

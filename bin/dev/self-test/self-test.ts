@@ -1,9 +1,12 @@
 /**
  * Runs the suites against every fault and every variant of the mock, and against generated faults (`npm run self-test`).
- * Flags: `--only id` for single faults or variants, `--seed`, `--combined` generated faults of each kind, `--json`.
+ * Flags: `--only id` for single faults or variants, `--seed`, `--combined` generated faults of each kind, `--json`, and
+ * `--update`, which writes `kill-matrix.json` and prints what it removes from it.
  */
 import { parseArgs } from 'node:util';
+import { faults } from '../../../mock/faults.ts';
 import { loadFixture } from '../../fixture-file.ts';
+import { readKillMatrix, removals, strayEntries, updated, writeKillMatrix } from './kill-matrix.ts';
 import { combinedGaps, combinedRuns, entries, faultRuns, gaps, judgedIds, renderMatrix } from './matrix.ts';
 
 const { values } = parseArgs({
@@ -12,9 +15,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     combined: { type: 'string', default: '40' },
     json: { type: 'boolean', default: false },
+    update: { type: 'boolean', default: false },
   },
 });
-const { only, json } = values;
+const { only, json, update } = values;
 const [seed, combined] = [Number(values.seed), Number(values.combined)];
 if (!Number.isInteger(seed) || !Number.isInteger(combined))
   throw new Error('--seed and --combined need whole numbers');
@@ -22,20 +26,28 @@ const unknown = only.filter((name) => !entries.some(({ id }) => id === name));
 if (unknown.length > 0) throw new Error(`there is no fault or variant ${unknown.join(', ')}`);
 
 const isWhole = only.length === 0;
+const faultIds = Object.keys(faults);
 const all = { fixture: await loadFixture(undefined, {}), seed, from: 0, step: 1 };
+const matrix = readKillMatrix();
+const some = isWhole ? entries : entries.filter(({ id }) => only.includes(id));
 // One thread: a second one would compile everything again, which takes a fifth of the time.
-const kills = await faultRuns(all, isWhole ? entries : entries.filter(({ id }) => only.includes(id)));
-const runs = isWhole ? await combinedRuns(all, combined) : [];
+// To update, each fault gets all lookups: the matrix may say too little.
+const runs = await faultRuns(all, update ? {} : matrix, some);
+const now = update ? updated(matrix, runs, faultIds) : matrix;
+if (update) writeKillMatrix(now);
+const kills = runs.map((one) => (one.kind === 'fault' ? { ...one, expected: now[one.id] } : one));
+const generated = isWhole ? await combinedRuns(all, combined) : [];
 // Single faults do not show that each requirement can fail.
-const found = [...gaps(kills, isWhole ? judgedIds : []), ...combinedGaps(runs)];
+const found = [
+  ...strayEntries(now, faultIds),
+  ...gaps(kills, isWhole ? judgedIds : []),
+  ...combinedGaps(generated),
+];
+const shownIds = isWhole ? judgedIds : [...new Set(kills.flatMap(({ failed }) => failed))];
 process.stdout.write(
   json
-    ? `${JSON.stringify({ seed, gaps: found, kills, combined: runs }, undefined, 1)}\n`
-    : renderMatrix(
-        kills,
-        runs,
-        isWhole ? judgedIds : [...new Set(kills.flatMap(({ failed }) => failed))],
-        found,
-      ),
+    ? `${JSON.stringify({ seed, gaps: found, kills, combined: generated }, undefined, 1)}\n`
+    : renderMatrix(kills, generated, shownIds, found),
 );
+for (const removed of removals(matrix, now)) process.stdout.write(`removed: ${removed}\n`);
 process.exitCode = found.length === 0 ? 0 : 1;

@@ -1,15 +1,7 @@
-import { endpoints, endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Exchange } from '../exchange.ts';
-import { hasState, queryOf } from './define.ts';
-import {
-  answerWith,
-  countAsked,
-  countRepeats,
-  crash,
-  editResponse,
-  type Change,
-  type Edit,
-} from './edits.ts';
+import { answer, counter, crash, on, sameRequest, type Change, type Edit } from '../../../mock/deviate.ts';
+import type { Exchange } from '../../../mock/exchange.ts';
+import { splitTarget } from '../../../mock/handler.ts';
+import { endpoints, endpointNames, type Endpoint } from '../../../schemas/endpoints.ts';
 
 /** A kind of answer. */
 interface Target {
@@ -35,6 +27,12 @@ interface Condition {
   readonly holds: (exchange: Exchange, times: Times) => boolean;
 }
 
+const hasState = (state: 'pending' | 'failed') => (exchange: Exchange) =>
+  exchange.finding.kind === 'notYet' && exchange.finding.deposit.state === state;
+const queryOf = ({ request }: Exchange) => splitTarget(request.target).query;
+/** The key and the id of an exchange. */
+const sameQuestion = ({ request: { headers }, call }: Exchange) =>
+  `${headers.authorization} ${call?.endpoint} ${(call?.value ?? '').toLowerCase()}`;
 const kindIs = (kind: Exchange['finding']['kind']) => (exchange: Exchange) => exchange.finding.kind === kind;
 const keyIs = (state: string) => (exchange: Exchange) =>
   exchange.finding.kind === 'unauthorized' && exchange.call?.key?.state === state;
@@ -164,12 +162,11 @@ const madeUp: Readonly<Record<Endpoint, object>> = {
 
 /** Wrong answers by name. */
 const wrongAnswers: Readonly<Record<string, (endpoint: Endpoint) => Edit>> = {
-  'another text': () =>
-    editResponse(({ status }) => ({
-      body: JSON.stringify(status === 200 ? { unexpected: true } : { error: 'Something went wrong' }),
-    })),
+  'another text': () => (response) => ({
+    body: JSON.stringify(response.status === 200 ? { unexpected: true } : { error: 'Something went wrong' }),
+  }),
   'status 500': () => crash,
-  'data that is made up': (endpoint) => answerWith(200, madeUp[endpoint]),
+  'data that is made up': (endpoint) => answer(200, madeUp[endpoint]),
 };
 
 /**
@@ -214,14 +211,14 @@ function combined({ endpoint, name, matches }: Target, some: readonly Condition[
   const names = some.map(({ factor, level }) => `${factor}: ${level}`);
   const where = some.map(({ words }, nth) => words ?? names[nth]!);
   const change: Change = (behaviour) => {
-    const [sentOf, askedOf] = [countRepeats(), countAsked()];
+    const [sentOf, askedOf] = [counter(sameRequest), counter(sameQuestion)];
     const isCounted = some.some(({ words }) => words?.startsWith('history: '));
     const isHit = (exchange: Exchange) => {
       const times = isCounted ? { sent: sentOf(exchange), asked: askedOf(exchange) } : { sent: 0, asked: 0 };
       if (!matches(exchange)) return false;
       return some.every(({ holds }) => holds(exchange, times));
     };
-    return wrongAnswers[wrong]!(endpoint)({ endpoint, where: isHit })(behaviour);
+    return on(endpoint, isHit, wrongAnswers[wrong]!(endpoint))(behaviour);
   };
   return { id: `${endpoint}, ${name}, ${names.join(', ')}: ${wrong}`, endpoint, where, change };
 }

@@ -1,0 +1,263 @@
+import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import type { Behaviour } from './behaviour.ts';
+import type { Exchange, FindingKind, HttpRequest, HttpResponse, Serve } from './exchange.ts';
+import { credentialOf, isValidId, readQuery, splitTarget, type Rules } from './handler.ts';
+import { lookUp, valuesOf, type ApiKey, type Overlay, type World } from './world.ts';
+
+/** Makes another server of one. What it remembers belongs to the server that it makes. */
+export type Change = (from: Behaviour) => Behaviour;
+
+/** A server that differs from the reference, with one sentence about it. */
+export interface Deviation {
+  readonly what: string;
+  readonly change: Change;
+}
+
+/** Changes by id. A sentence may follow the id, after a colon; otherwise the id says enough. */
+export type Rows = Readonly<Record<string, Change>>;
+
+/** `date-null` → `Date null.`, and `date-bare: A date without a time` → `A date without a time.` */
+export function deviationsOf(...tables: readonly Rows[]): Readonly<Record<string, Deviation>> {
+  const all: Record<string, Deviation> = {};
+  for (const [row, change] of tables.flatMap(Object.entries<Change>)) {
+    const [id = '', words = wordsOf(id)] = row.split(/: (.*)/s, 2);
+    if (Object.hasOwn(all, id)) throw new Error(`two deviations have the id ${id}`);
+    all[id] = { what: `${words.charAt(0).toUpperCase()}${words.slice(1)}.`, change };
+  }
+  return all;
+}
+
+const wordsOf = (id: string) =>
+  id.replaceAll('-', ' ').replaceAll(/user status|deposit check/g, (endpoint) => endpoint.replace(' ', '-'));
+
+/** Puts middleware around a server. */
+const around =
+  (middleware: (next: Serve) => Serve): Change =>
+  (from) => ({ ...from, around: (serve) => middleware(from.around(serve)) });
+
+/** Several changes of one server. */
+export const all =
+  (...changes: readonly Change[]): Change =>
+  (from) =>
+    changes.reduce((server, change) => change(server), from);
+
+/** A change that remembers something: each server has its own memory. */
+export const remembering =
+  (make: () => Change): Change =>
+  (from) => ({ ...from, around: (serve) => make()(from).around(serve) });
+
+/** Replaces rules: the order of the checks, or how the limiter works. */
+export const set =
+  (rules: Partial<Rules> | ((from: Behaviour) => Partial<Rules>)): Change =>
+  (from) => ({ ...from, ...(typeof rules === 'function' ? rules(from) : rules) });
+
+/** Reads a request as another one; undefined: as it is. */
+export const read = (as: (request: HttpRequest, world: World) => HttpRequest | undefined): Change =>
+  around((next) => (world, request, now) => {
+    const other = as(request, world);
+    if (other === undefined) return next(world, request, now);
+    const { exchange, response } = next(world, other, now);
+    return { exchange: { ...exchange, request }, response };
+  });
+
+/** Part of a criterion: a finding, several, an endpoint, the status of the response, or a test. */
+type Where = FindingKind | readonly FindingKind[] | Endpoint | number | ((exchange: Exchange) => boolean);
+
+const matches = (where: readonly Where[], exchange: Exchange, status: number): boolean =>
+  where.every((one) => {
+    if (typeof one === 'function') return one(exchange);
+    if (typeof one === 'number') return one === status;
+    if (typeof one !== 'string') return one.includes(exchange.finding.kind);
+    return one === exchange.finding.kind || one === exchange.call?.endpoint;
+  });
+
+/** Changes parts of a response. */
+export type Edit = (response: HttpResponse, exchange: Exchange) => Partial<HttpResponse>;
+
+/** Edits the responses for which all criteria hold, in this order: `on('foreign', 'user-status', status(404))`. */
+export const on = (...given: readonly [...where: readonly Where[], edit: Edit]): Change => {
+  const [edit, where] = [given.at(-1) as Edit, given.slice(0, -1) as readonly Where[]];
+  return around((next) => (world, request, now) => {
+    const { exchange, response } = next(world, request, now);
+    if (!matches(where, exchange, response.status)) return { exchange, response };
+    return { exchange, response: { ...response, ...edit(response, exchange) } };
+  });
+};
+
+type Json = Readonly<Record<string, unknown>>;
+
+export const status =
+  (code: number): Edit =>
+  () => ({ status: code });
+export const answer =
+  (code: number, payload: unknown): Edit =>
+  () => ({ status: code, body: JSON.stringify(payload) });
+export const error = (code: number, message: string): Edit => answer(code, { error: message });
+export const noContent: Edit = () => ({ status: 204, body: '' });
+/** Like an unhandled exception behind a proxy. */
+export const crash = error(500, 'Internal server error');
+/** The connection ends without an answer. */
+export const reset: Edit = () => ({ transportFault: 'reset' });
+
+/** Rewrites the body. */
+export const body =
+  (write: (text: string) => HttpResponse['body']): Edit =>
+  (response) => ({ body: write(String(response.body)) });
+/** Rewrites the JSON of the body. */
+export const json =
+  (edit: (payload: Json, exchange: Exchange) => unknown): Edit =>
+  (response, exchange) => ({
+    body: JSON.stringify(edit(JSON.parse(String(response.body)) as Json, exchange)),
+  });
+/** Adds or replaces fields of the JSON. */
+export const fields = (more: Json): Edit => json((payload) => ({ ...payload, ...more }));
+/** Rewrites the value of a field. */
+export const field = (name: string, edit: (value: never) => unknown): Edit =>
+  json((payload) => ({ ...payload, [name]: edit(payload[name] as never) }));
+export const renamed = (from: string, to: string): Edit =>
+  json(({ [from]: value, ...others }) => ({ ...others, [to]: value }));
+export const leftOut = (name: string): Edit => json(({ [name]: _, ...others }) => others);
+
+/** Adds or replaces header fields. */
+export const headerFields =
+  (of: (exchange: Exchange) => Readonly<Record<string, string>>): Edit =>
+  (response, exchange) => ({ headers: { ...response.headers, ...of(exchange) } });
+/** Adds or replaces a header field. */
+export const header = (name: string, value: string | ((exchange: Exchange) => string)): Edit =>
+  headerFields((exchange) => ({ [name]: typeof value === 'string' ? value : value(exchange) }));
+export const without =
+  (name: string): Edit =>
+  ({ headers: { [name]: _, ...headers } }) => ({ headers });
+/** Replaces the body by HTML. */
+export const page =
+  (content: string, code?: number): Edit =>
+  (response) => ({
+    status: code ?? response.status,
+    headers: { ...response.headers, 'Content-Type': 'text/html' },
+    body: `<!DOCTYPE html>${content}`,
+  });
+
+/** Counts exchanges by name. */
+export const counter = (nameOf: (exchange: Exchange) => string) => {
+  const seen = new Map<string, number>();
+  return (exchange: Exchange) => {
+    const times = (seen.get(nameOf(exchange)) ?? 0) + 1;
+    seen.set(nameOf(exchange), times);
+    return times;
+  };
+};
+/** The target and the header fields of an exchange. */
+export const sameRequest = ({ request: { target, headers, rawHeaders } }: Exchange) =>
+  `${JSON.stringify(rawHeaders ?? headers)} ${target}`;
+
+/**
+ * Answers again what the server answered before, for `ms`. Each key has its own answers.
+ *
+ * @param kinds findings whose answers are kept
+ * @param also findings whose answers kept ones replace as well
+ */
+export const cached = (ms: number, kinds: readonly FindingKind[], also: readonly FindingKind[] = []) =>
+  remembering(() => {
+    const kept = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
+    return on([...kinds, ...also], (response, { request, now, finding }) => {
+      const name = `${request.method} ${request.headers.authorization} ${request.target}`;
+      const known = kept.get(name);
+      if (known !== undefined && now < known.until) return known.response;
+      if (kinds.includes(finding.kind)) kept.set(name, { response, until: now + ms });
+      return response;
+    });
+  });
+
+/** The endpoint that a request names, whatever is before its path. */
+export const endpointIn = ({ target }: HttpRequest) =>
+  endpointNames.find((name) => splitTarget(target).path.endsWith(endpoints[name].path));
+export const knownKey = (request: HttpRequest, { keys }: World) => lookUp(keys, credentialOf(request) ?? '');
+const isAccepted = ({ state, partner }: ApiKey) => state === 'active' && partner !== null;
+export const withKey = (request: HttpRequest, { key }: ApiKey): HttpRequest => ({
+  ...request,
+  headers: { ...request.headers, authorization: `Bearer ${key}` },
+});
+
+/** Accepts a request without a known key if `test` holds for an active key of the server. */
+export const opened = (
+  test: (key: string, request: HttpRequest, sent: string | undefined) => boolean,
+  only?: Endpoint,
+) =>
+  read((request, world) => {
+    if (only !== undefined && only !== endpointIn(request)) return undefined;
+    if (knownKey(request, world) !== undefined) return undefined;
+    const sent = credentialOf(request);
+    const found = valuesOf(world.keys).find((one) => isAccepted(one) && test(one.key, request, sent));
+    return found && withKey(request, found);
+  });
+
+/** Reads a known key as an active one, if possible of the same partner. */
+export const accepted = (test: (key: ApiKey, request: HttpRequest) => boolean) =>
+  read((request, world) => {
+    const key = knownKey(request, world);
+    if (key === undefined || !test(key, request)) return undefined;
+    const active = valuesOf(world.keys).filter(isAccepted);
+    const found = active.find(({ partner }) => partner === key.partner) ?? active[0];
+    return found && withKey(request, found);
+  });
+
+/** Reads the value of the parameter as another one; undefined: as it is. */
+export const id = (
+  as: (value: string | undefined, endpoint: Endpoint) => string | undefined,
+  only?: Endpoint,
+) =>
+  read((request) => {
+    const endpoint = endpointIn(request);
+    if (endpoint === undefined || (only !== undefined && only !== endpoint)) return undefined;
+    const { path, query } = splitTarget(request.target);
+    const { parameter } = endpoints[endpoint];
+    const value = readQuery(query).find(([name]) => name === parameter)?.[1];
+    const other = as(value, endpoint);
+    if (other === undefined || other === value) return undefined;
+    return { ...request, target: `${path}?${parameter}=${encodeURIComponent(other)}` };
+  });
+
+/** An id that no fixture has. */
+export const NOBODY = '5eed0000-0000-4000-8000-00000000dead';
+/** Takes what `test` accepts for an id, which is then unknown. */
+export const wellFormed = (test: (value: string, endpoint: Endpoint) => boolean, only?: Endpoint) =>
+  id(
+    (value = '', endpoint) => (!isValidId(endpoint, value) && test(value, endpoint) ? NOBODY : undefined),
+    only,
+  );
+/** Cleans an invalid value before it is checked. */
+export const cleaned = (clean: (value: string) => string, only?: Endpoint) =>
+  id((value = '', endpoint) => (isValidId(endpoint, clean(value)) ? clean(value) : undefined), only);
+/** Reads some valid ids as another value. */
+export const misread = (pattern: RegExp, as: string, only?: Endpoint) =>
+  id((value = '', endpoint) => (isValidId(endpoint, value) && pattern.test(value) ? as : undefined), only);
+
+/** A change of the data during a run, as one request may see it. */
+interface DataChange {
+  readonly of: 'key' | 'deposit';
+  readonly request: HttpRequest;
+  readonly world: World;
+  /** Ms since a request could first see it. */
+  readonly ageMs: number;
+  /** Number of earlier requests that could see it. */
+  readonly nth: number;
+}
+
+/** Limits which changes of the data, by the admin API or a state hook, a request sees. */
+export const sees = (isSeen: (change: DataChange) => boolean): Change =>
+  around((next) => {
+    const first = new Map<unknown, { readonly at: number; nth: number }>();
+    return (world, request, now) => {
+      const visible = <Value>(of: DataChange['of'], { base, changed }: Overlay<Value>): Overlay<Value> => {
+        const entries = [...changed].filter(([name, value]) => {
+          if (base.get(name) === value) return true;
+          const known = first.get(value) ?? { at: now, nth: 0 };
+          first.set(value, known);
+          return isSeen({ of, request, world, ageMs: now - known.at, nth: known.nth++ });
+        });
+        return { base, changed: new Map(entries) };
+      };
+      const keys = visible('key', world.keys);
+      return next({ ...world, keys, deposits: visible('deposit', world.deposits) }, request, now);
+    };
+  });

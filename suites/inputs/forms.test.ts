@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Request } from '../request.ts';
+import { formsOfRequests } from './forms.ts';
+
+const target = '/api/ib/user-status?user_id=x';
+const plain = { method: 'GET', target, headers: {}, credential: { as: 'none' } } as unknown as Request;
+
+test('every form that a server may read as the plain request is among them', () => {
+  const changes = formsOfRequests.map(({ change }) => change(plain));
+  for (const expected of [
+    { isAbsolute: true },
+    { method: 'HEAD' },
+    { method: 'POST' },
+    { method: 'PUT' },
+    { method: 'PATCH' },
+    { method: 'OPTIONS' },
+    { method: 'POST', headers: { 'x-http-method-override': 'GET' } },
+    { target: '/?user_id=x', headers: { 'x-original-url': target } },
+    { target: '/?user_id=x', headers: { 'x-rewrite-url': target } },
+    { target: '/api/ib/user-status/?user_id=x' },
+    { headers: { 'x-original-url': '/', 'x-rewrite-url': '/' } },
+    { headers: { 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1', 'x-client-ip': '127.0.0.1' } },
+    { headers: { 'x-forwarded-host': 'localhost' } },
+    { headers: { 'x-forwarded-prefix': '/internal' } },
+  ])
+    assert.ok(
+      changes.some((one) => JSON.stringify(one) === JSON.stringify(expected)),
+      JSON.stringify(expected),
+    );
+});
