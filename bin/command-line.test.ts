@@ -185,12 +185,12 @@ test('in CI, verify needs a URL or `mock`', async () => {
   for (const CI of ['true', '1', 'yes']) {
     assert.equal(await codeIn({ CI }), 2);
     assert.equal(await codeIn({ CI }, 'mock'), 0);
-    assert.equal(await codeIn({ CI, IB_URL: 'mock' }), 0);
+    assert.equal(await codeIn({ CI, IB_CONFORMANCE_URL: 'mock' }), 0);
     assert.equal(await codeIn({ CI }, 'http://127.0.0.1:1'), 0);
   }
   for (const CI of ['', '0', 'false']) assert.equal(await codeIn({ CI }), 0);
   const { error } = await runCli(['verify'], { env: { CI: 'true' } });
-  assert.match(error, /no URL was given.*IB_URL.*verify mock/);
+  assert.match(error, /no URL was given.*IB_CONFORMANCE_URL.*verify mock/);
 });
 
 test('--max-requests is kept, and both endpoints get a similar number of cases', async () => {

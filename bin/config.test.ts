@@ -42,8 +42,8 @@ async function configured(
 
 describe('a flag overrides a variable, and a variable the file', () => {
   const rows = [
-    [{ cases: '1' }, { IB_CASES: '2' }, { cases: 3 }, '1', ''],
-    [{}, { IB_CASES: '2' }, { cases: 3 }, '2', 'config: cases from IB_CASES\n'],
+    [{ cases: '1' }, { IB_CONFORMANCE_CASES: '2' }, { cases: 3 }, '1', ''],
+    [{}, { IB_CONFORMANCE_CASES: '2' }, { cases: 3 }, '2', 'config: cases from IB_CONFORMANCE_CASES\n'],
     [{}, {}, { cases: 3 }, '3', 'config: cases from …/c.json\n'],
     [{}, {}, {}, undefined, ''],
   ] as const;
@@ -55,7 +55,11 @@ describe('a flag overrides a variable, and a variable the file', () => {
 
   test('also a value that is false or empty; lists are not merged', async () => {
     const typed = { strict: false, url: '', suite: ['auth'] };
-    const env = { IB_STRICT: 'true', IB_URL: 'http://x', IB_SUITE: 'valid' };
+    const env = {
+      IB_CONFORMANCE_STRICT: 'true',
+      IB_CONFORMANCE_URL: 'http://x',
+      IB_CONFORMANCE_SUITE: 'valid',
+    };
     const { given } = await configured(verify, typed, env);
     assert.deepEqual(given, typed);
   });
@@ -74,15 +78,25 @@ describe('a variable', () => {
   ];
   for (const [flag, text, value] of good)
     test(`of ${flag}: ${JSON.stringify(text)}`, async () => {
-      const variable = `IB_${flag.toUpperCase().replace('-', '_')}`;
+      const variable = `IB_CONFORMANCE_${flag.toUpperCase().replace('-', '_')}`;
       assert.deepEqual((await configured(verify, {}, { [variable]: text })).given[flag], value);
     });
 
   const bad = [
-    [verify, 'IB_STRICT', 'constructor', 'IB_STRICT=constructor: needs true or false'],
-    [mock, 'IB_LIMITS', 'perhaps', 'IB_LIMITS=perhaps: needs on or off'],
-    [verify, 'IB_URL', '', 'IB_URL is empty: give it a value, or unset it'],
-    [verify, 'IB_PLAN', '1', 'IB_PLAN: --plan works only on the command line; unset the variable'],
+    [
+      verify,
+      'IB_CONFORMANCE_STRICT',
+      'constructor',
+      'IB_CONFORMANCE_STRICT=constructor: needs true or false',
+    ],
+    [mock, 'IB_CONFORMANCE_LIMITS', 'perhaps', 'IB_CONFORMANCE_LIMITS=perhaps: needs on or off'],
+    [verify, 'IB_CONFORMANCE_URL', '', 'IB_CONFORMANCE_URL is empty: give it a value, or unset it'],
+    [
+      verify,
+      'IB_CONFORMANCE_PLAN',
+      '1',
+      'IB_CONFORMANCE_PLAN: --plan works only on the command line; unset the variable',
+    ],
   ] as const;
   for (const [command, variable, text, message] of bad)
     test(`${variable}=${text} is rejected`, () =>
@@ -90,28 +104,26 @@ describe('a variable', () => {
 
   test('set by Kubernetes is ignored', async () => {
     const env = {
-      IB_PORT: 'tcp://10.0.0.1:80',
-      IB_ADMIN_PORT: 'tcp://[fd00::1]:80',
-      IB_SERVICE_HOST: '10.0.0.1',
-      IB_SERVICE_PORT: '80',
-      IB_PORT_80_TCP: 'tcp://10.0.0.1:80',
-      IB_PORT_80_TCP_PORT: '80',
-      IB_ADMIN_SERVICE_PORT_HTTP: '80',
+      IB_CONFORMANCE_PORT: 'tcp://10.0.0.1:80',
+      IB_CONFORMANCE_ADMIN_PORT: 'tcp://[fd00::1]:80',
+      IB_CONFORMANCE_SERVICE_HOST: '10.0.0.1',
+      IB_CONFORMANCE_SERVICE_PORT: '80',
+      IB_CONFORMANCE_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      IB_CONFORMANCE_PORT_80_TCP_PORT: '80',
+      IB_CONFORMANCE_ADMIN_SERVICE_PORT_HTTP: '80',
     };
     const { given, stderr } = await configured(mock, {}, env, { mock: { port: 8080 } });
     assert.deepEqual([given, stderr], [{ port: '8080' }, 'config: port from …/c.json\n']);
-    assert.equal((await configured(mock, {}, { IB_PORT: '80' })).given['port'], '80');
+    assert.equal((await configured(mock, {}, { IB_CONFORMANCE_PORT: '80' })).given['port'], '80');
   });
 
   test('that is unused gets a hint only if it looks like a flag', async () => {
-    const fixture = fileOf('names.json', '{"apiKeys": [{"key": "${IB_PARTNERS}"}]}');
-    const typed = { fixture };
-    const env = { IB_CASSES: '1', IB_FIXTURES: 'f', IB_PARTNERS: 'k', IB_API_KEY: 'k', IB_KEY: 'k' };
-    const more = { IB_BASE_URL: 'u', IB_REVOKED_KEY: 'k', IB_MOCK_URL: 'u', IB_PORT: '1' };
+    const env = { IB_CONFORMANCE_CASSES: '1', IB_CONFORMANCE_FIXTURES: 'f', IB_CASSES: '1', IB_URL: 'u' };
+    const more = { IB_CONFORMANCE_MOCK_URL: 'u', IB_CONFORMANCE_MOCK_KEY: 'k', IB_CONFORMANCE_PORT: '1' };
     assert.equal(
-      (await configured(verify, typed, { ...env, ...more })).stderr,
-      'config: IB_CASSES is not used; did you mean IB_CASES?\n' +
-        'config: IB_FIXTURES is not used; did you mean IB_FIXTURE?\n',
+      (await configured(verify, {}, { ...env, ...more })).stderr,
+      'config: IB_CONFORMANCE_CASSES is not used; did you mean IB_CONFORMANCE_CASES?\n' +
+        'config: IB_CONFORMANCE_FIXTURES is not used; did you mean IB_CONFORMANCE_FIXTURE?\n',
     );
   });
 });
@@ -147,7 +159,7 @@ test('the replay command of a report means the same with any config', async () =
     verify: { baseline: 'known.json', report: ['json=run.json'], partner: 'p', cases: 7, suite: ['auth'] },
   };
   const typed = { only: ['valid/user-status/member'], seed: '1', replay: '3' };
-  const env = { IB_REPORT: 'junit', IB_CASES: '8', IB_SKIP: 'x' };
+  const env = { IB_CONFORMANCE_REPORT: 'junit', IB_CONFORMANCE_CASES: '8', IB_CONFORMANCE_SKIP: 'x' };
   assert.deepEqual((await configured(verify, typed, env, contents)).given, { ...typed, partner: 'p' });
   const both = { ...typed, report: ['html'] };
   assert.deepEqual((await configured(verify, both, env, contents)).given, { ...both, partner: 'p' });
@@ -155,12 +167,20 @@ test('the replay command of a report means the same with any config', async () =
 
 test('doctor reads only the target from the section of verify', async () => {
   const contents = { verify: { url: 'http://x', fixture: 'f.json', timeout: 9000, strict: true } };
-  const { given } = await configured(doctor, {}, { IB_TIMEOUT: '8000', IB_JSON: '1' }, contents);
+  const { given } = await configured(
+    doctor,
+    {},
+    { IB_CONFORMANCE_TIMEOUT: '8000', IB_CONFORMANCE_JSON: '1' },
+    contents,
+  );
   assert.deepEqual(given, { url: 'http://x', fixture: `${folder}/f.json` });
 });
 
 test('a command without config reads neither variables nor a file', async () => {
-  assert.deepEqual((await configured(requirements, {}, { IB_JSON: 'true' }, { nonsense: 1 })).given, {});
+  assert.deepEqual(
+    (await configured(requirements, {}, { IB_CONFORMANCE_JSON: 'true' }, { nonsense: 1 })).given,
+    {},
+  );
 });
 
 describe('a problem of the config file is reported with its place', () => {
@@ -227,7 +247,7 @@ test('the config file is optional, unless --config names it', async () => {
   assert.deepEqual([code, stderr], [0, '']);
   for (const named of [
     await runCli([...plan, '--config', missing]),
-    await runCli(plan, { env: { IB_CONFIG: missing } }),
+    await runCli(plan, { env: { IB_CONFORMANCE_CONFIG: missing } }),
   ]) {
     assert.equal(named.code, 2);
     assert.match(named.error, /--config \S+missing\.json: cannot be read \(ENOENT\)/);

@@ -13,7 +13,7 @@ export type Sections = Readonly<Record<string, Flags>>;
 /** Values by the names of flags and arguments, before `coerce`. */
 type Given = Readonly<Record<string, unknown>>;
 
-/** Adds values of `IB_…` variables and the config file to the typed values. Prints their sources on stderr. */
+/** Adds values of `IB_CONFORMANCE_…` variables and the config file to the typed values. Prints their sources on stderr. */
 export async function configure(
   { positionals, flags, configured }: Command,
   typed: Given,
@@ -27,7 +27,7 @@ export async function configure(
   const wanted = all.filter(
     ([name]) => typed[name] === undefined && !ignored.has(name) && configured.only?.includes(name) !== false,
   );
-  const named = (typed['config'] ?? env['IB_CONFIG']) || undefined;
+  const named = (typed['config'] ?? env[variableOf('config')]) || undefined;
   const file = (named as string | undefined) ?? configFile ?? '';
   const section = (await readConfig(file, named === undefined, sections))[configured.section] ?? {};
   const namesOf = new Map<string, readonly string[]>();
@@ -41,21 +41,22 @@ export async function configure(
   }
   const notes = [...namesOf].map(([source, names]) => `${names.join(', ')} from ${source}`);
   if (notes.length > 0) writeError(`config: ${notes.join('; ')}\n`);
-  for (const hint of await unusedHints(env, sections, given['fixture'] as string))
-    writeError(`config: ${hint}\n`);
+  for (const hint of unusedHints(env, sections)) writeError(`config: ${hint}\n`);
   return given;
 }
 
-const variableOf = (name: string) => `IB_${name.toUpperCase().replaceAll('-', '_')}`;
+/** Not only `IB_`: a partner has variables such as IB_HOST of its own. */
+const PREFIX = 'IB_CONFORMANCE_';
+const variableOf = (name: string) => `${PREFIX}${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** For a service named `ib`, Kubernetes sets IB_PORT to an address in every container. */
+/** For a service named `ib-conformance`, Kubernetes sets IB_CONFORMANCE_PORT to an address in every container. */
 const isServiceAddress = (text = '') => /^(?:tcp|udp|sctp):\/\//.test(text);
 const booleans: Given = { __proto__: null, true: true, 1: true, false: false, 0: false };
 
 function fromVariable(name: string, flag: Flag, env: Environment, isArgument: boolean): unknown {
   const variable = variableOf(name);
   const text = env[variable] ?? '';
-  // If an empty IB_URL counted as unset, verify would verify the mock.
+  // If an empty IB_CONFORMANCE_URL counted as unset, verify would verify the mock.
   if (env[variable] === '' && isArgument)
     throw wrongUsage(`${variable} is empty: give it a value, or unset it`);
   if (text === '' || (flag.isNumber === true && isServiceAddress(text))) return undefined;
@@ -71,23 +72,18 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
   return value;
 }
 
-/** Returns hints for `IB_…` variables that neither we nor the fixture use: probably misspelled. */
-async function unusedHints(
-  env: Environment,
-  sections: () => Sections,
-  fixture = '',
-): Promise<readonly string[]> {
-  const ours = Object.keys(env).filter((name) => /^IB_(?!API_KEY$|BASE_URL$).{4}/.test(name));
+/** Returns hints for unused variables with our prefix that look like a misspelled flag. */
+function unusedHints(env: Environment, sections: () => Sections): readonly string[] {
+  const ours = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !isServiceAddress(env[name]));
   if (ours.length === 0) return [];
   const known = Object.values(sections()).flatMap((section) => Object.keys(section).map(variableOf));
-  const unused = ours
+  // The common prefix would make all names similar.
+  const flags = known.map((name) => name.slice(PREFIX.length));
+  return ours
     .filter((name) => !known.includes(name))
-    .filter((name) => !isServiceAddress(env[name]) && didYouMean(name, known) !== '');
-  const text =
-    fixture && unused.length > 0 ? await fs.promises.readFile(fixture, 'utf8').catch(() => '') : '';
-  return unused
-    .filter((name) => !text.includes(`\${${name}}`))
-    .map((name) => `${name} is not used${didYouMean(name, known)}`);
+    .map((name) => [name, didYouMean(name.slice(PREFIX.length), flags)] as const)
+    .filter(([, hint]) => hint !== '')
+    .map(([name, hint]) => `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`);
 }
 
 async function readConfig(file: string, mayBeMissing: boolean, sections: () => Sections) {

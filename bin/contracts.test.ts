@@ -15,7 +15,7 @@ import { temporaryFolder } from './testing/temporary-folder.ts';
 
 /** Runs the program until it exits. */
 function run(...args: readonly string[]) {
-  const { IB_URL: _, CI: __, ...env } = process.env;
+  const { IB_CONFORMANCE_URL: _, CI: __, ...env } = process.env;
   return waitForExit(spawn(process.execPath, [packagedProgram, ...args], { env }));
 }
 

@@ -22,7 +22,7 @@ export interface Flag {
   readonly path?: 'file' | 'format=file';
   /** Its values are header fields. They may contain commas and, in a config file, `${NAME}`. */
   readonly isHeader?: true;
-  /** Set if `IB_…` variables and config files cannot both set the flag. */
+  /** Set if `IB_CONFORMANCE_…` variables and config files cannot both set the flag. */
   readonly configurable?: 'by variable' | 'never';
   /** Flags whose configured values are ignored if this flag is typed. */
   readonly overrides?: readonly string[];
@@ -38,7 +38,7 @@ export interface Command {
   readonly flags: Flags;
   /** `$0` is the name of the program. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** If undefined, the command reads neither `IB_…` variables nor a config file. */
+  /** If undefined, the command reads neither `IB_CONFORMANCE_…` variables nor a config file. */
   readonly configured?: Configured;
   /** Imports its modules only when called, because every start loads all commands. */
   readonly run: (values: never, context: CliContext) => Promise<number>;

@@ -18,7 +18,7 @@ export const doctor = command({
   examples: [['$0 doctor http://localhost:8080 --fixture f.json', 'a first check']],
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
     if (url === undefined)
-      throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_URL');
+      throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_CONFORMANCE_URL');
     const { examine, redactor } = await import('../../suites/index.ts');
     const { checkupStep, renderCheckup, renderJson } = await import('../../reports/index.ts');
     const { runOptions, tlsOptions } = await import('../run-options.ts');

@@ -110,7 +110,7 @@ export const seed = wholeNumberFrom(-(2 ** 31), 2 ** 31 - 1);
 export const config = {
   ...file,
   configurable: 'by variable',
-  describe: 'read flags from this file; IB_* overrides it',
+  describe: 'read flags from this file; variables override it',
 } as const;
 
 const url = { type: 'string', coerce: (given: string) => parseUrl(given) } as const;

@@ -114,7 +114,7 @@ export const verify = command({
   run: ({ url, ...given }, context) => {
     if (url === undefined && isSet(context.env['CI']))
       throw wrongUsage(
-        'no URL was given. In CI (the variable CI is set), give the URL of the target: as an argument, in IB_URL or in the config file. To verify the built-in mock, run `verify mock`',
+        'no URL was given. In CI (the variable CI is set), give the URL of the target: as an argument, in IB_CONFORMANCE_URL or in the config file. To verify the built-in mock, run `verify mock`',
       );
     return runVerify({ ...given, url: url === 'mock' ? undefined : url }, context);
   },

@@ -159,8 +159,8 @@ test('the commands of docs/ci.md for other CI servers use existing flags and ref
   assert.equal(lines.length, 2);
   const npx = `npx() { shift 2; "${process.execPath}" "${packagedProgram}" "$@" --plan; }`;
   for (const line of lines)
-    for (const IB_URL of [unused, '']) {
-      const child = spawn('bash', ['-ec', `${npx}\n${line}`], { cwd: folder, env: { IB_URL } });
-      assert.equal((await waitForExit(child)).code, IB_URL === '' ? 2 : 0);
+    for (const IB_CONFORMANCE_URL of [unused, '']) {
+      const child = spawn('bash', ['-ec', `${npx}\n${line}`], { cwd: folder, env: { IB_CONFORMANCE_URL } });
+      assert.equal((await waitForExit(child)).code, IB_CONFORMANCE_URL === '' ? 2 : 0);
     }
 });

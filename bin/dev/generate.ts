@@ -113,7 +113,7 @@ const configSchema = {
   $id: 'config.schema.json',
   title: 'Config',
   description:
-    'Arguments and flags of commands. Variables (IB_CASES for cases) and typed flags override this file.',
+    'Arguments and flags of commands. Variables (IB_CONFORMANCE_CASES for cases) and typed flags override this file.',
   type: 'object',
   additionalProperties: false,
   properties: { $schema: { type: 'string' }, ...Object.fromEntries(sections) },
