@@ -1,5 +1,4 @@
 import yargs, { type Argv } from 'yargs';
-import { defined } from '../schemas/defined.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { helpOf, nameOf, type Command, type Family, type Flag } from './commands/command.ts';
@@ -90,10 +89,7 @@ function register(parser: Argv, list: readonly (Command | Family)[], choose: Cho
           if (examples.length > 0) command.epilogue(['Examples:', ...examples].join('\n'));
           command.hide('version');
           for (const [name, flag] of Object.entries(one.flags)) command.option(name, yargsOption(flag));
-          const rare = Object.values(one.flags).filter(({ isRare }) => isRare === true);
-          return rare.length === 0
-            ? command
-            : command.showHidden(ALL, `with --help: show ${rare.length} more flags`);
+          return command;
         },
         (typed) => choose(one, typed),
       );
@@ -105,18 +101,13 @@ function register(parser: Argv, list: readonly (Command | Family)[], choose: Cho
  * flag.
  */
 function yargsOption(flag: Flag) {
-  const { default: value, isRare, coerce: _, ...rest } = flag;
+  const { default: value, coerce: _, ...rest } = flag;
   return {
     ...rest,
     describe: helpOf(flag),
-    ...defined({
-      hidden: isRare,
-      defaultDescription: typeof value === 'string' ? value : undefined,
-    }),
+    ...(typeof value === 'string' && { defaultDescription: value }),
   };
 }
-
-const ALL = 'all';
 
 const everyCommand = commands.flatMap((one) => ('commands' in one ? one.commands : [one]));
 
@@ -135,13 +126,10 @@ function configurableOf({ positionals, flags, configured }: Command) {
 
 /** Rejects wrong usage that yargs accepts. */
 function rejectMisuse({ flags, positionals }: Command, typed: Readonly<Record<string, unknown>>): void {
-  const { '--': apart = [], [ALL]: all } = typed;
+  const { '--': apart = [] } = typed;
   // A URL after `--` would be ignored.
   if ((apart as readonly unknown[]).length > 0 && !('command' in positionals))
     throw wrongUsage('-- takes no arguments here: omit it');
-  // `verify --all` looks like "verify everything".
-  if (all !== undefined && !(ALL in flags))
-    throw wrongUsage(`--${ALL} needs --help: together they show every flag`);
   for (const [name, flag] of Object.entries(flags)) {
     const given = typed[name];
     if (flag.array === undefined && Array.isArray(given))

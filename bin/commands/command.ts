@@ -12,8 +12,6 @@ export interface Flag {
   readonly default?: string | boolean | readonly string[];
   /** Converts the value. @throws Problem with code `usage` that begins with the flag: `--cases 0: needs …` */
   readonly coerce?: (given: never, name: string) => unknown;
-  /** Only `--help --all` shows it. */
-  readonly isRare?: true;
   /** No message may show its value. */
   readonly isSecret?: true;
   /** It is a JSON number in a config file. */

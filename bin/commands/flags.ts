@@ -1,7 +1,6 @@
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
-import type { Flags } from './command.ts';
 
 /** Defaults of a run; times in ms. */
 export const defaults = {
@@ -19,10 +18,6 @@ export const file = { ...text, path: 'file' } as const;
 export const fileArgument = (describe: string) =>
   ({ type: 'string', path: 'file', demandOption: true, describe }) as const;
 export const onOff = { type: 'boolean', default: false } as const;
-
-/** Only `--help --all` shows them. */
-export const rare = <const Table extends Flags>(flags: Table) =>
-  Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, isRare: true }])) as Table;
 
 /** A repeatable flag. */
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;

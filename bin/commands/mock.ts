@@ -8,7 +8,7 @@ import { loadFixture } from '../fixture-file.ts';
 import { curlLines, jsonLine, logFormats } from '../mock-log.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
-import { config, file, list, onOff, rare, text, wholeNumberOr } from './flags.ts';
+import { config, file, list, onOff, text, wholeNumberOr } from './flags.ts';
 
 const flags = {
   port: { ...wholeNumberOr(4010, ...ranges.port), describe: 'listen on this port; 0 for a free one' },
@@ -41,32 +41,29 @@ const flags = {
   },
   all: { ...onOff, configurable: 'never', describe: 'list all, with --fault list or --variant list' },
   config,
-  ...rare({
-    'base-path': { ...text, default: '/', describe: 'serve the interface below this path' },
-    'chaos-seed': {
-      ...wholeNumberOr(sessionDefaults.chaosSeed, ...ranges.chaosSeed),
-      describe: 'set the seed that decides which requests --chaos hits',
-    },
-    journal: {
-      ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
-      describe: 'keep this many requests per world',
-    },
-    'no-admin': { ...onOff, describe: 'disable the admin API' },
-    'admin-token': {
-      ...text,
-      isSecret: true,
-      configurable: 'by variable',
-      describe:
-        'require this token for the admin API (default: none on loopback, else generated and printed)',
-    },
-    cors: { ...onOff, describe: 'allow calls from web pages of any origin' },
-    log: {
-      ...text,
-      choices: ['pretty', 'json', 'silent'],
-      default: 'pretty',
-      describe: 'choose what is printed',
-    },
-  }),
+  'base-path': { ...text, default: '/', describe: 'serve the interface below this path' },
+  'chaos-seed': {
+    ...wholeNumberOr(sessionDefaults.chaosSeed, ...ranges.chaosSeed),
+    describe: 'set the seed that decides which requests --chaos hits',
+  },
+  journal: {
+    ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
+    describe: 'keep this many requests per world',
+  },
+  'no-admin': { ...onOff, describe: 'disable the admin API' },
+  'admin-token': {
+    ...text,
+    isSecret: true,
+    configurable: 'by variable',
+    describe: 'require this token for the admin API (default: none on loopback, else generated and printed)',
+  },
+  cors: { ...onOff, describe: 'allow calls from web pages of any origin' },
+  log: {
+    ...text,
+    choices: ['pretty', 'json', 'silent'],
+    default: 'pretty',
+    describe: 'choose what is printed',
+  },
 } as const satisfies Flags;
 
 type MockFlags = Values<typeof flags>;
@@ -92,7 +89,7 @@ export const mock = command({
       await context.print(shown.map(([id, { what }]) => `${id}\n    ${what}\n`).join('') + more);
       return 0;
     }
-    if (values.all) throw wrongUsage('--all goes with --help, with --fault list and with --variant list');
+    if (values.all) throw wrongUsage('--all goes with --fault list and with --variant list');
     let written = Promise.resolve();
     // The mock keeps serving if nobody reads its log.
     const write = (line: string) => void (written = context.print(line).catch(() => undefined));

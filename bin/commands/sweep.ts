@@ -2,7 +2,7 @@ import { sweepFormats } from '../../reports/formats.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { allowanceOf, config, duration, file, list, onOff, outputs, rare, wholeNumberOr } from './flags.ts';
+import { allowanceOf, config, duration, file, list, onOff, outputs, wholeNumberOr } from './flags.ts';
 
 export const sweep = command({
   usage: 'sweep [command..]',
@@ -30,10 +30,8 @@ export const sweep = command({
       coerce: (given: readonly string[]) => variablesOf(given),
     },
     parallel: { ...wholeNumberOr(1, 1, 64), describe: 'run this many states at once' },
-    ...rare({
-      config,
-      'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
-    }),
+    config,
+    'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
     'show-output': { ...onOff, describe: 'show the output of the command' },
     report: {
       ...outputs,

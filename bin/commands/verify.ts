@@ -36,65 +36,63 @@ const flags = {
     describe: `write a report: ${reportFormats.join(', ')}, or format=file`,
   },
   config: kinds.config,
-  ...kinds.rare({
-    partner: kinds.target.partner,
-    'min-strength': {
-      ...kinds.wholeNumberOr(defaults.minStrength, 0, 3),
-      describe: 'end as incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
-    },
-    seed: { ...kinds.seed, describe: 'set the seed of all random values (default: a new one, printed)' },
-    concurrency: {
-      ...kinds.wholeNumberFrom(1, 256),
-      describe: `send this many requests at once per endpoint (default: ${defaults.concurrency}; in bursts as many as needed)`,
-    },
-    timeout: {
-      ...kinds.wholeNumberOr(defaults.timeoutMs, 1, 600_000),
-      describe: 'wait at most this many ms for an answer',
-    },
-    'max-duration': {
-      ...kinds.duration,
-      default: `${defaults.maxDurationMs / 60_000}m`,
-      describe: 'stop after this time: 90s, 5m, 1h',
-    },
-    'max-requests': {
-      ...kinds.wholeNumberFrom(1, 1_000_000_000),
-      describe: 'send at most this many requests (default: no limit)',
-    },
-    rate: {
-      ...kinds.positiveNumberTo(100_000),
-      describe: 'send this many requests per second on average, such as 20 or 0.5 (default: no limit)',
-    },
-    log: {
-      ...kinds.file,
-      describe: 'write every request and answer to this file: a line of JSON each, without keys',
-    },
-    'update-baseline': {
-      ...kinds.onOff,
-      configurable: 'never',
-      describe: 'write the current failures to the baseline file, for you to add reasons',
-    },
-    'allow-incomplete': {
-      ...kinds.onOff,
-      describe: 'exit with 0 if nothing failed but some requirements could not be checked',
-    },
-    limits: kinds.limits,
-    header: kinds.target.header,
-    ca: kinds.target.ca,
-    insecure: kinds.target.insecure,
-    'state-url': kinds.target['state-url'],
-    grace: {
-      ...kinds.duration,
-      default: `${defaults.graceMs / 1000}s`,
-      describe: 'wait this long until all answers must show a change: 500ms, 5s',
-    },
-    replay: {
-      ...kinds.text,
-      configurable: 'never',
-      // A replay is for a person: no baseline, no files. Without --cases, it uses the default.
-      overrides: ['baseline', 'report', 'log', 'cases'],
-      describe: 'repeat one lookup of a report; needs --only and --seed',
-    },
-  }),
+  partner: kinds.target.partner,
+  'min-strength': {
+    ...kinds.wholeNumberOr(defaults.minStrength, 0, 3),
+    describe: 'end as incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
+  },
+  seed: { ...kinds.seed, describe: 'set the seed of all random values (default: a new one, printed)' },
+  concurrency: {
+    ...kinds.wholeNumberFrom(1, 256),
+    describe: `send this many requests at once per endpoint (default: ${defaults.concurrency}; in bursts as many as needed)`,
+  },
+  timeout: {
+    ...kinds.wholeNumberOr(defaults.timeoutMs, 1, 600_000),
+    describe: 'wait at most this many ms for an answer',
+  },
+  'max-duration': {
+    ...kinds.duration,
+    default: `${defaults.maxDurationMs / 60_000}m`,
+    describe: 'stop after this time: 90s, 5m, 1h',
+  },
+  'max-requests': {
+    ...kinds.wholeNumberFrom(1, 1_000_000_000),
+    describe: 'send at most this many requests (default: no limit)',
+  },
+  rate: {
+    ...kinds.positiveNumberTo(100_000),
+    describe: 'send this many requests per second on average, such as 20 or 0.5 (default: no limit)',
+  },
+  log: {
+    ...kinds.file,
+    describe: 'write every request and answer to this file: a line of JSON each, without keys',
+  },
+  'update-baseline': {
+    ...kinds.onOff,
+    configurable: 'never',
+    describe: 'write the current failures to the baseline file, for you to add reasons',
+  },
+  'allow-incomplete': {
+    ...kinds.onOff,
+    describe: 'exit with 0 if nothing failed but some requirements could not be checked',
+  },
+  limits: kinds.limits,
+  header: kinds.target.header,
+  ca: kinds.target.ca,
+  insecure: kinds.target.insecure,
+  'state-url': kinds.target['state-url'],
+  grace: {
+    ...kinds.duration,
+    default: `${defaults.graceMs / 1000}s`,
+    describe: 'wait this long until all answers must show a change: 500ms, 5s',
+  },
+  replay: {
+    ...kinds.text,
+    configurable: 'never',
+    // A replay is for a person: no baseline, no files. Without --cases, it uses the default.
+    overrides: ['baseline', 'report', 'log', 'cases'],
+    describe: 'repeat one lookup of a report; needs --only and --seed',
+  },
 } as const;
 
 type Given = Values<typeof flags> & Values<typeof positionals>;

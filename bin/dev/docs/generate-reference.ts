@@ -58,7 +58,7 @@ mkdirSync(folder, { recursive: true });
 write(
   'commands.md',
   '# Commands',
-  '`ib-conformance <command> --help` prints the same; add `--all` for the rarely used flags. See also the [exit codes](../verify.md#outcomes-and-exit-codes).',
+  '`ib-conformance <command> --help` prints the same. See also the [exit codes](../verify.md#outcomes-and-exit-codes).',
   ...commands.flatMap((one) => commandParts(one)),
 );
 write(
