@@ -45,7 +45,7 @@ function readInputs() {
     ...[...withValue, ...onOff]
       .filter((name) => input(name) !== '')
       .map((name) => `--${name}=${input(name)}`),
-    ...list('suites', /[\s,]+/).map((suite) => `--suite=${suite}`),
+    ...list('suites', /[\s,]+/).map((name) => `--only=${name}`),
     ...['console', ...reports].map((report) => `--report=${report}`),
     ...flags,
   ];

@@ -169,7 +169,7 @@ async function verify(...flags: readonly string[]) {
     fixture,
     behaviour: faults['date-day-and-month-swapped']!.change(reference),
   });
-  const own = ['--fixture', fixtureFile, '--suite', 'valid', '--cases', '100'];
+  const own = ['--fixture', fixtureFile, '--only', 'valid', '--cases', '100'];
   return await call('verify', mock.url, ...own, ...flags);
 }
 
@@ -201,7 +201,7 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
   assert.match(result.output, /^ {2}known +ticket 123: dates$/m);
   assert.match(
     result.output,
-    /^conformant but for 1 known failure \(narrowed by --suite or --only\):\s+1 of \d+ required failed/m,
+    /^conformant but for 1 known failure \(narrowed by --only\):\s+1 of \d+ required failed/m,
   );
   assert.match(result.output, /^known failures: valid\/user-status\/date-joined$/m);
 

@@ -31,9 +31,11 @@ testRefusals('', [
   ['verify --all', /Unknown argument: all/],
   ['verify --max-duration soon', /--max-duration soon: needs a time/],
   ['verify --rate 0', /--rate 0: needs a number above 0, up to/],
-  ['verify --sute auth', /sute; did you mean --suite/],
+  ['verify --olny auth', /olny; did you mean --only/],
   ['fixture generate --report html', /^ib-conformance: Unknown argument: report \(see --help\)/],
-  ['verify --suite auht', /--suite auht: there is no such suite; did you mean auth/],
+  ['verify --only auht', /--only auht: there is no such requirement or suite; did you mean auth/],
+  ['verify --only auth/user-statsu', /did you mean auth\/user-status/],
+  ['verify --skip valid/user-status/mem', /there is no such requirement or suite; did you mean/],
   ['verify --only auth/user-status/mising', /did you mean auth\/user-status\/missing/],
   ['verify --only auth/user-status/revocation', /leave nothing to check/],
   ['verify --only valid/user-status/member --skip valid/user-status/member', /leave nothing to check/],
@@ -87,11 +89,11 @@ const unlimitedFile = fileOf('unlimited.json', unlimited);
 
 test('verify passes the mock, also with a base path', async () => {
   const suites =
-    '--suite valid --suite invalid-uuid --suite foreign-ib --suite pending --suite auth --suite robustness';
+    '--only valid --only invalid-uuid --only foreign-ib --only pending --only auth --only robustness';
   await using mock = await startMock({ fixture: unlimited, basePath: '/gateway/v2' });
   const run = await runCli(`verify ${mock.url}/ --fixture ${unlimitedFile} --cases 100 ${suites}`);
   assert.equal(run.code, 0, run.output + run.error);
-  assert.match(run.output, /conformant \(narrowed by --suite or --only\): 48 of 50 required verified/);
+  assert.match(run.output, /conformant \(narrowed by --only\): 48 of 50 required verified/);
   // In the second run, the deposits that become EXECUTED are EXECUTED from the start. Nothing else differs.
   const again = await runCli(`verify ${mock.url} --fixture ${unlimitedFile} --cases 100 ${suites}`);
   assert.equal(again.code, 3, again.output + again.error);
@@ -150,7 +152,7 @@ test('--plan prints the plan and sends nothing', async (t) => {
 
 test('every format says that a run was narrowed, and that it verified the mock', async () => {
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --report';
-  const narrowed = /narrowed by --suite or --only/;
+  const narrowed = /narrowed by --only/;
   const isMock = /the\s+built-in\s+mock\s+was\s+verified/;
   for (const [format, ...pattern] of [
     ['json', /"whole": false/, /"mock": true/],
@@ -176,7 +178,7 @@ test('if no required requirement was verified, no flag gives exit code 0', async
     assert.equal(code, 3, flags);
     assert.match(output, /^incomplete/m);
   }
-  assert.equal((await few('--suite valid --max-requests 60 --allow-incomplete')).code, 0);
+  assert.equal((await few('--only valid --max-requests 60 --allow-incomplete')).code, 0);
 });
 
 test('in CI, verify needs a URL or `mock`', async () => {
@@ -195,7 +197,7 @@ test('in CI, verify needs a URL or `mock`', async () => {
 
 test('--max-requests is kept, and both endpoints get a similar number of cases', async () => {
   const { output, error } = await runCli(
-    'verify --suite invalid-uuid --seed 1 --max-requests 300 --report json',
+    'verify --only invalid-uuid --seed 1 --max-requests 300 --report json',
   );
   const record = JSON.parse(output) as RunRecord;
   assert.ok(record.requests <= 300, error);

@@ -54,11 +54,11 @@ describe('a flag overrides a variable, and a variable the file', () => {
     });
 
   test('also a value that is false or empty; lists are not merged', async () => {
-    const typed = { strict: false, url: '', suite: ['auth'] };
+    const typed = { strict: false, url: '', only: ['auth'] };
     const env = {
       IB_CONFORMANCE_STRICT: 'true',
       IB_CONFORMANCE_URL: 'http://x',
-      IB_CONFORMANCE_SUITE: 'valid',
+      IB_CONFORMANCE_ONLY: 'valid',
     };
     const { given } = await configured(verify, typed, env);
     assert.deepEqual(given, typed);
@@ -70,8 +70,8 @@ describe('a variable', () => {
     ['url', 'http://x', 'http://x'],
     ['strict', '1', true],
     ['strict', '0', false],
-    ['suite', 'auth', ['auth']],
-    ['suite', 'auth, valid\npending\n', ['auth', 'valid', 'pending']],
+    ['only', 'auth', ['auth']],
+    ['only', 'auth, valid\npending\n', ['auth', 'valid', 'pending']],
     ['header', 'accept: a, b\nx: ${NAME}', ['accept: a, b', 'x: ${NAME}']],
     ['report', 'console,json=a.json', ['console', 'json=a.json']],
     ['fixture', '', undefined],
@@ -156,7 +156,7 @@ describe('in the config file', () => {
 
 test('the replay command of a report means the same with any config', async () => {
   const contents = {
-    verify: { baseline: 'known.json', report: ['json=run.json'], partner: 'p', cases: 7, suite: ['auth'] },
+    verify: { baseline: 'known.json', report: ['json=run.json'], partner: 'p', cases: 7, only: ['auth'] },
   };
   const typed = { only: ['valid/user-status/member'], seed: '1', replay: '3' };
   const env = { IB_CONFORMANCE_REPORT: 'junit', IB_CONFORMANCE_CASES: '8', IB_CONFORMANCE_SKIP: 'x' };
@@ -197,8 +197,8 @@ describe('a problem of the config file is reported with its place', () => {
     '{"mock": {"admin-token": "s3cret"}}': '/mock/admin-token: cannot be in a config file',
     '{"verify": {"cases": "20"}}': '/verify/cases: needs a number, without quotes',
     '{"verify": {"strict": "true"}}': '/verify/strict: needs true or false',
-    '{"verify": {"suite": "auth"}}': '/verify/suite: needs a list of strings',
-    '{"verify": {"suite": [""]}}': '/verify/suite: needs a list of strings',
+    '{"verify": {"only": "auth"}}': '/verify/only: needs a list of strings',
+    '{"verify": {"only": [""]}}': '/verify/only: needs a list of strings',
     '{"verify": {"partner": "\\u001b[31m"}}': '/verify/partner: needs a string without control characters',
     '{"mock": {"limits": "perhaps"}}': '/mock/limits: needs on or off',
   };
@@ -229,7 +229,7 @@ test('the published schema accepts and rejects the same values as the program', 
   assert.ok(seen.good > 300 && seen.bad > 300, JSON.stringify(seen));
 });
 
-const plan = ['verify', '--plan', '--suite', 'robustness'];
+const plan = ['verify', '--plan', '--only', 'robustness'];
 
 test('the config file in the working directory is read', async () => {
   const program = new URL('ib-conformance.mjs', import.meta.url).pathname;
@@ -272,7 +272,7 @@ test('all problems of a file are reported before the command starts', async () =
 test('a secret in a header field is in no output', async () => {
   const secret = 'u7Xq2Lm8Vb4Nz1';
   const file = fileOf('header.json', { verify: { header: ['x-secret: ${HEADER_SECRET}'] } });
-  const line = `verify http://127.0.0.1:9 --suite robustness --config ${file}`;
+  const line = `verify http://127.0.0.1:9 --only robustness --config ${file}`;
   const run = await runCli(line, { env: { HEADER_SECRET: secret } });
   assert.equal(run.code, 4);
   const broken = await runCli(line, { env: { HEADER_SECRET: `${secret}ü` } });

@@ -123,7 +123,7 @@ test('the golden run: verdict, exit code, fields, outcomes, and every report for
 test('the golden failure: a mock with a fault, over HTTP', async () => {
   const mock = await startedMock('--fault', 'date-day-and-month-swapped', '--limits', 'off');
   try {
-    const { ended, record } = await recorded(mock.url, '--suite', 'valid', '--cases', '300');
+    const { ended, record } = await recorded(mock.url, '--only', 'valid', '--cases', '300');
     const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
     assert.equal(record.verdict, verdict);
     assert.equal(ended.code, exitCode);

@@ -49,12 +49,12 @@ const answerAlways = (status: number) =>
 /** The command of each ending. URL is the mock, or a server by its name. */
 const endings: readonly (readonly [what: string, words: string, fault?: string])[] = [
   ['the mock, conformant', 'verify mock'],
-  ['narrowed, conformant', `verify URL --fixture ${file} --suite pending`],
+  ['narrowed, conformant', `verify URL --fixture ${file} --only pending`],
   ...Object.entries(faultOf).map(
     ([suite, fault]) =>
       [
         `nonconformant in ${suite}`,
-        `verify URL --fixture ${file} --suite ${suite} --cases 20`,
+        `verify URL --fixture ${file} --only ${suite} --cases 20`,
         fault,
       ] as const,
   ),
@@ -63,7 +63,7 @@ const endings: readonly (readonly [what: string, words: string, fault?: string])
     `verify URL --fixture ${limited} --only rate-limit/deposit-check/requests`,
     'deposit-check-503-for-429',
   ],
-  ['only a warning', `verify URL --fixture ${file} --suite robustness`, 'unknown-parameter-crashes'],
+  ['only a warning', `verify URL --fixture ${file} --only robustness`, 'unknown-parameter-crashes'],
   ['out of requests', `verify URL --fixture ${file} --max-requests 20`],
   ['out of time', `verify URL --fixture ${file} --max-duration 500ms --rate 20`],
   ['limited from the start', `verify limiting --fixture ${file} --max-duration 1s`],

@@ -39,7 +39,7 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
   'correct answers of the maximum size, which are kept': [
     () => flaky(fixture, () => false, 16_000),
     0,
-    `--suite invalid-uuid --log ${place('run.log')} --report html=${place('run.html')}`,
+    `--only invalid-uuid --log ${place('run.log')} --report html=${place('run.html')}`,
   ],
   'a thousand concurrent answers with the maximum of header fields': [
     () => send('200 OK', '{}', json, ...Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`)),
@@ -51,11 +51,7 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
     3,
     '--only rate-limit/deposit-check/requests',
   ],
-  'Brotli bombs': [
-    () => send('200 OK', bomb(), json, 'Content-Encoding: br'),
-    1,
-    '--suite valid --cases 300',
-  ],
+  'Brotli bombs': [() => send('200 OK', bomb(), json, 'Content-Encoding: br'), 1, '--only valid --cases 300'],
 };
 
 describe('a run needs at most 256 MB for', { concurrency: 2 }, () => {

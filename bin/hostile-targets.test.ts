@@ -222,7 +222,7 @@ const loud: readonly (readonly [Targets, code: number, flags: string])[] = [
   [others, 4, ''],
   [large, 1, mainRows],
   [endlessly, 1, '--only valid/user-status/member --cases 1'],
-  [odd, 1, '--suite valid'],
+  [odd, 1, '--only valid'],
   [strange, 1, ''],
 ];
 
@@ -293,7 +293,7 @@ describe('TLS:', () => {
 });
 
 describe('in the middle of the run', { concurrency: 3 }, () => {
-  const part = '--suite valid --suite auth --cases 100';
+  const part = '--only valid --only auth --cases 100';
   const patient = `--timeout 20000 ${part}`;
   test('the target disappears: exit code 3 and a message', () =>
     withServer(

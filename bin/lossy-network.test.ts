@@ -4,7 +4,7 @@ import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import type { Change } from '../mock/deviate.ts';
 import { variants } from '../mock/variants.ts';
-import { catalogue, suiteOf, type Client } from '../suites/index.ts';
+import { catalogue, type Client } from '../suites/index.ts';
 import { randomOf } from '../suites/model/covering.ts';
 import { failedIds, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
 import { defaults } from './commands/flags.ts';
@@ -60,7 +60,7 @@ function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockR
 const LIMITER_RUNS = Number(process.env['LIMITER_RUNS'] ?? 1);
 
 describe('limiters behind a network with latency', () => {
-  const requirements = catalogue.filter((requirement) => suiteOf(requirement) === 'rate-limit');
+  const requirements = catalogue.filter(({ id }) => id.startsWith('rate-limit/'));
   const verified = (change: Change, seed: number) => {
     const network = lossy(2, 0, seed + 1);
     const options = { fixture, seed, cases: 1, hasStateHook: false, network, requirements };

@@ -30,7 +30,7 @@ function serve(
   return serverFor(t, server);
 }
 
-const always = ['--fixture', builtInFixture.pathname, '--cases', '1', '--suite', 'valid'];
+const always = ['--fixture', builtInFixture.pathname, '--cases', '1', '--only', 'valid'];
 
 const call = (argv: readonly string[]) => runCli(argv, { terminal: { color: true, width: 100 } });
 

@@ -3,7 +3,7 @@ import { defined } from '../schemas/defined.ts';
 import { oncePer } from '../schemas/once-per.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { catalogue, knownFrom, realClock, suiteOf, suites } from '../suites/index.ts';
+import { catalogue, knownFrom, realClock } from '../suites/index.ts';
 import type { Requirement, RunOptions } from '../suites/index.ts';
 import type { VerifyOptions } from './api/verify-options.ts';
 import { defaults, type StatedLimits } from './commands/flags.ts';
@@ -96,30 +96,19 @@ export async function tlsOptions(flags: {
 export interface Selection extends ReturnType<typeof select> {}
 
 /**
+ * @param only ids, suites, or beginnings of ids up to a slash, such as `auth/user-status`; so is `skip`
  * @returns requirements in the order of the record; skipped ones stay in the list
  * @throws Problem with code `usage` for an unknown name, or if nothing is left to check
  */
-export function select(
-  { suite = [], only = [], skip = [] }: Pick<RunSettings, 'suite' | 'only' | 'skip'>,
-  hasStateHook: boolean,
-) {
-  const ids = catalogue.map(({ id }) => id);
-  rejectUnknown('suite', suite, Object.keys(suites));
-  rejectUnknown('only', only, ids);
-  rejectUnknown('skip', skip, [...ids, ...Object.keys(suites)]);
-  const requirements = catalogue.filter(
-    (requirement) =>
-      (suite.length === 0 || suite.includes(suiteOf(requirement)!)) &&
-      (only.length === 0 || only.includes(requirement.id)),
-  );
+export function select({ only = [], skip = [] }: Pick<RunSettings, 'only' | 'skip'>, hasStateHook: boolean) {
+  const chosen = new Set(only.flatMap((name) => requirementsNamed('only', name)));
+  const requirements = only.length === 0 ? catalogue : catalogue.filter((one) => chosen.has(one));
+  const skipped = new Set(skip.flatMap((name) => requirementsNamed('skip', name)).map(({ id }) => id));
   const needsHook = (requirement: Requirement) =>
     requirement.kind === 'scenario' && requirement.needsChange === 'hook';
-  const skipped = new Set(
-    skip.flatMap((name) => suites[name as keyof typeof suites]?.map(({ id }) => id) ?? [name]),
-  );
   if (requirements.every((one) => skipped.has(one.id) || (!hasStateHook && needsHook(one))))
     throw wrongUsage(
-      'the filters --suite, --only and --skip leave nothing to check (`ib-conformance requirements` lists all requirements)',
+      'the filters --only and --skip leave nothing to check (`ib-conformance requirements` lists all requirements)',
     );
   return {
     requirements,
@@ -129,14 +118,17 @@ export function select(
   };
 }
 
-function rejectUnknown(flag: string, names: readonly string[], choices: readonly string[]): void {
-  const [kind, known] =
-    flag === 'suite'
-      ? ['suite', `known: ${choices.join(', ')}`]
-      : ['requirement', '`ib-conformance requirements` lists them'];
-  for (const name of names)
-    if (!choices.includes(name))
-      throw wrongUsage(`--${flag} ${name}: there is no such ${kind}${didYouMean(name, choices)} (${known})`);
+function requirementsNamed(flag: 'only' | 'skip', name: string): readonly Requirement[] {
+  const beginning = name.replace(/\/$/, '');
+  const found = catalogue.filter(({ id }) => id === beginning || id.startsWith(`${beginning}/`));
+  if (found.length > 0) return found;
+  const choices = catalogue.flatMap(({ id }) => {
+    const [suite = '', endpoint] = id.split('/');
+    return [suite, `${suite}/${endpoint}`, id];
+  });
+  throw wrongUsage(
+    `--${flag} ${name}: there is no such requirement or suite${didYouMean(name, choices)} (\`ib-conformance requirements\` lists them)`,
+  );
 }
 
 /**

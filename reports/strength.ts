@@ -7,7 +7,7 @@ export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string 
   if (selection === undefined) return undefined;
   const flags = compact(
     selection.replay !== undefined && '--replay',
-    !selection.whole && '--suite or --only',
+    !selection.whole && '--only',
     selection.skip.length > 0 && '--skip',
   );
   return flags.length === 0 ? undefined : `narrowed by ${flags.join(' and ')}`;

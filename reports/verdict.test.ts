@@ -85,9 +85,9 @@ test('conclusion when the run was interrupted', () => {
 });
 
 const narrowed: Readonly<Record<string, NonNullable<RunRecord['selection']>>> = {
-  'narrowed by --suite or --only': { whole: false, skip: [] },
+  'narrowed by --only': { whole: false, skip: [] },
   'narrowed by --skip': { whole: true, skip: ['a/c/1'] },
-  'narrowed by --replay and --suite or --only': { whole: false, skip: [], replay: 'x@1' },
+  'narrowed by --replay and --only': { whole: false, skip: [], replay: 'x@1' },
 };
 for (const [remark, selection] of Object.entries(narrowed))
   test(`the headline of a run that was ${remark}`, () => {

@@ -26,13 +26,6 @@ export const catalogue: readonly Requirement[] = Object.values(suites).flat();
 /** The rows about lookups, as a decision table. */
 export const table = tableOf(catalogue.filter(isLookupRow));
 
-const suiteByRow = new Map<Requirement, string>(
-  Object.entries(suites).flatMap(([name, rows]) => rows.map((row) => [row, name] as const)),
-);
-
-/** The suite of a requirement; undefined if it is not in the catalogue. */
-export const suiteOf = (row: Requirement): string | undefined => suiteByRow.get(row);
-
 checkNames(catalogue);
 
 /** @throws Error for two rows with the same id, and for a row that names an unknown id or level: a bug of ours */

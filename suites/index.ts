@@ -1,7 +1,7 @@
 export { createClient, decodeBody, type Client } from './engine/client.ts';
 export { examine } from './doctor/examine.ts';
 export { isFromFrontEnd } from './answer.ts';
-export { catalogue, suiteOf, suites, table } from './catalogue.ts';
+export { catalogue, suites, table } from './catalogue.ts';
 export type { Facts } from './facts.ts';
 export type { RightAnswer } from './judge.ts';
 export { everyKind } from './model/facts-of-levels.ts';

@@ -47,7 +47,7 @@ test('headers, certificates and traffic limits reach the run', async () => {
   });
   await withServer(server, async (port) => {
     const env = { TEST_KEY: 'secret-key' };
-    const run = { url: `https://localhost:${port}`, fixture, env, suite: ['valid'], seed: 1 };
+    const run = { url: `https://localhost:${port}`, fixture, env, only: ['valid'], seed: 1 };
     const headers = { 'X-Gate-Token': 'opensesame' };
     const trusted = { ...run, headers, tls: { ca: tls.cert } };
     let calls = 0;

@@ -18,8 +18,7 @@ export interface VerifyOptions {
   readonly minStrength?: number;
   /** Seed of all random values, a 32-bit integer. The same seed gives the same inputs. */
   readonly seed?: number;
-  /** Suites and requirements to check, and requirements to skip; by default all are checked. */
-  readonly suite?: readonly string[];
+  /** Suites, requirements or beginnings of ids to check, and those to skip; by default all are checked. */
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
   /** URL of the state hook, which changes the server's state on request. */

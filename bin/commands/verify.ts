@@ -20,14 +20,13 @@ const positionals = {
 const flags = {
   fixture: kinds.target.fixture,
   cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'limit the cases per endpoint' },
-  suite: { ...kinds.list, describe: 'check only this suite' },
   only: {
     ...kinds.list,
     // A typed --only, for example in a replay command, overrides configured filters.
-    overrides: ['suite', 'skip'],
-    describe: 'check only this requirement',
+    overrides: ['skip'],
+    describe: 'check only this suite, id, or beginning of ids',
   },
-  skip: { ...kinds.list, describe: 'skip this requirement, or this suite' },
+  skip: { ...kinds.list, describe: 'skip this suite, id, or beginning of ids' },
   plan: { ...kinds.onOff, configurable: 'never', describe: 'print the plan of the run and send nothing' },
   strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too' },
   baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },

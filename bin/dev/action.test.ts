@@ -101,7 +101,7 @@ test('the program gets every input as one argument, with any characters', async 
   const inputs = Object.fromEntries(names.map((name) => [name, value]));
   const rest = { url: unused, strict: 'false', suites: 'a,\nb', args: '--seed=7\n', reports: 'junit=o/x=y' };
   const { stdout, results } = await run(folder, { ...inputs, ...rest }, checkout);
-  const flags = ['strict=false', 'suite=a', 'suite=b', 'report=console', 'report=junit=o/x=y', 'seed=7'];
+  const flags = ['strict=false', 'only=a', 'only=b', 'report=console', 'report=junit=o/x=y', 'seed=7'];
   const expected = [...names.map((name) => `${name}=${value}`), ...flags].map((flag) => `--${flag}`);
   assert.deepEqual(JSON.parse(stdout), ['verify', unused, ...expected]);
   assert.equal(results, ',2,,,,', 'without a record it does not pass');

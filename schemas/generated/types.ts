@@ -319,7 +319,7 @@ export interface RunRecord {
    */
   selection?: {
     /**
-     * Whether the run checks all requirements: no --suite and no --only.
+     * Whether the run checks all requirements: no --only.
      */
     whole: boolean;
     /**

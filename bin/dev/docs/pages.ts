@@ -30,9 +30,9 @@ const commands =
     for (const [index, written] of text.trim().split('\n').entries()) {
       // Without --fail, curl succeeds for any status.
       const line = written.replace(/^curl /, 'curl --fail ');
-      const isWhole = / verify http/.test(line) && !/ --(?:suite|only|plan)\b/.test(line);
+      const isWhole = / verify http/.test(line) && !/ --(?:only|plan)\b/.test(line);
       const isRun = / verify\b/.test(line) && !line.includes(' --plan');
-      const flags = (isWhole ? ' --suite valid' : '') + (isRun ? SHORT : '');
+      const flags = (isWhole ? ' --only valid' : '') + (isRun ? SHORT : '');
       if (/ib-conformance mock\b/.test(line)) await reader.serve(line);
       else await reader.run(line + (line.endsWith(' init') ? INIT_ANSWERS : flags), codes[index]);
     }
@@ -105,7 +105,7 @@ const image = checkedBy('bin/dev/container.test.ts', 'docs/container.md');
 
 /** In every page, the server at this port swaps day and month. */
 const verify = 'npx ib-conformance verify http://127.0.0.1:4998';
-const example = outputOf(`${verify} --fixture schemas/built-in.fixture.json --suite valid --seed 7`);
+const example = outputOf(`${verify} --fixture schemas/built-in.fixture.json --only valid --seed 7`);
 
 const typescript = (name: string) => file(name, `node --import "$TSX" ${name}`);
 const tests = (name: string) => file(name, `node --import "$TSX" --test ${name}`);
@@ -202,7 +202,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(),
     commands(),
     commands(),
-    file('known.json', `${verify} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
+    file('known.json', `${verify} --fixture fixture.json --only valid --baseline known.json${SHORT}`),
     file('given.json', 'GATEWAY_TOKEN=t npx ib-conformance verify --plan --config given.json'),
   ],
   'docs/answers.md': [commands(), lastOutput, commands()],

@@ -88,7 +88,7 @@ describe('the installed program', { concurrency: 4 }, () => {
     assert.match((await cli('verify', 'mock', '--seed', '1')).stdout, /^conformant: /m);
     const mock = spawn(command, ['mock', '--port', '0', '--fault', 'revoked-key-on-user-status'], inFolder);
     const url = (await waitForLine(mock)).line.replace('listening on ', '');
-    await assert.rejects(cli('verify', url, '--suite', 'auth', '--cases', '100'), {
+    await assert.rejects(cli('verify', url, '--only', 'auth', '--cases', '100'), {
       code: 1,
       stdout: /^failed: auth\/user-status\/revoked$/m,
     });

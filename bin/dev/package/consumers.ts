@@ -17,11 +17,11 @@ let mock: Mock;
 before(async () => { mock = await start(options); });
 after(() => mock.close());
 
-const suite: ConformanceOptions = { url: () => mock.url, fixture, seed: 1, cases: 100, suite: ['valid'] };
+const suite: ConformanceOptions = { url: () => mock.url, fixture, seed: 1, cases: 100, only: ['valid'] };
 conformance(suite);
 
 test('verify', async () => {
-  const { record, exitCode }: VerifyResult = await verify({ url: new URL(mock.url), fixture, cases: 100, suite: ['valid'] });
+  const { record, exitCode }: VerifyResult = await verify({ url: new URL(mock.url), fixture, cases: 100, only: ['valid'] });
   const verdict: 'conformant' | 'nonconformant' | 'incomplete' = record.verdict;
   assert.deepEqual([verdict, exitCode], ['conformant', 0]);
   const written: RunRecord = JSON.parse(await render(record, 'json'));
