@@ -4,7 +4,8 @@ import { answer, body, crash, error, field, fields, header, json, on, opened, re
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import { decodeText, splitTarget } from './handler.ts';
 import { normalizers } from './paths.ts';
-import { lookUp, partnerOf, valuesOf, type ApiKey, type Deposit, type Limit, type World } from './world.ts';
+import { lookUp, partnerOf, valuesOf } from './world.ts';
+import type { ApiKey, Deposit, Execution, Limit, World } from './world.ts';
 
 const mapped = <Value>(
   rows: Readonly<Record<string, Value>>,
@@ -21,6 +22,11 @@ const noUser = answer(200, { is_under_ib: false, date_joined: null });
 const noDeposit = error(404, 'Deposit not found');
 const executed = (status = 'EXECUTED', more = {}) =>
   answer(200, { status, amountInUsd: 1, executedAt: 1_700_000_000_000, ...more });
+/** The answer about an EXECUTED deposit. */
+const shownAs = ({ amountInUsd, executedAt }: Execution) => ({
+  status: 200,
+  body: JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt }),
+});
 const member = { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' };
 
 /** The partner of the first key, which is the one under test. */
@@ -270,6 +276,11 @@ const foreignIb: d.Rows = {
     'foreign',
     body((text) => `${text}\n`),
   ),
+  'foreign-user-told-by-field-order': on(
+    'user-status',
+    'foreign',
+    json(({ is_under_ib, ...others }) => ({ ...others, is_under_ib })),
+  ),
   'foreign-deposit-told-by-header': on('deposit-check', 'foreign', header('Cache-Control', 'private')),
   'foreign-deposit-told-by-space': on(
     'deposit-check',
@@ -364,6 +375,14 @@ const auth: d.Rows = {
     };
   }),
   'basic-accepted: The key is accepted in the scheme Basic': fieldLike(inBasic),
+  'any-scheme-on-user-status': opened(
+    (key, request) => /^\S+ (\S+)$/.exec(request.headers.authorization ?? '')?.[1] === key,
+    'user-status',
+  ),
+  'no-scheme-on-deposit-check': opened(
+    (key, request) => request.headers.authorization === key,
+    'deposit-check',
+  ),
   'empty-token-accepted': fieldLike((_, text) => /^bearer *$/i.test(text)),
   'key-in-two-parts-accepted': fieldLike(inTwoParts),
   'key-trimmed: Quotation marks and white space around a key are trimmed': fieldLike(
@@ -392,6 +411,7 @@ const pattern = (from: string, to: string, only?: Endpoint) =>
       'i',
     ).test(value);
   }, only);
+const hyphenated = (value: string) => value.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 const queryOf = ({ request }: Exchange) => splitTarget(request.target).query;
 const hasArray = ({ call }: Exchange) => call?.parameters.some(([name]) => name.includes('[')) === true;
 const isLong = (exchange: Exchange) => queryOf(exchange).length > 4000;
@@ -413,6 +433,16 @@ const invalidUuid: d.Rows = {
   'dollar-before-newline: The pattern of an id allows a newline at its end': pattern('$', '\\n?$'),
   'any-letter-accepted: Any letter is accepted as a hexadecimal digit': pattern(HEX, '[0-9a-z]'),
   'dot-for-hyphen: The pattern of an id has a dot in place of a hyphen': pattern('{8}-', '{8}.'),
+  'g-in-first-group-of-user-id': pattern('f]{8}', 'g]{8}', 'user-status'),
+  'g-in-last-group-of-reference-id': pattern('f]{12}', 'g]{12}', 'deposit-check'),
+  'last-group-too-short: The last group of reference_id may lack a digit': pattern(
+    '{12}',
+    '{11}',
+    'deposit-check',
+  ),
+  'any-variant-accepted: Wrong variant bits are accepted': pattern('[89ab]', HEX),
+  'bare-hex-user-id: A user_id without hyphens is accepted': d.cleaned(hyphenated, 'user-status'),
+  'bare-hex-reference-id: A reference_id without hyphens is accepted': d.cleaned(hyphenated, 'deposit-check'),
   'any-version-of-user-id': pattern('-4', '-[1-8]', 'user-status'),
   'version-7-of-user-id': pattern('-4', '-7', 'user-status'),
   'nul-ends-text: A NUL ends the id, as in C': d.cleaned((value) => value.replace(/\0.*$/s, '')),
@@ -518,6 +548,12 @@ const dataNamedIn = (name: string) =>
     return { status: 200, body: `<executedAt>${deposit.executedAt}</executedAt>` };
   });
 
+const secondUnscoped = on('executed', (_, { call, world }) => {
+  const ids = call?.parameters.filter(([name]) => name === 'reference_id') ?? [];
+  const last = ids.length > 1 ? lookUp(world.deposits, ids.at(-1)![1].toLowerCase()) : undefined;
+  return last?.state === 'EXECUTED' ? shownAs(last) : {};
+});
+
 /** Forms of a request that show data without a valid key, or to another partner. */
 const waysAround: d.Rows = {
   ...mapped(normalizers, (name, [words, normalize]) => ({
@@ -533,6 +569,8 @@ const waysAround: d.Rows = {
     (_, request, sent) => isAbsolute(request) && sent !== undefined,
   ),
   'original-url-open: X-Original-URL is answered without a key': dataNamedIn('x-original-url'),
+  'second-deposit-unscoped: If reference_id is repeated, the last one is shown to whoever may see the first':
+    secondUnscoped,
   'forwarded-host-unscoped: X-Forwarded-Host shows data of every partner': asPartner((request, world) =>
     request.headers['x-forwarded-host'] === undefined ? undefined : ownerOf(request, world),
   ),
@@ -552,8 +590,7 @@ const shownInstead = (kind: 'foreign' | 'unauthorized') =>
     const id = idIn(request.target).toLowerCase();
     const deposit = lookUp(deposits, id);
     if (deposits.base.get(id)?.state !== 'pending' || deposit?.state !== 'EXECUTED') return {};
-    const { amountInUsd, executedAt } = deposit;
-    return { status: 200, body: JSON.stringify({ status: 'EXECUTED', amountInUsd, executedAt }) };
+    return shownAs(deposit);
   });
 
 /** Wrong answers after a change of the data. */
