@@ -22,7 +22,9 @@ export function deviationsOf(...tables: readonly Rows[]): Readonly<Record<string
   for (const [row, change] of tables.flatMap(Object.entries<Change>)) {
     const [id = '', words = wordsOf(id)] = row.split(/: (.*)/s, 2);
     if (Object.hasOwn(all, id)) throw new Error(`two deviations have the id ${id}`);
-    all[id] = { what: `${words.charAt(0).toUpperCase()}${words.slice(1)}.`, change };
+    // A field name, such as amountInUsd, keeps its letter case.
+    const sentence = words.replace(/^[a-z]+\b/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
+    all[id] = { what: `${sentence}.`, change };
   }
   return all;
 }
