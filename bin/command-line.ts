@@ -12,20 +12,18 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   let chosen: { readonly command: Command; readonly typed: Typed } | undefined;
   const choose: Choose = (command, typed) => {
     chosen = { command, typed };
-    throw PARSED;
   };
   const parser = yargs()
     .scriptName('ib-conformance')
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.');
-  // Every command takes time: a command that was named is enough.
-  const named = commands.filter((one) => nameOf(one) === argv[0]);
-  register(parser, named.length > 0 ? named : commands, choose)
+  register(parser, commands, choose)
     .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
-    .version(false)
+    .version(version)
     // All other output is English too.
     .detectLocale(false)
-    .help(false)
+    .help()
+    .alias('help', 'h')
     .epilogue(
       `Exit codes:\n${Object.values(exitCodes)
         .map(([exitCode, meaning]) => `  ${String(exitCode).padStart(3)}  ${meaning}`)
@@ -40,18 +38,11 @@ export async function commandLine(argv: readonly string[], context: CliContext):
         ? wrongUsage(withSuggestion(inOurWords(message ?? error?.message, argv), argv))
         : error;
     });
-  // Flags that nobody asks for would take a part of each start.
-  if (named.length === 0 || argv.some((word) => /help|version|^-\w*h/.test(word)))
-    parser.version(version).help().alias('help', 'h');
   // With a callback, yargs passes help and version as text instead of printing them.
   let printed = '';
-  try {
-    await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
-      printed = output;
-    });
-  } catch (error) {
-    if (error !== PARSED) throw error;
-  }
+  await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
+    printed = output;
+  });
   if (printed !== '') await context.print(`${printed}\n`);
   if (chosen === undefined) return 0;
   const { command, typed } = chosen;
@@ -59,9 +50,6 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   const given = await configure(command, withTrailingWords(typed, argv), context, configSections);
   return command.run(valuesOf(command, given) as never, context);
 }
-
-/** Leaves yargs once it has parsed a command: it would render the whole help before the command begins. */
-const PARSED = new Error('parsed');
 
 /** Values by the names of flags and arguments; undefined if not typed. */
 type Typed = Readonly<Record<string, unknown>>;

@@ -6,6 +6,7 @@ import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command, Flag, Flags } from './commands/command.ts';
 import { readText } from './fixture-file.ts';
+import { parseJson } from '../schemas/json.ts';
 
 /** The flags and arguments of each command that has a section in the config file. */
 export type Sections = Readonly<Record<string, Flags>>;
@@ -89,7 +90,7 @@ function unusedHints(env: Environment, sections: () => Sections): readonly strin
 async function readConfig(file: string, mayBeMissing: boolean, sections: () => Sections) {
   if (mayBeMissing && !fs.existsSync(file)) return {};
   const text = await readText(file, `--config ${file}`);
-  const config = (await import('../schemas/json.ts')).parseJson(text, file, 'usage');
+  const config = parseJson(text, file, 'usage');
   const problems = problemsOf(config, sections());
   if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${file}: ${problem}`).join('\n'));
   return config as Readonly<Record<string, Given>>;

@@ -3,6 +3,7 @@ import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { codeOf, Problem, type ProblemCode } from '../schemas/problem.ts';
+import { readFixture } from '../schemas/fixture.ts';
 
 /** The fixture that the mock serves by default. */
 export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', import.meta.url);
@@ -16,7 +17,6 @@ export async function loadFixture(file: string | undefined, env: Environment): P
   // A test validates the built-in fixture, so starting stays fast.
   if (file === undefined) return builtIn as Fixture;
   const text = await readText(file, file, messages, 'fixture');
-  const { readFixture } = await import('../schemas/fixture.ts');
   return readFixture(text, file, env);
 }
 

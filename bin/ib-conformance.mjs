@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 // A checkout runs its TypeScript sources with tsx. The package contains a bundle of them.
+import { existsSync } from 'node:fs';
 import * as module from 'node:module';
 
-// An import would read all exports, and some of these load more modules.
-const { existsSync } = module.createRequire(import.meta.url)('node:fs');
 const isCheckout = existsSync(new URL('./main.ts', import.meta.url));
 // Node 22 and later keep the compiled bundle in the folder for temporary files.
 if (!isCheckout) module.enableCompileCache?.();

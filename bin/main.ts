@@ -3,6 +3,7 @@ import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
 import { CONFIG_FILE, type CliContext } from './cli-context.ts';
 import { exitCodes, describeError } from './exit-codes.ts';
+import { buffer } from 'node:stream/consumers';
 
 /**
  * Runs the command line of the process and returns the exit code. The first SIGINT, SIGTERM or SIGHUP aborts
@@ -31,11 +32,11 @@ export async function main(argv: readonly string[]): Promise<number> {
       configFile: CONFIG_FILE,
       signal,
       print,
-      readInput: async () => (await import('node:stream/consumers')).buffer(process.stdin),
+      readInput: async () => buffer(process.stdin),
       // oxlint-disable-next-line unicorn/no-process-exit
       leave: (code) => process.exit(code),
       writeError,
-      // Only commands that ask questions open standard input.
+      // Loaded only by commands that ask questions, because it opens standard input.
       ...(isatty(0) && stderr.isTTY
         ? { prompter: async () => (await import('./init/prompter.ts')).terminalPrompter(signal) }
         : {}),

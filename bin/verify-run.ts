@@ -6,6 +6,7 @@ import { CLEAR_LINE, createDisplay } from './display.ts';
 import { logLine, type ExchangeLog } from './exchange-log.ts';
 import { programName } from './rerun-command.ts';
 import type { Selection } from './run-options.ts';
+import { startMock } from '../mock/server.ts';
 
 interface VerifyFlags {
   readonly url: URL | undefined;
@@ -52,7 +53,6 @@ interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused' | 'm
 
 /** Mock and engine share a virtual clock: waiting for a rate limit takes no time. */
 async function mockSession(fixture: Fixture): Promise<Session> {
-  const { startMock } = await import('../mock/server.ts');
   const clock = virtualClock(Date.now());
   // Nobody can read its journal.
   const mock = await startMock({ fixture, clock, journal: 0 });

@@ -7,6 +7,7 @@ import { answerWithChaos } from './forced-answers.ts';
 import { createEntry, addEntry, toJournalLine, type JournalLine } from './journal.ts';
 import { addressedWorld, getSandbox, emit, timeIn, type Sandbox, type Session } from './session.ts';
 import type { ApiKey } from './world.ts';
+import { answerAdmin } from './admin/router.ts';
 
 /** A request and its response; `at` is in Unix ms. Do not print the header fields: they contain keys. */
 export interface AnsweredRequest {
@@ -42,12 +43,9 @@ export function createAnswerer(session: Session, { admin, cors = false, onExchan
   };
 }
 
-/** Creates the function that answers admin calls. The first call loads the API: most mocks never get one. */
+/** Creates the function that answers admin calls. */
 export function createAdminAnswerer(session: Session, access: Access | undefined) {
-  return async (request: HttpRequest): Promise<Answer> => {
-    const { answerAdmin } = await import('./admin/router.ts');
-    return answerAdmin(session, access, request);
-  };
+  return (request: HttpRequest) => answerAdmin(session, access, request);
 }
 
 /** Whether a person opened the root of the mock in a browser. */

@@ -1,6 +1,6 @@
+import { hash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { sha256 } from '../schemas/sha256.ts';
 
 /** The transport resets the connection, never sends the response, or closes the connection within the body. */
 export type TransportFault = 'reset' | 'timeout' | 'truncate';
@@ -88,7 +88,7 @@ const HASH_BYTES = 6;
 
 /** Hashes values to a number from 0 to below 1, evenly distributed. */
 function hashToUnit(from: readonly (string | number)[]): number {
-  return sha256(JSON.stringify(from)).readUIntBE(0, HASH_BYTES) / 2 ** (8 * HASH_BYTES);
+  return hash('sha256', JSON.stringify(from), 'buffer').readUIntBE(0, HASH_BYTES) / 2 ** (8 * HASH_BYTES);
 }
 
 /** Formats an action as in a spec: `503`, `reset`, `slow:250ms`. */

@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { defined } from '../schemas/defined.ts';
 import { carriesSecret, redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
-import { sha256 } from '../schemas/sha256.ts';
 import { reasonOf } from './answer.ts';
 import { chaosName } from './chaos.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
@@ -159,7 +159,7 @@ export function createEntry(
 
 const toMicroseconds = (ms: number) => Math.round(ms * 1000) / 1000;
 
-const digestOf = (credential: string) => sha256(credential).toString('hex').slice(0, 12);
+const digestOf = (credential: string) => hash('sha256', credential).slice(0, 12);
 
 /** Converts Retry-After, a number of seconds or a date, to seconds (RFC 9110, 10.2.3). */
 function secondsOf(retryAfter: string, at: number): number {

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
 
-/** Formats of a report of a run. The command line loads only these names at its start, not the renderers. */
+/** Formats of a report of a run. */
 export const reportFormats = ['console', 'html', 'json', 'junit', 'markdown', 'github'] as const;
 
 /** Formats of the report of a sweep. */

@@ -1,8 +1,12 @@
-import type { ReportName, ReportOptions } from '../../reports/index.ts';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import type { VerifyOptions } from './verify-options.ts';
+import { runOptions } from '../run-options.ts';
+import { run } from '../../suites/index.ts';
+import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
+import { checkFixture } from '../../schemas/fixture.ts';
+import { reports, type ReportName, type ReportOptions } from '../../reports/index.ts';
 
 export { loadFixture } from '../fixture-file.ts';
 export { version } from '../version.ts';
@@ -19,17 +23,13 @@ export interface VerifyResult {
 }
 
 /**
- * Verifies a server. The engine is loaded by the first call.
+ * Verifies a server.
  *
  * @throws Problem for an unknown name, an invalid fixture or an unreachable server
  */
 export async function verify(given: VerifyOptions): Promise<VerifyResult> {
   const { url, fixture, env = process.env, headers = {}, tls, stateUrl, minStrength = 1, ...others } = given;
   const { strict = false, allowIncomplete = false, onProgress, ...options } = others;
-  const { runOptions } = await import('../run-options.ts');
-  const { run } = await import('../../suites/index.ts');
-  const { parseHeaders, parseTarget, parseUrl } = await import('../url-and-headers.ts');
-  const { checkFixture } = await import('../../schemas/fixture.ts');
   const request = runOptions({
     ...options,
     minStrength,
@@ -57,7 +57,6 @@ export async function render(
   format: ReportName,
   { color = false, width = 100 }: Partial<ReportOptions> = {},
 ): Promise<string> {
-  const { reports } = await import('../../reports/index.ts');
   if (!Object.hasOwn(reports, format))
     throw wrongUsage(`there is no format ${format}; formats: ${Object.keys(reports).join(', ')}`);
   return reports[format](record, { color, width });

@@ -4,6 +4,10 @@ import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
 import { file, onOff, target, text } from './flags.ts';
+import { loadFixture, readBytes } from '../fixture-file.ts';
+import { readRequest, readAnswer } from '../answers/read-text.ts';
+import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
+import * as suites from '../../suites/index.ts';
 
 const flags = {
   key: { ...text, describe: 'send the key with this name, or none' },
@@ -40,11 +44,8 @@ export const answers = command({
 type Found = Awaited<ReturnType<typeof findAnswers>>['found'];
 
 async function findAnswers(values: Values<typeof flags> & { readonly request: string }, context: CliContext) {
-  const suites = await import('../../suites/index.ts');
-  const { loadFixture } = await import('../fixture-file.ts');
-  const { readRequest } = await import('../answers/read-text.ts');
   const known = suites.knownFrom(await loadFixture(values.fixture, context.env), values.partner);
-  const key = await keyNamed(values.key, known.everyKey, known.callerKeys[0]);
+  const key = keyNamed(values.key, known.everyKey, known.callerKeys[0]);
   const request = readRequest(values.request, { known, key, env: context.env });
   const answer = values.answer === undefined ? undefined : await answerIn(values.answer, context);
   const found = {
@@ -70,17 +71,16 @@ function describeKey({ credential, misplaced }: Request): string {
 }
 
 /** The key with this name, such as `northwind/active`. */
-async function keyNamed<Key extends { readonly name: string }>(
+function keyNamed<Key extends { readonly name: string }>(
   name: string | undefined,
   keys: readonly Key[],
   byDefault: Key | undefined,
-): Promise<Key | undefined> {
+): Key | undefined {
   if (name === 'none') return undefined;
   if (name === undefined) return byDefault;
   const bare = (long: string) => long.replace(/^<key |>$/g, '');
   const found = keys.find((key) => bare(key.name) === bare(name));
   if (found !== undefined) return found;
-  const { didYouMean, wrongUsage } = await import('../../schemas/problem.ts');
   const names = [...keys.map((key) => bare(key.name)), 'none'];
   throw wrongUsage(
     `--key ${name}: the fixture has no such key${didYouMean(name, names)} (keys: ${names.join(', ')})`,
@@ -88,8 +88,6 @@ async function keyNamed<Key extends { readonly name: string }>(
 }
 
 async function answerIn(name: string, { readInput }: CliContext) {
-  const { readAnswer } = await import('../answers/read-text.ts');
-  const { readBytes } = await import('../fixture-file.ts');
   const what = name === '-' ? 'standard input' : `--answer ${name}`;
   return readAnswer(name === '-' ? await readInput!() : await readBytes(name, what), what);
 }

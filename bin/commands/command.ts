@@ -38,7 +38,6 @@ export interface Command {
   readonly examples: readonly (readonly [line: string, what: string])[];
   /** If undefined, the command reads neither `IB_CONFORMANCE_…` variables nor a config file. */
   readonly configured?: Configured;
-  /** Imports its modules only when called, because every start loads all commands. */
   readonly run: (values: never, context: CliContext) => Promise<number>;
 }
 

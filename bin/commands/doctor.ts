@@ -2,6 +2,11 @@ import { wrongUsage } from '../../schemas/problem.ts';
 import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts';
+import { examine, redactor } from '../../suites/index.ts';
+import { checkupStep, renderCheckup, renderJson } from '../../reports/index.ts';
+import { runOptions, tlsOptions } from '../run-options.ts';
+import { loadFixture } from '../fixture-file.ts';
+import { rerunCommand } from '../rerun-command.ts';
 
 export const doctor = command({
   usage: 'doctor [url]',
@@ -19,11 +24,6 @@ export const doctor = command({
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_CONFORMANCE_URL');
-    const { examine, redactor } = await import('../../suites/index.ts');
-    const { checkupStep, renderCheckup, renderJson } = await import('../../reports/index.ts');
-    const { runOptions, tlsOptions } = await import('../run-options.ts');
-    const { loadFixture } = await import('../fixture-file.ts');
-    const { rerunCommand } = await import('../rerun-command.ts');
     const { signal, print, terminal } = context;
     const tls = await tlsOptions(flags);
     const fixture = await loadFixture(flags.fixture, context.env);

@@ -5,6 +5,11 @@ import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { command, type Family } from './command.ts';
 import { file, fileArgument, onOff, seed, wholeNumberOr } from './flags.ts';
+import { rejectExisting, writeProblem, prepareFile } from '../output-files.ts';
+import { generatedFixture } from '../fixture/generate.ts';
+import { schemaReference } from '../schema-reference.ts';
+import { loadFixture } from '../fixture-file.ts';
+import { csvOf, ndjsonOf, sqlOf, tablesOf } from '../fixture/export.ts';
 
 /** More keys do not help a test. */
 const MAX_PARTNERS = 10_000;
@@ -36,10 +41,7 @@ const generate = command({
     const { users, deposits, partners, seed: start, noBecomes, output, force } = flags;
     if (users === 0 && deposits > 0)
       throw wrongUsage(`--deposits ${deposits}: every deposit needs a user; give --users 1 or more`);
-    const { rejectExisting } = await import('../output-files.ts');
     if (output !== undefined && !force) rejectExisting([output]);
-    const { generatedFixture } = await import('../fixture/generate.ts');
-    const { schemaReference } = await import('../schema-reference.ts');
     // Standard output is usually redirected to a file in the current folder.
     const schema = schemaReference('fixture', output ?? 'fixture.json');
     const pending = noBecomes ? 'staying' : 'becoming';
@@ -71,8 +73,6 @@ const exportFixture = command({
     ['$0 fixture export f.json --format csv --output tables', 'one file per table'],
   ],
   run: async ({ file: fixtureFile, format, output }, context) => {
-    const { loadFixture } = await import('../fixture-file.ts');
-    const { csvOf, ndjsonOf, sqlOf, tablesOf } = await import('../fixture/export.ts');
     const tables = tablesOf(await loadFixture(fixtureFile, context.env));
     if (format !== 'csv') {
       const chunks = format === 'sql' ? sqlOf(tables) : ndjsonOf(tables);
@@ -81,7 +81,6 @@ const exportFixture = command({
     }
     if (output === undefined)
       throw wrongUsage('--format csv needs --output with a folder: it writes one file per table');
-    const { writeProblem } = await import('../output-files.ts');
     await fs.promises.mkdir(output, { recursive: true }).catch((error: unknown) => {
       throw writeProblem(output, 'the export', error);
     });
@@ -118,7 +117,6 @@ async function write(
     yield batch;
   };
   if (output !== undefined) {
-    const { prepareFile } = await import('../output-files.ts');
     return (await prepareFile(output, what, mode)).write(batches());
   }
   for (const batch of batches()) {

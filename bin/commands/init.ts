@@ -7,6 +7,13 @@ import { schemaReference } from '../schema-reference.ts';
 import { parseTarget } from '../url-and-headers.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { file, onOff, text } from './flags.ts';
+import { examine } from '../../suites/index.ts';
+import { checkupStep, renderCheckup } from '../../reports/index.ts';
+import { runOptions, tlsOptions } from '../run-options.ts';
+import { collectAnswers, KEY_VARIABLE } from '../init/answers.ts';
+import { programName } from '../rerun-command.ts';
+import { rejectExisting, prepareFile } from '../output-files.ts';
+import * as server from '../init/server-data.ts';
 
 const flags = {
   url: { ...text, describe: 'set the base URL of the server, with or without a path' },
@@ -32,13 +39,6 @@ export const init = command({
     ['$0 init --yes --url http://localhost:8080', 'ask nothing; the key is in IB_API_KEY'],
   ],
   run: async (values, context) => {
-    const { examine } = await import('../../suites/index.ts');
-    const { checkupStep, renderCheckup } = await import('../../reports/index.ts');
-    const { runOptions, tlsOptions } = await import('../run-options.ts');
-    const { collectAnswers, KEY_VARIABLE } = await import('../init/answers.ts');
-    const server = await import('../init/server-data.ts');
-    const { programName } = await import('../rerun-command.ts');
-    const { rejectExisting } = await import('../output-files.ts');
     const { signal, print, writeError, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
@@ -88,7 +88,6 @@ const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
 });
 
 async function writeFiles(contents: readonly (readonly [path: string, what: string, content: object])[]) {
-  const { prepareFile } = await import('../output-files.ts');
   const pending = [];
   try {
     for (const [path, what, content] of contents)

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
-import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { codeOf, Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -9,6 +8,10 @@ import { curlLines, jsonLine, logFormats } from '../mock-log.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, list, onOff, text, wholeNumberOr } from './flags.ts';
+import { deviations, deviationOf, withoutLimits } from '../../mock/controls/start-options.ts';
+import { listMagicValues } from '../../mock/magic-values.ts';
+import { isLoopback, startMock, type MockOptions } from '../../mock/server.ts';
+import { reference } from '../../mock/behaviour.ts';
 
 const flags = {
   port: { ...wholeNumberOr(4010, ...ranges.port), describe: 'listen on this port; 0 for a free one' },
@@ -81,7 +84,6 @@ export const mock = command({
   run: async (values, context) => {
     const listed = (['fault', 'variant'] as const).find((flag) => values[flag] === 'list');
     if (listed !== undefined) {
-      const { deviations } = await import('../../mock/controls/start-options.ts');
       const rows = Object.entries(deviations[listed]);
       const shown = values.all ? rows : rows.filter(([id]) => commonIds[listed].split(/\s+/).includes(id));
       const rest = rows.length - shown.length;
@@ -124,7 +126,6 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
     if (values.log === 'pretty') {
       if (adminUrl !== undefined)
         await print(`admin API at ${adminUrl}\npage for your browser at ${adminUrl}/\n`);
-      const { listMagicValues } = await import('../../mock/magic-values.ts');
       await print(curlLines(listMagicValues(server.session), new URL(url).origin));
     }
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -137,8 +138,8 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
 
 async function optionsOf(values: MockFlags, context: CliContext, write: (line: string) => void) {
   const fixture = await fixtureOf(values, context);
-  const variant = values.variant === undefined ? undefined : await deviation('variant', values.variant);
-  const { newToken, admin } = await adminOf(values);
+  const variant = values.variant === undefined ? undefined : deviation('variant', values.variant);
+  const { newToken, admin } = adminOf(values);
   const lineOf = logFormats[values.log];
   const options: MockOptions = {
     fixture,
@@ -146,8 +147,8 @@ async function optionsOf(values: MockFlags, context: CliContext, write: (line: s
     host: values.host,
     port: values.port,
     basePath: basePathOf(values),
-    behaviour: variant?.change((await import('../../mock/behaviour.ts')).reference),
-    deviation: values.fault === undefined ? undefined : await deviation('fault', values.fault),
+    behaviour: variant?.change(reference),
+    deviation: values.fault === undefined ? undefined : deviation('fault', values.fault),
     clock: values.clock,
     chaos: values.chaos,
     chaosSeed: values.chaosSeed,
@@ -162,7 +163,7 @@ async function optionsOf(values: MockFlags, context: CliContext, write: (line: s
 async function fixtureOf({ fixture: path, limits }: MockFlags, { env }: CliContext): Promise<Fixture> {
   const fixture = await loadFixture(path, env);
   if (limits === 'on') return fixture;
-  return (await import('../../mock/controls/start-options.ts')).withoutLimits(fixture);
+  return withoutLimits(fixture);
 }
 
 /** Common faults and variants, which `list` prints. */
@@ -175,16 +176,12 @@ const commonIds: Readonly<Record<'fault' | 'variant', string>> = {
     connection-closed`,
 };
 
-async function deviation(flag: 'fault' | 'variant', id: string) {
-  const { deviationOf } = await import('../../mock/controls/start-options.ts');
-  return deviationOf(flag, id, '--');
-}
+const deviation = (flag: 'fault' | 'variant', id: string) => deviationOf(flag, id, '--');
 
 /** Requires a token if other machines can reach the admin API. */
-async function adminOf({ noAdmin, adminToken, host }: MockFlags) {
+function adminOf({ noAdmin, adminToken, host }: MockFlags) {
   if (noAdmin && adminToken !== undefined) throw wrongUsage('--no-admin excludes --admin-token');
   if (noAdmin) return { admin: false as const };
-  const { isLoopback } = await import('../../mock/server.ts');
   const randomToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('base64url');
   const newToken = adminToken === undefined && !isLoopback(host) ? randomToken() : undefined;
   return { admin: { token: adminToken ?? newToken }, newToken };
@@ -201,7 +198,6 @@ function basePathOf({ basePath, noAdmin }: MockFlags): string {
 }
 
 async function start(options: MockOptions): Promise<Mock> {
-  const { startMock } = await import('../../mock/server.ts');
   try {
     return await startMock(options);
   } catch (error) {

@@ -1,6 +1,9 @@
 import type { CliContext } from '../cli-context.ts';
 import { command } from './command.ts';
 import { onOff } from './flags.ts';
+import { requirementsTable } from '../requirements-table.ts';
+import { catalogue, factors, forbiddenPairs, knownFrom } from '../../suites/index.ts';
+import { loadFixture } from '../fixture-file.ts';
 
 export const requirements = command({
   usage: 'requirements',
@@ -10,17 +13,15 @@ export const requirements = command({
     factors: { ...onOff, describe: 'list the factors of a lookup and their levels' },
     table: { ...onOff, describe: 'print the right answers to every kind of lookup, as Markdown' },
   },
-  run: async ({ json, factors, table }, { print, env }) => {
+  run: async ({ json, factors: showsFactors, table }, { print, env }) => {
     if (table) {
-      const { requirementsTable } = await import('../requirements-table.ts');
       await print(requirementsTable());
       return 0;
     }
-    if (factors) {
+    if (showsFactors) {
       await print(await factorTable(env));
       return 0;
     }
-    const { catalogue } = await import('../../suites/index.ts');
     const texts = catalogue.map(({ id, level, title, clause, reading }) =>
       lines(`${id}  (${level})`, `    ${title}`, `    ${clause}`, reading && `    Our reading: ${reading}`),
     );
@@ -32,8 +33,6 @@ export const requirements = command({
 
 /** Lists the factors of each endpoint with the built-in fixture, which supplies every level. */
 async function factorTable(env: CliContext['env']): Promise<string> {
-  const { factors, forbiddenPairs, knownFrom } = await import('../../suites/index.ts');
-  const { loadFixture } = await import('../fixture-file.ts');
   const known = knownFrom(await loadFixture(undefined, env));
   const tables = (['user-status', 'deposit-check'] as const).map((endpoint) => {
     const forbidden = forbiddenPairs(endpoint, known);

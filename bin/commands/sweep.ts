@@ -3,6 +3,12 @@ import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { allowanceOf, config, duration, file, list, onOff, outputs, wholeNumberOr } from './flags.ts';
+import { sweep as run } from '../sweep.ts';
+import { states } from '../sweep/states.ts';
+import { sweepReports } from '../../reports/sweep.ts';
+import { loadFixture } from '../fixture-file.ts';
+import { withConsole, writeFormats } from '../report-files.ts';
+import { rules } from '../sweep/rule-table.ts';
 
 export const sweep = command({
   usage: 'sweep [command..]',
@@ -41,16 +47,10 @@ export const sweep = command({
   configured: { section: 'sweep', only: ['allow', 'config'] },
   examples: [['$0 sweep -- npm test', 'IB_BASE_URL and IB_API_KEY are set for it']],
   run: async (values, context) => {
-    const { sweep: run } = await import('../sweep.ts');
-    const { states } = await import('../sweep/states.ts');
-    const { sweepReports } = await import('../../reports/sweep.ts');
-    const { loadFixture } = await import('../fixture-file.ts');
-    const { withConsole, writeFormats } = await import('../report-files.ts');
     if (values.command.length === 0)
       throw wrongUsage(
         'give the command that runs the tests of your client after --: `ib-conformance sweep -- npm test`',
       );
-    const { rules } = await import('../sweep/rule-table.ts');
     const known = [...states.keys()];
     const allowable: readonly string[] = [...rules.map(({ id }) => id), ...known];
     const wrong = [...values.allow.keys()].find((id) => !allowable.includes(id));

@@ -6,6 +6,16 @@ import type { Known } from '../../suites/known.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
 import * as kinds from './flags.ts';
+import { openBaseline } from '../baseline.ts';
+import { openLog } from '../exchange-log.ts';
+import { verifyRun } from '../verify-run.ts';
+import { annotateStep } from '../github-actions.ts';
+import { rerunCommand } from '../rerun-command.ts';
+import { runOptions, select, tlsOptions, withLimits } from '../run-options.ts';
+import { loadFixture } from '../fixture-file.ts';
+import * as reporting from '../../reports/index.ts';
+import * as engine from '../../suites/index.ts';
+import * as files from '../report-files.ts';
 
 const { defaults } = kinds;
 
@@ -121,14 +131,6 @@ const isSet = (variable = '') => !['', '0', 'false'].includes(variable.toLowerCa
 
 async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
   const { signal, print, writeError } = context;
-  // Imported before the first request, because the package may be updated during a run.
-  const reporting = await import('../../reports/index.ts');
-  const engine = await import('../../suites/index.ts');
-  const files = await import('../report-files.ts');
-  const { openBaseline } = await import('../baseline.ts');
-  const { openLog } = await import('../exchange-log.ts');
-  const { verifyRun } = await import('../verify-run.ts');
-  const { annotateStep } = await import('../github-actions.ts');
   const texts = files.withConsole(given.report);
   const sources = [given.fixture, given.baseline];
   const requests = files.parseReports('report', reportFormats, texts, sources, given.log);
@@ -178,15 +180,11 @@ async function withStep(
   { env }: CliContext,
 ): Promise<never> {
   if (!(error instanceof Problem) || error.code !== 'unreachable') throw error;
-  const { rerunCommand } = await import('../rerun-command.ts');
   throw new Problem(error.code, `${error.message}\nnext: ${redact(rerunCommand('doctor', given, env))}`);
 }
 
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */
 async function optionsOf(given: VerifyFlags, context: CliContext) {
-  const { runOptions, select, tlsOptions, withLimits } = await import('../run-options.ts');
-  const { loadFixture } = await import('../fixture-file.ts');
-  const { rerunCommand } = await import('../rerun-command.ts');
   const { url, stateUrl, replay } = given;
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
