@@ -82,12 +82,12 @@ export interface Exchange {
   /** Unix ms. */
   readonly now: number;
   readonly request: HttpRequest;
-  /** Missing if the request reached no endpoint. */
-  readonly call?: Call;
+  /** Undefined if the request reached no endpoint. */
+  readonly call: Call | undefined;
   readonly finding: Finding;
   /** The status that the interface requires. */
   readonly status: number;
-  readonly chaos?: ChaosAction;
+  readonly chaos: ChaosAction | undefined;
 }
 
 /** A request with its result, and the response to it. */
