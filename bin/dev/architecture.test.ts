@@ -92,9 +92,9 @@ test('there is no import cycle, not even of types', () => {
   assert.deepEqual(cycles, []);
 });
 
-/** Files that may contain ids of requirements: rows, what a fault fails, and reports. */
+/** Files that may contain ids of requirements: rows, reports, and the choice by --only and --skip. */
 const mayContainIds =
-  /^(?:suites\/(?:valid|invalid-uuid|foreign-ib|pending|auth|limits\/rows|robustness)\.ts$|mock\/faults\/|reports\/)/;
+  /^(?:suites\/(?:valid|invalid-uuid|foreign-ib|pending|auth|limits\/rows|robustness)\.ts$|bin\/run-options\.ts$|reports\/)/;
 
 const anId =
   /\b(?:valid|invalid-uuid|foreign-ib|pending|auth|rate-limit|robustness)\/(?:user-status|deposit-check|service|[$*{])/;
