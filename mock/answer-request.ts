@@ -71,16 +71,21 @@ export function answerRequest(session: Session, request: HttpRequest) {
   return answerInWorld(session, getSandbox(session, addressed.name), { ...request, headers });
 }
 
+function answerByChaos(sandbox: Sandbox, request: HttpRequest, now: number) {
+  const draw = (caller: ApiKey, endpoint: Endpoint) =>
+    takeChaos(sandbox.chaos, keyNameIn(sandbox, caller), endpoint);
+  return answerWithChaos(sandbox.service, draw, sandbox.world, request, now);
+}
+
 const keyNameIn = ({ name }: Sandbox, key: ApiKey) => (name === '' ? key.name : `${key.name}~${name}`);
 
 function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest) {
-  const { service, chaos, journal, name, world } = sandbox;
+  const { chaos, journal, name } = sandbox;
   const now = timeIn(session, sandbox);
   const elapsedMs = session.elapsed();
-  const draw = (caller: ApiKey, endpoint: Endpoint) => takeChaos(chaos, keyNameIn(sandbox, caller), endpoint);
   const { exchange, response } = hasChaos(chaos)
-    ? answerWithChaos(service, draw, world, request, now)
-    : service.answer(world, request, now);
+    ? answerByChaos(sandbox, request, now)
+    : sandbox.service.answer(sandbox.world, request, now);
   session.answered += 1;
   const durationMs = session.elapsed() - elapsedMs;
   const stored = createEntry(exchange, response, {
