@@ -24,7 +24,7 @@ testRefusals('', [
   ['verify nonsense', /nonsense: is not a URL; write it like/],
   ['verify http://no-such-host.invalid', /the name does not resolve/, 4],
   ['verify --cases 0', /--cases 0: needs a whole number from 1/],
-  ['verify --min-strength 4', /--min-strength 4: needs a whole number from 0 to 3/],
+  ['verify --concurrency 257', /--concurrency 257: needs a whole number from 1 to 256/],
   ['verify --seed', /--seed needs a value \(see --help\)/],
   ['verify --seed 1 --seed 2', /--seed was given more than once/],
   ['verify -- http://127.0.0.1:1', /-- takes no arguments here/],

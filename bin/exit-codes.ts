@@ -1,5 +1,6 @@
 import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
 import { isOpenIfStrict } from '../reports/limits.ts';
+import { lacksLevels } from '../reports/strength.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { Problem, TOO_MANY_FILES, type ProblemCode } from '../schemas/problem.ts';
 
@@ -13,7 +14,7 @@ export const exitCodes = {
   usage: [2, 'wrong usage, configuration or fixture'],
   incomplete: [
     3,
-    'incomplete: a required requirement could not be checked, or none was verified (--allow-incomplete: 0 if any was verified)',
+    'incomplete: a required requirement could not be checked (with --strict: or a level was not tried), or none was verified (--allow-incomplete: 0 if any was verified)',
   ],
   unreachable: [4, 'target unreachable, or another service'],
   bug: [70, 'a bug of ib-conformance'],
@@ -42,7 +43,8 @@ export function exitCodeOf(
   const isStrictFailure = strict && !advised.every(isKnownFailure);
   if (verdict === 'nonconformant' || wrong.length > 0 || isStrictFailure) return exitCodes.nonconformant[0];
   const isExcused = allowIncomplete && record.counts.required.passed > 0;
-  const isIncomplete = verdict === 'incomplete' || (strict && isOpenIfStrict(record));
+  const isIncomplete =
+    verdict === 'incomplete' || (strict && (isOpenIfStrict(record) || lacksLevels(record)));
   if (isIncomplete && !isExcused) return exitCodes.incomplete[0];
   return exitCodes.conformant[0];
 }

@@ -153,7 +153,6 @@ async function verified(
       fixture: stated === 'nothing' ? fixture : { ...fixture, limits: stated },
       seed: 1,
       cases: defaults.cases,
-      minStrength: defaults.minStrength,
       maxDurationMs: minutes * MINUTE_MS,
       hasStateHook: false,
       skip,
@@ -259,6 +258,8 @@ describe('20 failed lookups in 5 minutes and 100 checks in 15 minutes', () => {
         rows.push(rowOf(`${name}, not stated`, minutes, other));
         assert.ok(passedIn(run.record) >= passedIn(other.record), 'passed');
         assert.ok(run.exitCode <= other.exitCode, 'exit code');
+        const [everyLevel, otherLevels] = [run, other].map(({ record }) => Math.min(1, record.strength!));
+        assert.ok(everyLevel! >= otherLevels!, 'every level');
         const [pairs, otherPairs] = [run, other].map(({ record }) => record.coverage!.pairs[0]);
         assert.ok(pairs! >= PART_OF_PAIRS * otherPairs!, `${pairs} pairs, ${otherPairs}`);
       });
@@ -305,7 +306,8 @@ describe('default flags', () => {
 
   test('one key verifies every required requirement, and the record names the time for strength 1', async () => {
     const { record, exitCode } = await verified(targets['fixed']!, { minutes });
-    assert.deepEqual([record.verdict, record.strength, exitCode], ['incomplete', 0, 3]);
+    assert.deepEqual([record.verdict, record.strength, exitCode], ['conformant', 0, 0]);
+    assert.equal(exitCodeOf(record, { strict: true, allowIncomplete: false }), 3);
     assert.deepEqual(requiredOpen(record), needHook);
     const seconds = record.needs?.find(({ reaches }) => reaches === 'strength 1')?.seconds;
     assert.ok(seconds !== undefined, 'needs');

@@ -3,7 +3,7 @@ import { isKnownFailure } from '../schemas/known-failure.ts';
 import { html as xml, toText, text, type Markup } from './markup.ts';
 import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, failureRate, wordsOf } from './results.ts';
 import { compact } from './text.ts';
-import { isBelowMinStrength, isLowStrength, narrowedBy, strengthSentences } from './strength.ts';
+import { isLowStrength, narrowedBy, strengthSentences } from './strength.ts';
 
 const MAX_NAME = 300;
 const MAX_MESSAGE = 1_300;
@@ -80,7 +80,7 @@ function runCases(record: RunRecord): readonly Case[] {
   const [strength = ''] = strengthSentences(record, MAX_LEVELS);
   const isEmpty = verdict === 'incomplete' && counts.required.passed === 0;
   return [
-    ...remark('strength', isLowStrength(record) ? [strength] : [], isBelowMinStrength(record)),
+    ...remark('strength', isLowStrength(record) ? [strength] : []),
     ...remark('selection', compact(narrowedBy(record)), isEmpty),
     ...remark('target', compact(mock === true && 'no URL was given, so the built-in mock was verified')),
   ];

@@ -11,7 +11,7 @@ const whole: RunRecord = {
   verdict: 'conformant',
   selection: { whole: true, skip: [] },
   strength: 2,
-  coverage: { pairs: [2134, 2134], triples: [11_232, 23_304], missing: [] },
+  coverage: { levels: [182, 182], pairs: [2134, 2134], triples: [11_232, 23_304], missing: [] },
   requirements: passed,
   counts: { ...sampleRecord.counts, broken: 0 },
 };
@@ -26,7 +26,7 @@ test('strength 2 has no remark in the headline, and the summary states it', () =
 });
 
 test('below strength 2 the headline and JUnit say so', () => {
-  assert.match(conclusion(weak)[0], /^conformant \(strength 1: 1,804 of 2,134 pairs\): 1 of 1 required/);
+  assert.match(conclusion(weak)[0], /^conformant \(short run: 1,804 of 2,134 pairs tried\): 1 of 1 required/);
   assert.match(
     renderJunit(weak),
     /name="run\/strength" time="0">\s*<skipped type="strength" message="strength 1: /,
@@ -34,15 +34,10 @@ test('below strength 2 the headline and JUnit say so', () => {
   assert.match(JSON.stringify(nextStep(weak)), /--max-duration 1m/);
 });
 
-test('a strength below --min-strength is an error in JUnit', () => {
-  const incomplete: RunRecord = { ...weak, verdict: 'incomplete', minStrength: 2 };
-  assert.match(conclusion(incomplete)[0], /^incomplete \(strength 1: /);
-  assert.ok(
-    conclusion(incomplete).includes(
-      'strength 1, below --min-strength 2: 1,804 of 2,134 pairs, 11,232 of 23,304 triples',
-    ),
-  );
-  assert.match(renderJunit(incomplete), /name="run\/strength" time="0">\s*<error type="incomplete"/);
+test('below strength 1 the headline counts levels, and no strength is an error in JUnit', () => {
+  const short: RunRecord = { ...weak, strength: 0, coverage: { ...weak.coverage!, levels: [140, 182] } };
+  assert.match(conclusion(short)[0], /^conformant \(short run: 140 of 182 levels tried\): /);
+  assert.match(renderJunit(short), /name="run\/strength" time="0">\s*<skipped type="strength"/);
 });
 
 test('levels missing from the fixture are listed, and counted beyond a maximum', () => {

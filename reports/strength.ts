@@ -23,35 +23,32 @@ const statedStrength = ({ strength, selection }: RunRecord): number | undefined 
 export const isLowStrength = (record: RunRecord): boolean =>
   (statedStrength(record) ?? FULL_STRENGTH) < FULL_STRENGTH;
 
-/** Whether `--min-strength` makes a run incomplete. */
-export const isBelowMinStrength = (record: RunRecord): boolean =>
-  isLowStrength(record) &&
-  record.verdict === 'incomplete' &&
-  (record.strength ?? 0) < (record.minStrength ?? 0);
+/** Whether `--strict` makes a run incomplete: it left out levels, and not because a requirement was skipped. */
+export const lacksLevels = (record: RunRecord): boolean =>
+  statedStrength(record) === 0 && record.selection?.skip.length === 0;
 
-/** `strength 1: 1,804 of 2,134 pairs`: the remark on a verdict with low strength. */
-export const describeStrength = (record: RunRecord): string =>
-  `strength ${record.strength}: ${combinations(record.coverage?.pairs, 'pairs')}`;
+/** `short run: 140 of 182 levels tried`: the remark on a verdict with low strength. */
+export const describeStrength = ({ strength, coverage }: RunRecord): string =>
+  `short run: ${strength === 0 ? combinations(coverage?.levels, 'levels') : combinations(coverage?.pairs, 'pairs')} tried`;
 
 /** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples`, and missing levels; empty if strength is meaningless. */
 export function strengthSentences(record: RunRecord, most: number): readonly string[] {
-  const { minStrength = 0, coverage } = record;
+  const { coverage } = record;
   const strength = statedStrength(record);
   if (strength === undefined || coverage === undefined) return [];
-  const needed = strength < minStrength ? `, below --min-strength ${minStrength}` : '';
   const { missing } = coverage;
   const named = missing.length <= most ? missing : missing.slice(0, most - 1);
   const more = missing.length - named.length;
   const levels = compact(...named, more > 0 && `${count(more)} more`).join('; ');
   return compact(
-    strengthWords({ strength, coverage }, needed),
+    strengthWords({ strength, coverage }),
     missing.length > 0 && `levels missing from the fixture: ${levels}`,
   );
 }
 
 /** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples` */
-export const strengthWords = ({ strength, coverage: { pairs, triples } }: Reached, remark = ''): string =>
-  `strength ${strength}${remark}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
+export const strengthWords = ({ strength, coverage: { pairs, triples } }: Reached): string =>
+  `strength ${strength}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
 
 /** `all 2,134 pairs`, `1,804 of 2,134 pairs` */
 function combinations([covered, total]: readonly [number, number] = [0, 0], what: string): string {

@@ -34,7 +34,7 @@ test('an invalid fixture is rejected with the place of the problem', async () =>
   await assert.rejects(verify({ url: 'http://127.0.0.1:1', fixture: wrong, only }), problem);
 });
 
-test('headers, certificates and traffic limits reach the run', async () => {
+test('headers, certificates and bounds reach the run', async () => {
   const gates = new Set<unknown>();
   let [inFlight, most] = [0, 0];
   const server = createServer(tls, ({ headers }, response) => {

@@ -28,11 +28,10 @@ export interface VerifyResult {
  * @throws Problem for an unknown name, an invalid fixture or an unreachable server
  */
 export async function verify(given: VerifyOptions): Promise<VerifyResult> {
-  const { url, fixture, env = process.env, headers = {}, tls, stateUrl, minStrength = 1, ...others } = given;
+  const { url, fixture, env = process.env, headers = {}, tls, stateUrl, ...others } = given;
   const { strict = false, allowIncomplete = false, onProgress, ...options } = others;
   const request = runOptions({
     ...options,
-    minStrength,
     fixture: checkFixture(fixture, 'fixture', env),
     headers: parseHeaders(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
     tls: { insecure: false, ...tls },

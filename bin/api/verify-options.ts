@@ -14,8 +14,6 @@ export interface VerifyOptions {
   readonly partner?: string;
   /** Maximum number of cases per endpoint; 1500 by default. */
   readonly cases?: number;
-  /** Minimum strength; below it, the verdict is `incomplete`; 1 by default. */
-  readonly minStrength?: number;
   /** Seed of all random values, a 32-bit integer. The same seed gives the same inputs. */
   readonly seed?: number;
   /** Suites, requirements or beginnings of ids to check, and those to skip; by default all are checked. */
@@ -39,7 +37,7 @@ export interface VerifyOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** PEM certificates to trust, and whether to accept any certificate. */
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
-  /** Exit with 1 also if a recommended requirement failed. */
+  /** Exit with 1 also if a recommended requirement failed, and with 3 if a level was not tried. */
   readonly strict?: boolean;
   /** Exit with 0 also if a required requirement could not be judged, unless none was verified. */
   readonly allowIncomplete?: boolean;

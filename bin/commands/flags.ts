@@ -5,7 +5,6 @@ import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
 /** Defaults of a run; times in ms. */
 export const defaults = {
   cases: 1500,
-  minStrength: 1,
   concurrency: 16,
   timeoutMs: 5000,
   maxDurationMs: 300_000,

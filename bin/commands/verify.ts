@@ -38,7 +38,7 @@ const flags = {
   },
   skip: { ...kinds.list, describe: 'skip this suite, id, or beginning of ids' },
   plan: { ...kinds.onOff, configurable: 'never', describe: 'print the plan of the run and send nothing' },
-  strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too' },
+  strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too, and require every level' },
   baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },
   report: {
     ...kinds.outputs,
@@ -46,10 +46,6 @@ const flags = {
   },
   config: kinds.config,
   partner: kinds.target.partner,
-  'min-strength': {
-    ...kinds.wholeNumberOr(defaults.minStrength, 0, 3),
-    describe: 'end as incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
-  },
   seed: { ...kinds.seed, describe: 'set the seed of all random values (default: a new one, printed)' },
   concurrency: {
     ...kinds.wholeNumberFrom(1, 256),

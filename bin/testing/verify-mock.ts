@@ -43,7 +43,6 @@ export interface MockRunOptions extends Pick<
   readonly network?: (client: Client, clock: RunOptions['clock']) => Client;
   /** Suites or ids to skip. */
   readonly skip?: readonly string[];
-  readonly minStrength?: number;
 }
 
 /**

@@ -345,10 +345,6 @@ export interface RunRecord {
    * How many conditions the run combined completely: 1 every level of every factor, 2 every pair, 3 every triple. Not in records of version 0.1.0.
    */
   strength?: number;
-  /**
-   * The strength that the verdict needs (--min-strength).
-   */
-  minStrength?: number;
   coverage?: Coverage;
   /**
    * Whether a signal stopped the run early.
@@ -433,9 +429,16 @@ export interface RunRecord {
   requirements: RequirementResult[];
 }
 /**
- * Combinations of levels: how many were tried, of those that the fixture has data for. Not in records of version 0.1.0.
+ * Levels and their combinations: how many were tried, of those that the fixture has data for. Not in records of version 0.1.0.
  */
 export interface Coverage {
+  /**
+   * Number that was tried, and number of all.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  levels: [number, number];
   /**
    * Number that was tried, and number of all.
    *

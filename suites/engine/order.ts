@@ -287,6 +287,7 @@ export function createCoverage(known: Known, seed: number) {
       return {
         strength: firstCut < 0 ? 3 : firstCut,
         coverage: {
+          levels: singles,
           pairs,
           triples,
           missing: endpointNames.flatMap((name) =>

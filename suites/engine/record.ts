@@ -38,7 +38,7 @@ export interface Result {
 
 /** The part of a record that is known before the run. */
 export interface RecordOptions extends Readonly<
-  Pick<RunRecord, 'target' | 'seed' | 'cases' | 'version' | 'minStrength' | 'rerun' | 'selection' | 'mock'>
+  Pick<RunRecord, 'target' | 'seed' | 'cases' | 'version' | 'rerun' | 'selection' | 'mock'>
 > {
   readonly known: Known;
   /** Sent with every request. Their secrets are redacted like keys. */
@@ -67,18 +67,17 @@ export function makeRecord(
   list: readonly RequirementResult[],
   figures: Figures,
 ): RunRecord {
-  const { known, version, seed, cases, selection, minStrength, rerun, mock } = options;
+  const { known, version, seed, cases, selection, rerun, mock } = options;
   const { startedAt, keyWorks, interrupted, interruptedBy, isCut: _, ...rest } = figures;
   const redact = redactor(known, options.headers);
-  const run = defined({ selection, minStrength });
   return {
     format: 'ib-conformance/run/1',
     version,
-    verdict: verdictOf(list, { ...run, interrupted, strength: figures.strength }),
+    verdict: verdictOf(list, { interrupted }),
     target: redact(options.target),
     ...defined({ mock, partner: known.partner }),
     seed,
-    ...run,
+    ...defined({ selection }),
     startedAt: new Date(startedAt).toISOString(),
     ...rest,
     cases,
@@ -115,30 +114,22 @@ export function createDescriber({ known, headers, seed, target, keyVariables }: 
   };
 }
 
-/** What the verdict depends on, besides the results. */
-type Run = Pick<RunRecord, 'interrupted' | 'strength' | 'minStrength' | 'selection'>;
-
 /**
- * The verdict of a run. Excluded requirements do not count.
+ * The verdict of a run. Excluded requirements do not count, and neither does the strength.
  *
  * - `nonconformant`: a required requirement failed.
- * - `incomplete`: a required one is inconclusive, one is broken, none passed, the run was interrupted, or it is
- * below its minimum strength.
+ * - `incomplete`: a required one is inconclusive, one is broken, none passed, or the run was interrupted.
  * - `conformant`: otherwise.
  */
-export function verdictOf(results: readonly RequirementResult[], run: Run): RunRecord['verdict'] {
+export function verdictOf(
+  results: readonly RequirementResult[],
+  { interrupted }: Pick<RunRecord, 'interrupted'>,
+): RunRecord['verdict'] {
   const required = results.filter(({ level }) => level === 'required');
   if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
-  if (run.interrupted || isBelowMinStrength(run) || results.some(({ outcome }) => outcome === 'broken'))
-    return 'incomplete';
+  if (interrupted || results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
   if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
   return required.some(({ outcome }) => outcome === 'passed') ? 'conformant' : 'incomplete';
-}
-
-/** The minimum strength applies only to full runs: a narrowed run leaves out lookups on purpose. */
-function isBelowMinStrength({ strength, minStrength = 0, selection }: Run): boolean {
-  if (strength === undefined || selection?.whole !== true || selection.replay !== undefined) return false;
-  return strength < minStrength && (selection.skip.length === 0 || minStrength > 1);
 }
 
 /** Counts requirements by outcome, and by level where it matters. */

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sampleRecord } from '../reports/testing/records.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { exitCodeOf } from './exit-codes.ts';
+
+/** A conformant run that did not try every level. */
+const short: RunRecord = {
+  ...sampleRecord,
+  verdict: 'conformant',
+  selection: { whole: true, skip: [] },
+  strength: 0,
+  requirements: sampleRecord.requirements.filter(({ outcome }) => outcome === 'passed'),
+  counts: { ...sampleRecord.counts, broken: 0 },
+};
+const { id } = short.requirements[0]!;
+
+for (const [what, record, flags, code] of [
+  ['less than every level', short, {}, 0],
+  ['less than every level, with --strict', short, { strict: true }, 3],
+  ['that, with --allow-incomplete', short, { strict: true, allowIncomplete: true }, 0],
+  ['every level, with --strict', { ...short, strength: 1 }, { strict: true }, 0],
+  ['a narrowed run, with --strict', { ...short, selection: { whole: false, skip: [] } }, { strict: true }, 0],
+  ['with --skip and --strict', { ...short, selection: { whole: true, skip: [id] } }, { strict: true }, 0],
+] as const satisfies readonly (readonly [string, RunRecord, object, number])[])
+  test(`${what}: exit code ${code}`, () => {
+    assert.equal(exitCodeOf(record, { strict: false, allowIncomplete: false, ...flags }), code);
+  });
