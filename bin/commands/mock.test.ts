@@ -61,8 +61,6 @@ testRefusals('mock --port 0', [
   ['--no-admin --admin-token x', /--no-admin excludes --admin-token/],
   ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
   ['--base-path /__admin/', /--base-path \/__admin\/: the admin API uses this path/],
-  ['--chaos 500:2', /--chaos 500:2: the rate must be a number from 0 to 1/],
-  ['--chaos 500:0.1 --chaos 500', /--chaos 500: is given twice/],
 ]);
 
 test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
@@ -110,13 +108,6 @@ test('--clock and --journal take effect', async (t) => {
   for (const world of ['a', 'b', 'b', 'b']) await ask(userPath, `northwind-key~${world}`);
   assert.equal((await ask('/__admin/worlds')).body, '{"worlds":["a","b"]}');
   assert.match((await ask('/__admin/requests?world=b')).body, /"meta":\{"total":2\}/);
-});
-
-test('--chaos and --chaos-seed take effect', async (t) => {
-  const flags = ['--chaos', '503', '--chaos', 'slow:1ms:0', '--chaos-seed', '-7'];
-  const { ask } = await run(t, ...flags, '--log', 'silent');
-  assert.match((await ask('/__admin/faults')).body, /"chaos":\["503","slow:1ms:0"\],"seed":-7/);
-  assert.equal((await ask(userPath)).status, 503);
 });
 
 describe('the admin API', () => {

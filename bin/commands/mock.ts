@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { codeOf, Problem, wrongUsage } from '../../schemas/problem.ts';
+import { codeOf, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { curlLines, jsonLine, logFormats } from '../mock-log.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
-import { config, file, list, onOff, text, wholeNumberOr } from './flags.ts';
+import { config, file, onOff, text, wholeNumberOr } from './flags.ts';
 import { deviations, deviationOf, withoutLimits } from '../../mock/controls/start-options.ts';
 import { listMagicValues } from '../../mock/magic-values.ts';
 import { isLoopback, startMock, type MockOptions } from '../../mock/server.ts';
@@ -32,10 +32,6 @@ const flags = {
     ...text,
     describe: 'answer in another correct way; `list` prints variants',
   },
-  chaos: {
-    ...list,
-    describe: 'inject failures at a rate: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
-  },
   clock: {
     ...text,
     choices: clockModes,
@@ -45,10 +41,6 @@ const flags = {
   all: { ...onOff, configurable: 'never', describe: 'list all, with --fault list or --variant list' },
   config,
   'base-path': { ...text, default: '/', describe: 'serve the interface below this path' },
-  'chaos-seed': {
-    ...wholeNumberOr(sessionDefaults.chaosSeed, ...ranges.chaosSeed),
-    describe: 'set the seed that decides which requests --chaos hits',
-  },
   journal: {
     ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
     describe: 'keep this many requests per world',
@@ -150,8 +142,6 @@ async function optionsOf(values: MockFlags, context: CliContext, write: (line: s
     behaviour: variant?.change(reference),
     deviation: values.fault === undefined ? undefined : deviation('fault', values.fault),
     clock: values.clock,
-    chaos: values.chaos,
-    chaosSeed: values.chaosSeed,
     journal: values.journal,
     admin,
     cors: values.cors,
@@ -201,8 +191,6 @@ async function start(options: MockOptions): Promise<Mock> {
   try {
     return await startMock(options);
   } catch (error) {
-    // The admin API says the same without dashes.
-    if (error instanceof Problem) throw wrongUsage(error.message.replace(/^chaos /, '--$&'));
     const why = listenErrors[codeOf(error)];
     if (why === undefined) throw error;
     throw wrongUsage(`cannot listen on ${options.host}:${options.port}: ${why}`);
