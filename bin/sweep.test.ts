@@ -14,10 +14,10 @@ const words = (line: string) => line.split(' ').filter((word) => word !== '');
 
 /** Code of all clients. `insist` advances the mock's clock instead of waiting. */
 const common = `
-  const { IB_BASE_URL: url, IB_API_KEY: key } = process.env;
+  const { IB_CONFORMANCE_MOCK_URL: url, IB_CONFORMANCE_MOCK_KEY: key } = process.env;
   const user = (digit) => 'user-status?user_id=' + 'dddddddd-dddd-4ddd-8ddd-dddddddddddd'.replaceAll('d', digit);
   const deposit = (digit) => user(digit).replace('user-status?user_id', 'deposit-check?reference_id');
-  const ask = async (path, key = process.env.IB_API_KEY) => {
+  const ask = async (path, key = process.env.IB_CONFORMANCE_MOCK_KEY) => {
     const response = await fetch(url + '/api/ib/' + path, { headers: { Authorization: 'Bearer ' + key } });
     return { ...(await response.json()), code: response.status };
   };

@@ -45,7 +45,7 @@ export const sweep = command({
     },
   },
   configured: { section: 'sweep', only: ['allow', 'config'] },
-  examples: [['$0 sweep -- npm test', 'IB_BASE_URL and IB_API_KEY are set for it']],
+  examples: [['$0 sweep -- npm test', 'sets IB_CONFORMANCE_MOCK_URL and _KEY']],
   run: async (values, context) => {
     if (values.command.length === 0)
       throw wrongUsage(
@@ -78,7 +78,7 @@ export const sweep = command({
 
 const codes = { ready: 'conformant', notReady: 'nonconformant', incomplete: 'incomplete' } as const;
 
-const defaultNames = { url: 'IB_BASE_URL', key: 'IB_API_KEY' } as const;
+const defaultNames = { url: 'IB_CONFORMANCE_MOCK_URL', key: 'IB_CONFORMANCE_MOCK_KEY' } as const;
 
 /** Returns the variables of the command, and the value of each. */
 function variablesOf(given: readonly string[]) {

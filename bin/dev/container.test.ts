@@ -53,8 +53,8 @@ test('the compose snippet uses the image, waits for its health check and mounts 
     .at(-1)!
     .split('\n')[0]!;
   assert.equal(target, join(workFolder, mock.command.at(-1)!));
-  assert.equal(new URL(client.environment['BASE_URL']!).host, 'mock:4010');
-  assert.equal(client.environment['API_KEY'], mock.environment['IB_API_KEY']);
+  assert.equal(new URL(client.environment['IB_CONFORMANCE_MOCK_URL']!).host, 'mock:4010');
+  assert.equal(client.environment['IB_CONFORMANCE_MOCK_KEY'], mock.environment['IB_API_KEY']);
 });
 
 const healthCheck = JSON.parse(`[${/^HEALTHCHECK[^[]*CMD \[(.*)\]/m.exec(dockerfile)![1]!}]`) as string[];

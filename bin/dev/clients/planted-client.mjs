@@ -7,7 +7,8 @@ import http from 'node:http';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { IB_BASE_URL: url, IB_API_KEY: key, BUG: bug = '', STYLE: style = '' } = process.env;
+const { IB_CONFORMANCE_MOCK_URL: url, IB_CONFORMANCE_MOCK_KEY: key } = process.env;
+const { BUG: bug = '', STYLE: style = '' } = process.env;
 const has = (...names) => names.includes(bug);
 
 /** Sends one request without following redirects. */

@@ -112,7 +112,7 @@ const tests = (name: string) => file(name, `node --import "$TSX" --test ${name}`
 const vitest = (name: string) => file(name, `npx vitest run ${name}`, 'npx vitest --version');
 /** Runs tests once with their own mock, and twice with a running one. */
 const withAndWithoutUrl = (command: string) =>
-  `${command} && export IB_MOCK_URL=http://127.0.0.1:4010 && ${command} && ${command}`;
+  `${command} && export IB_CONFORMANCE_MOCK_URL=http://127.0.0.1:4010 && ${command} && ${command}`;
 const pytest = (name: string) =>
   file(name, withAndWithoutUrl(`python3 -m pytest -q ${name}`), 'python3 -m pytest --version');
 const hook = file(
