@@ -1,4 +1,4 @@
-# The mock and the conformance suite for those who have no Node: see docs/container.md.
+# The mock and the conformance suite for those who have no Node: see docs/mock.md.
 ARG NODE_VERSION=24
 
 # Built where the engine runs, whatever platform the image is for: what comes of it is JavaScript alone. Debian, for

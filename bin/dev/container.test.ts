@@ -1,4 +1,4 @@
-/** Tests of the Dockerfile and docs/container.md. They need no container engine. */
+/** Tests of the Dockerfile and of its part in docs/mock.md. They need no container engine. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { parsePage } from './docs/markdown.ts';
 import { root } from './paths.ts';
 
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
-const page = readFileSync(join(root, 'docs/container.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/mock.md'), 'utf8').split('\n## In a container\n')[1]!;
 const yaml = parsePage(page).blocks.find(({ language }) => language === 'yaml')!.text;
 const { services } = parse(yaml, { strict: true }) as {
   readonly services: Readonly<Record<'mock' | 'client', Service>>;

@@ -97,7 +97,7 @@ const isFunction = (name: string) =>
 write(
   'admin-api.md',
   '# Calls of the mock',
-  `[The admin API](../admin-api.md) has these calls, at \`/__admin\`. [JavaScript](../mock-in-tests.md#control-it-from-javascript) has the same
+  `[The admin API](../admin-api.md) has these calls, at \`/__admin\`. [JavaScript](../admin-api.md#control-it-from-javascript) has the same
 as functions of the mock and of each world. Both take the same input. \`GET /__admin/openapi.json\` has the types of bodies and answers.`,
   table(
     ['call', 'JavaScript', 'body', 'what it does'],

@@ -101,7 +101,7 @@ const checkedBy =
     assert.ok(readFileSync(join(root, check), 'utf8').includes(word), `${check} lacks ${word}`);
 
 const ci = checkedBy('bin/dev/action.test.ts', 'docs/ci.md');
-const image = checkedBy('bin/dev/container.test.ts', 'docs/container.md');
+const image = checkedBy('bin/dev/container.test.ts', 'docs/mock.md');
 
 /** In every page, the server at this port swaps day and month. */
 const verify = 'npx ib-conformance verify http://127.0.0.1:4998';
@@ -226,18 +226,14 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   ],
   'docs/state-hook.md': [stateHook, changes, hook, hook, commands()],
   'docs/ci.md': [ci, ci, ci],
-  'docs/mock.md': [commands(), commands(), commands()],
-  'docs/admin-api.md': [commands(), lastJson, commands()],
-  'docs/container.md': [image, image, image],
+  'docs/mock.md': [commands(), commands(), commands(), image, image, image],
+  'docs/admin-api.md': [commands(), lastJson, commands(), typescript('controls.ts')],
   'docs/mock-in-tests.md': [
     tests('node.test.ts'),
-    vitest('clock.test.ts'),
     vitest('fetch.test.ts'),
-    checkedBy('bin/dev/package/check-package.ts', 'CommonJS can require every entry'),
-    checkedBy('mock/in-process.test.ts', 'answers like a mock on a port'),
-    typescript('controls.ts'),
+    pytest('test_deposits.py'),
+    junit('DepositsTest'),
   ],
-  'docs/mock-beside-tests.md': [file('conftest.py'), pytest('test_deposits.py'), junit('DepositsTest')],
   'docs/sweep.md': [
     checkedBy('bin/sweep.test.ts', "'sweep'"),
     file('client.py'),
