@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
@@ -106,10 +106,11 @@ test('differences between fixture and target are reported with their places', as
 
 test('a self-signed certificate is reported; --ca or --insecure accepts it', async (t) => {
   const mock = createMock();
-  const server = createTlsServer(tls, async ({ url = '', headers: { authorization = '' } }, response) => {
+  const pass = async ({ url = '', headers: { authorization = '' } }: IncomingMessage, to: ServerResponse) => {
     const answer = await mock.handle(new Request(`http://mock${url}`, { headers: { authorization } }));
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
-  });
+    to.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  };
+  const server = createTlsServer(tls, (request, response) => void pass(request, response));
   const { port } = new URL(await serverFor(t, server));
   const url = `https://localhost:${port}`;
   const untrusted = await call(url, ...fixture);

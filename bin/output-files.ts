@@ -46,7 +46,16 @@ export async function prepareFile(file: string, what: string, mode?: number): Pr
       await fs.copyFile(temporary, file);
     });
   };
-  return { discard, write: (text) => write(text).catch(explain).finally(discard) };
+  return {
+    discard,
+    write: async (text) => {
+      try {
+        await write(text).catch(explain);
+      } finally {
+        await discard();
+      }
+    },
+  };
 }
 
 /** Creates the temporary file; undefined: the file can only be written in place. */

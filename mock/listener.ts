@@ -262,7 +262,7 @@ function endConnections(to: Listening, force: boolean): void {
     response.shouldKeepAlive = false;
     response.once('close', () => socket.destroySoon());
   }
-  for (const socket of [...sockets]) {
+  for (const socket of sockets) {
     if (busy.has(socket)) continue;
     if (force) socket.destroy();
     // It may still have data to send.
