@@ -5,12 +5,11 @@ import { Problem } from '../schemas/problem.ts';
 import { createService, reference, type Service } from './behaviour.ts';
 import { parseChaos, parseQueuedChaos, type Chaos } from './chaos.ts';
 import { createJournal, createRedactor, type Journal, type JournalLine, type Redact } from './journal.ts';
-import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
+import { sessionDefaults, type Deviation, type MockData } from './options.ts';
 import { factsOf, lookUp, newWorld, worldNameProblem, type ApiKey, type Facts, type World } from './world.ts';
 
 /** The clock of a world: at the base time `since` (ms) it shows `at` (Unix ms), and runs `rate` times as fast. */
 export interface Clock {
-  readonly mode: ClockMode;
   readonly at: number;
   readonly since: number;
   /** 0: stopped. */
@@ -22,7 +21,6 @@ export interface Sandbox {
   /** Empty for the main world. */
   readonly name: string;
   readonly journal: Journal;
-  readonly initialClock: Clock;
   world: World;
   clock: Clock;
   service: Service;
@@ -162,13 +160,11 @@ function createSandbox({ options, facts, now, startedAt }: SandboxSource, name: 
   // A frozen clock shows the start of the mock, even in a world that is created later.
   const at = mode === 'frozen' ? startedAt : now();
   const queue = firstChaos === undefined ? [] : [parseQueuedChaos(firstChaos, 1)];
-  const clock = { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 };
   return {
     name,
     journal: createJournal(journal),
     world: newWorld(facts, at),
-    initialClock: clock,
-    clock,
+    clock: { at, since: at, rate: mode === 'frozen' ? 0 : 1 },
     service: newService(options, deviation),
     deviation,
     chaos: { plan: parseChaos(chaos), seed, drawn: new Map(), queue },
