@@ -4,7 +4,13 @@ import type { Request } from '../request.ts';
 import { formsOfRequests } from './forms.ts';
 
 const target = '/api/ib/user-status?user_id=x';
-const plain = { method: 'GET', target, headers: {}, credential: { as: 'none' } } as unknown as Request;
+const plain: Request = {
+  endpoint: 'user-status',
+  method: 'GET',
+  target,
+  headers: {},
+  credential: { as: 'none' },
+};
 
 test('every form that a server may read as the plain request is among them', () => {
   const changes = formsOfRequests.map(({ change }) => change(plain));
