@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { xmlErrors } from '../reports/testing/parsers.ts';
 import validate from '../schemas/generated/sweep.cjs';
 import { serverFor } from '../suites/testing/against.ts';
+import { judgeState } from './sweep.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
@@ -37,7 +38,7 @@ const careful = `
   same((await insist(user(1), 'nope')).error, 'Unauthorized');
   const { amountInUsd, executedAt } = await insist(deposit(4));
   same(amountInUsd + ' ' + executedAt, '250.5 1705314600000');
-  same((await insist(deposit(5))).code, 404);
+  same((await insist(deposit(5))).error, 'Deposit not found');
   while ((await insist(deposit(7))).code === 404);`;
 const careless = `same((await ask(user(1))).code, 200); same((await ask(deposit(4))).code, 200);`;
 const shown = `console.log((await ask('')).error);`;
@@ -55,10 +56,11 @@ const sweep = async (script: string, flags: string, signal = new AbortController
 
 // The skipped states take real time.
 const all = '--skip timeout --skip slow:2s --parallel 3';
-const trouble = 'limited limited-without-retry-after 503 502-html 504-html reset truncate';
+const trouble = 'limited limited-without-retry-after 503 502-html 200-html reset truncate';
 const few = '--only membership-inverted --only executed-not-found --only security-headers';
 const wrong = 'amount-in-cents time-in-seconds';
-const unseen = 'more-polls foreign-user-is-member pending-as-executed other-error-text pending-longer';
+const unseen =
+  'more-polls foreign-user-is-member pending-as-executed other-not-found other-error-text pending-longer';
 const some = words(`${trouble} ${wrong} membership-inverted ${unseen} security-headers`)
   .map((id) => `--only ${id}`)
   .join(' ');
@@ -70,7 +72,6 @@ const clients: readonly (readonly [string, string, flags: string, code: number, 
   ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
   ['a text is shown', shown, '--only other-error-text', 3, 'other-error-text', ''],
   ['allowed', careless, '--only limited --allow limited', 0, '', ''],
-  ['allowed by a rule', careless, '--only limited --allow retry', 0, '', ''],
 ];
 for (const [name, script, flags, code, failed, notReached] of clients)
   test(`a client: ${name}`, async () => {
@@ -80,11 +81,15 @@ for (const [name, script, flags, code, failed, notReached] of clients)
     assert.deepEqual([having('failed'), having('notReached'), found.code], expected);
   });
 
-test('each world gets the first failure, and the rules judge the client', async () => {
-  const script = `for (const world of 'ab') await insist(user(1), key + '~' + world, world);
+test('each endpoint of each world gets the first failure, and the rules judge the client', async () => {
+  const script = `for (const world of 'ab')
+      for (const path of [user(1), user(2), deposit(4)]) await insist(path, key + '~' + world, world);
     await fetch(url + '/api/ib/' + user(1) + '&key=' + btoa(key));`;
   const { states, rules, code } = await sweep(script, '--only 503');
-  assert.deepEqual([states[0]?.run?.requests, states[0]?.run?.changed, states[0]?.outcome], [5, 2, 'passed']);
+  assert.deepEqual(
+    [states[0]?.run?.requests, states[0]?.run?.changed, states[0]?.outcome],
+    [11, 5, 'passed'],
+  );
   const { outcome, states: shownBy } = rules.find(({ rule }) => rule === 'key-out-of-url')!;
   assert.deepEqual([outcome, shownBy, code], ['broken', ['unchanged', '503'], 1]);
 });
@@ -94,6 +99,49 @@ test('deposits that polls execute are found, if the tests look at another one', 
     same((await ask(deposit(4))).code, 200);`;
   const { states } = await sweep(script, '--only executed-not-found');
   assert.deepEqual([states[0]?.outcome, states[0]?.run?.requests, states[0]?.run?.changed], ['passed', 5, 1]);
+});
+
+test('advice is open in the headline, and counts with --strict', async () => {
+  const flags = '--only reset --only security-headers';
+  const { code, verdict, strict } = await sweep(careless, `${flags} --strict`);
+  assert.deepEqual([code, verdict, strict], [1, 'notReady', true]);
+  const program = programOf(careless);
+  const junit = await runCli(['sweep', ...words(`${flags} --strict --report junit`), ...program]);
+  assert.match(junit.output, /name="reset"[^>]*>\s*<failure type="failed"/);
+  const { output } = await runCli(['sweep', ...words(`${flags} --strict`), ...program]);
+  assert.match(output, /\nnot ready, with open advice \(reset\): of the required states, 1 passed, in/);
+  const allowed = await sweep(careless, `${flags} --strict --allow reset`);
+  assert.deepEqual([allowed.code, allowed.verdict], [0, 'ready']);
+});
+
+test('the command gets no proxy for the mock, beside those that the user has', async () => {
+  const script = `const { NO_PROXY, no_proxy } = process.env;
+    await ask(user(1));
+    if (NO_PROXY !== 'a.test,127.0.0.1,localhost' || no_proxy !== NO_PROXY) process.exit(1);`;
+  const argv = ['sweep', '--only', 'security-headers', ...programOf(script)];
+  const { PATH } = process.env;
+  for (const name of ['NO_PROXY', 'no_proxy']) {
+    const { code, stderr } = await runCli(argv, { env: { PATH, [name]: 'a.test' } });
+    assert.equal(code, 0, stderr);
+  }
+});
+
+test('a client that polls a wrong path for ever is stopped, and fails', () => {
+  const run = {
+    isGreen: false,
+    isStopped: false,
+    ended: '',
+    durationMs: 1,
+    lines: [],
+    requests: [],
+    changed: 1,
+  };
+  const outcomeOf = (id: string, isStopped: boolean, allow = new Map<string, string>()) =>
+    judgeState(id, { ...run, isStopped }, allow).outcome;
+  assert.equal(outcomeOf('wrong-path', false), 'passed');
+  assert.equal(outcomeOf('wrong-path', true), 'failed');
+  assert.equal(outcomeOf('wrong-path', true, new Map([['wrong-path', '']])), 'allowed');
+  assert.equal(outcomeOf('executed-not-found', true), 'passed');
 });
 
 test('in parallel, a red run is repeated alone, unless it took the maximum', async () => {
@@ -133,6 +181,12 @@ for (const [flags, script, pattern] of refusals)
     assert.deepEqual([code, output], [2, '']);
   });
 
+test('refused: a command in quotes', async () => {
+  const { code, stderr } = await runCli(['sweep', '--', 'npm test']);
+  assert.match(stderr, /npm test: .*no such program\); drop the quotes: `ib-conformance sweep -- npm test`/);
+  assert.equal(code, 2);
+});
+
 test('every format is written, and none contains a key', async () => {
   const [junit, markdown] = [place('a.xml'), place('a.md')];
   const flags = `--only security-headers --only more-polls --only reset --report junit=${junit} --report markdown=${markdown}`;
@@ -143,7 +197,7 @@ test('every format is written, and none contains a key', async () => {
   assert.equal(code, 0);
   assert.match(
     output,
-    /✓ security-headers +green.*✗ reset +red.*→ retry.*\nready: .*, 1 passed, 1 not reached, in/s,
+    /✓ security-headers +green.*✗ reset +red.*→ retry.*\nready, with open advice \(reset\): .*, 1 passed, 1 not reached, in/s,
   );
   assert.match(stderr, /^unchanged: <key of the run> <key northwind\/active>$/m);
   const files = [junit, markdown, new URL('../reports/junit.xsd', import.meta.url)];

@@ -32,14 +32,26 @@ const MAX_TEXT = 600;
 /** Maximum of states that a rule names. */
 const MAX_STATES = 3;
 
+type Judged = Pick<Sweep, 'states' | 'rules' | 'strict'>;
+
+const isAdvice = ({ kind }: SweptState) => kind === 'advice' || kind === 'suggest';
 const required = (states: readonly SweptState[]) =>
   states.filter(({ kind }) => kind === 'survive' || kind === 'notice');
-const isFailure = ({ level, outcome }: SweptRule) => level === 'required' && outcome === 'broken';
+const isBroken = (wanted: SweptRule['level'], { level, outcome }: SweptRule) =>
+  level === wanted && outcome === 'broken';
 
-/** Returns the verdict on a client. States and rules that are only advice do not count. */
-export function sweepVerdict(states: readonly SweptState[], rules: readonly SweptRule[]): Sweep['verdict'] {
+/** Ids of states and rules that are only advice, and that the client does not follow. */
+const openAdvice = ({ states, rules }: Judged): readonly string[] => [
+  ...states.flatMap((state) => (isAdvice(state) && state.outcome === 'failed' ? state.id : [])),
+  ...rules.flatMap((rule) => (isBroken('advice', rule) ? rule.rule : [])),
+];
+
+/** Returns the verdict on a client. States and rules that are only advice count if `strict`. */
+export function sweepVerdict(judged: Judged): Sweep['verdict'] {
+  const { states, rules, strict } = judged;
   const outcomes = new Set(required(states).map(({ outcome }) => outcome));
-  if (outcomes.has('failed') || rules.some(isFailure)) return 'notReady';
+  const isOpen = strict && openAdvice(judged).length > 0;
+  if (isOpen || outcomes.has('failed') || rules.some((rule) => isBroken('required', rule))) return 'notReady';
   return outcomes.has('passed') || outcomes.has('allowed') ? 'ready' : 'incomplete';
 }
 
@@ -60,15 +72,18 @@ function runWords({ outcome, run }: SweptState): string {
   return outcome === 'notReached' ? `not reached, ${words}` : words;
 }
 
-function headline({ states, rules, verdict, interrupted, durationMs }: Sweep): string {
+function headline(sweep: Sweep): string {
+  const { states, rules, verdict, interrupted, durationMs } = sweep;
   const counts = Object.entries(outcomeStyles).flatMap(([wanted, [, , words]]) => {
     const { length } = required(states).filter(({ outcome }) => outcome === wanted);
     return length === 0 ? [] : `${length} ${words}`;
   });
-  const broken = rules.filter(isFailure).map(({ rule }) => rule);
+  const broken = rules.flatMap((rule) => (isBroken('required', rule) ? rule.rule : []));
   if (broken.length > 0) counts.push(`broken: ${broken.join(', ')}`);
+  const advice = openAdvice(sweep).join(', ');
+  const open = advice === '' ? '' : `, with open advice (${advice})`;
   const state = `${interrupted ? 'interrupted, state far ' : ''}${verdict === 'notReady' ? 'not ready' : verdict}`;
-  return `${state}: of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
+  return `${state}${open}: of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
 }
 
 const renderConsole: Render<Sweep> = (sweep, options) => {
@@ -108,21 +123,19 @@ const renderMarkdown: Render<Sweep> = (sweep) => {
   const head = ['', 'state', 'kind', 'run', 'what the mock did'];
   const table = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   const items = sweep.rules.map((rule) => {
-    const isBroken = rule.outcome === 'broken';
-    const fix = isBroken ? `. Fix: ${prose(rule.advice ?? '', MAX_TEXT)}` : '';
+    const fix = rule.outcome === 'broken' ? `. Fix: ${prose(rule.advice ?? '', MAX_TEXT)}` : '';
     return `- ${ruleStyles[rule.outcome][1]} ${code(rule.rule, MAX_TEXT)}: ${prose(ruleWords(rule), MAX_TEXT)}${fix}`;
   });
   const title = [`## ${headline(sweep)}`, '', `Run: ${code(sweep.command, MAX_TEXT)}`, ''];
   return `${[...title, ...table, '', ...items].join('\n')}\n`;
 };
 
-/** Renders the sweep as JUnit. States that were not reached, and failures that are only advice, are skipped. */
-const renderJunit: Render<Sweep> = ({ command, version, verdict, startedAt, states, rules }) => {
+/** Renders the sweep as JUnit. States that were not reached are skipped, and without `strict` what is only advice. */
+const renderJunit: Render<Sweep> = ({ command, version, verdict, strict, startedAt, states, rules }) => {
   const facts = { verdict, command, 'ib-conformance': version };
   const caseOf = (state: SweptState) => {
-    const { id: name, kind, outcome, what, advice } = state;
-    const isRequired = kind === 'survive' || kind === 'notice';
-    const shown = outcome === 'failed' && isRequired ? 'failure' : 'skipped';
+    const { id: name, outcome, what, advice } = state;
+    const shown = outcome === 'failed' && (strict || !isAdvice(state)) ? 'failure' : 'skipped';
     const message = `${runWords(state)}: ${what} Fix: ${advice}`;
     return {
       name,
@@ -133,7 +146,8 @@ const renderJunit: Render<Sweep> = ({ command, version, verdict, startedAt, stat
     } as const;
   };
   const caseOfRule = (rule: SweptRule) => {
-    const shown = isFailure(rule) ? 'failure' : 'skipped';
+    const isFailure = rule.outcome === 'broken' && (strict || rule.level === 'required');
+    const shown = isFailure ? 'failure' : 'skipped';
     const message = `${ruleWords(rule)}. Fix: ${rule.advice ?? ''}`;
     const kind = rule.outcome === 'kept' ? undefined : shown;
     return { name: rule.rule, kind, type: rule.outcome, message, lines: rule.requests ?? [] } as const;

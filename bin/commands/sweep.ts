@@ -8,7 +8,7 @@ import { states } from '../sweep/states.ts';
 import { sweepReports } from '../../reports/sweep.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { withConsole, writeFormats } from '../report-files.ts';
-import { rules } from '../sweep/rule-table.ts';
+import { rules } from '../sweep/rules.ts';
 
 export const sweep = command({
   usage: 'sweep [command..]',
@@ -39,6 +39,7 @@ export const sweep = command({
     config,
     'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
     'show-output': { ...onOff, describe: 'show the output of the command' },
+    strict: { ...onOff, describe: 'fail also if advice is open' },
     report: {
       ...outputs,
       describe: `write a report: ${sweepFormats.join(', ')}, or format=file`,

@@ -1,254 +1,300 @@
-import type { JournalLine } from '../../mock/journal.ts';
-import { callerOf, gradeOf, scorecardOf, waitMs, type Grade } from './scorecard.ts';
+import type { SweptRule } from '../../schemas/generated/types.ts';
 import {
-  CLOCK_TOLERANCE_MS,
-  paceOf,
-  POLL_PAUSE_MS,
-  POLL_WINDOW_MS,
-  rules,
-  type RuleId,
-} from './rule-table.ts';
+  areEqual,
+  attemptsIn,
+  judgeGrowth,
+  judgeWait,
+  lookupsIn,
+  mostOf,
+  NO_PAUSE_MS,
+  pausesIn,
+  type Attempt,
+  type Kind,
+  type Lookup,
+  type RunFacts,
+  type SeenRequest,
+} from './requests.ts';
+import { LIMITED_SECONDS, LONGER_MS } from './states.ts';
 
-/** A request of a run, with whether the state changed its answer. */
-export interface SeenRequest extends JournalLine {
-  readonly isChanged: boolean;
-  /** Whether path or query contained the key of the run. */
-  readonly hasKeyInTarget: boolean;
-}
-
-/** What a run showed. */
-export interface RunFacts {
-  readonly isGreen: boolean;
-  readonly requests: readonly SeenRequest[];
-  /** The lines of output, those with the key of the run, and those of them that a test runner writes. */
-  readonly output: { readonly lines: number; readonly withKey: number; readonly byRunner: number };
-  /** Whether the key arrived at the origin of the redirect. */
-  readonly isKeyElsewhere: boolean;
-}
-
-export type Runs = ReadonlyMap<string, RunFacts>;
-
-/** A rule with the states that showed it. */
-export interface JudgedRule {
-  readonly grade: Grade;
-  readonly states: readonly string[];
-}
-
-const UNCHANGED = 'unchanged';
-/** Seconds in the Retry-After of all states. */
-export const LIMITED_SECONDS = 1;
-/** Time that the state `pending-longer` adds, in ms. */
-export const LONGER_MS = 300;
-
-type Kind = 'kept' | 'broken' | 'unclear' | undefined;
-/** What a run says about a rule, with the requests that show it. */
+/** What a run says about a rule, with the requests that show it. Without a kind, it says nothing. */
 interface Observation {
-  readonly kind: Kind;
+  readonly kind?: Kind;
   readonly requests?: readonly SeenRequest[];
 }
-const notSeen: Observation = { kind: undefined };
 
-function byTarget(requests: readonly SeenRequest[]): ReadonlyMap<string, readonly SeenRequest[]> {
-  const groups = new Map<string, SeenRequest[]>();
-  for (const request of requests)
-    if (groups.get(request.target)?.push(request) === undefined) groups.set(request.target, [request]);
-  return groups;
-}
+/** Judges a rule by a run, compared with the unchanged run. */
+type Judge = (run: RunFacts, unchanged: RunFacts) => Observation;
 
-/** The requests whose first answers a state changed, and how the client went on. */
-function attemptsIn(run: RunFacts, unchanged: RunFacts) {
-  const before = byTarget(unchanged.requests);
-  return [...byTarget(run.requests)].flatMap(([target, all]) => {
-    const first = all.findIndex(({ isChanged }) => isChanged);
-    if (first < 0) return [];
-    const after = all.slice(first);
-    const last = after.findLastIndex(({ isChanged }) => isChanged);
-    const pauses = after.slice(0, last + 1).flatMap((answer, index) => {
-      const next = after[index + 1];
-      return next === undefined ? [] : [waitMs(answer, next)];
-    });
-    // If the unchanged run sends it once, one test sends it, or several share an answer.
-    const isSingle = before.get(target)?.length === 1;
-    return [{ after, pauses, isSingle, isRepeated: all.length > (before.get(target)?.length ?? 0) }];
-  });
+/** A rule for clients. The documentation's table is derived from this list. */
+interface Rule extends Pick<SweptRule, 'title' | 'clause' | 'level'> {
+  readonly id: string;
+  /** What breaks the rule, and how much of it is allowed. */
+  readonly breaks: string;
+  readonly advice: string;
+  /** What must have happened to judge the rule. */
+  readonly needs: string;
+  /** The other reading of requests that are unclear. */
+  readonly otherwise: string;
+  /** Judges the runs of the states with these ids. */
+  readonly judge: Judge | Readonly<Record<string, Judge>>;
 }
 
 /**
- * Judges answers that only the first requests got: if the tests are green all the same, the client repeated each of
- * them until it got the usual answer. If they are red, other tests may have sent the same request.
+ * Judges how a client repeats lookups that a state refuses at first. If the tests repeat all of them and are green, the
+ * client repeats them. If not, other tests may have sent the same request.
+ *
+ * @param judge judges the lookups that were repeated
  */
-const judgeAttempts =
-  (kindOf: (attempts: ReturnType<typeof attemptsIn>) => Kind) =>
-  (run: RunFacts, unchanged: RunFacts): Observation => {
+const repeats =
+  (judge: (attempts: readonly Attempt[]) => Kind): Judge =>
+  (run, unchanged) => {
     const attempts = attemptsIn(run, unchanged);
     const repeated = attempts.filter(({ isRepeated }) => isRepeated);
-    if (repeated.length === 0) return notSeen;
-    const isProven =
-      run.isGreen && repeated.length === attempts.length && repeated.every((one) => one.isSingle);
-    const requests = repeated.flatMap(({ after }) => after);
-    const kind = kindOf(repeated);
-    if (kind === 'kept') return { kind: run.isGreen ? 'kept' : undefined };
-    return { kind: kind === 'broken' && isProven ? 'broken' : 'unclear', requests };
+    const own = repeated.filter(({ isOwn }) => isOwn);
+    const isProven = run.isGreen && own.length > 0 && repeated.length === attempts.length;
+    const judged = isProven ? own : repeated;
+    const kind = judged.length === 0 ? undefined : judge(judged);
+    const requests = judged.flatMap(({ lookup }) => lookup);
+    if (isProven) return { kind, requests };
+    return kind === 'broken' ? { kind: 'unclear', requests } : {};
   };
 
-const paceIn = (attempts: ReturnType<typeof attemptsIn>) => paceOf(attempts.map(({ pauses }) => pauses));
-const judgePause = judgeAttempts((attempts) => (paceIn(attempts) === 'none' ? 'broken' : 'kept'));
-/** Three even pauses of one request are too few to tell them from random ones. */
-const judgeGrowth = (wrong: readonly ReturnType<typeof paceOf>[]) =>
-  judgeAttempts((attempts) => {
-    const pace = paceIn(attempts);
-    if (wrong.includes(pace)) return 'broken';
-    return pace === 'unknown' ? 'unclear' : 'kept';
-  });
-
-/** A caller that waited sends its request after the time in Retry-After. */
-const judgeRetryAfter = judgeAttempts((attempts) => {
-  const isNeverLate = attempts.some(({ after, pauses }) => {
-    const last = after.findLast(({ isChanged }) => isChanged)!;
-    const limit = LIMITED_SECONDS * 1000 - CLOCK_TOLERANCE_MS;
-    return pauses.some((pause) => pause < limit) && !after.some((entry) => waitMs(last, entry) >= limit);
-  });
-  return isNeverLate ? 'broken' : 'kept';
+const waits = repeats(judgeWait);
+const waitsLonger = repeats(judgeGrowth);
+/** A wait may be too short by this much (ms), because clocks are coarse. */
+const TOLERANCE_MS = 100;
+const waitsAsLong = repeats((attempts) => {
+  const shortest = Math.min(...attempts.flatMap(({ pauses }) => pauses));
+  return shortest < LIMITED_SECONDS * 1000 - TOLERANCE_MS ? 'broken' : 'kept';
 });
 
-/** For a client that never repeats: kept, if it got the changed answer. */
-const judgeRefused = (run: RunFacts, unchanged: RunFacts): Observation => {
-  const attempts = attemptsIn(run, unchanged);
-  const sight = judgeAttempts(() => 'broken')(run, unchanged);
-  return sight.kind === undefined && attempts.length > 0 ? { kind: 'kept' } : sight;
+const stops: Judge = (run, unchanged) => {
+  const found = repeats(() => 'broken')(run, unchanged);
+  return found.kind === undefined && run.requests.some(({ isChanged }) => isChanged)
+    ? { kind: 'kept' }
+    : found;
 };
 
-const judgeRetry = (run: RunFacts, unchanged: RunFacts): Observation => {
-  const attempts = attemptsIn(run, unchanged);
-  if (attempts.length === 0) return notSeen;
-  if (attempts.some(({ isRepeated }) => isRepeated)) return { kind: 'kept' };
-  return run.isGreen ? notSeen : { kind: 'broken', requests: attempts.flatMap(({ after }) => after) };
-};
-
-/** More polls in a window than all tests together send, even if each pauses, show a missing pause. */
-export function isHasty(run: Pick<RunFacts, 'requests'>, unchanged: Pick<RunFacts, 'requests'>): boolean {
-  const before = byTarget(unchanged.requests);
-  return [...byTarget(run.requests)].some(([target, all]) => {
-    if (!all.some(({ isChanged }) => isChanged)) return false;
-    const asked = before.get(target) ?? [];
-    const pollers = asked.filter(({ status }) => status === 200).length;
-    const most = asked.length + pollers * (POLL_WINDOW_MS / POLL_PAUSE_MS);
-    return all.some((first, at) => {
-      const other = all[at + most];
-      return other !== undefined && waitMs(first, other) < POLL_WINDOW_MS;
-    });
-  });
-}
-
-/** Polls of a client that just pauses, in the time that the state adds. */
-const MOST_POLLS = LONGER_MS / POLL_PAUSE_MS;
-
-const judgePolls = (run: RunFacts, unchanged: RunFacts): Observation => {
-  const polls = run.requests.filter(({ isChanged }) => isChanged);
-  if (polls.length === 0) return notSeen;
-  if (isHasty(run, unchanged)) return { kind: 'broken', requests: polls };
-  // As many polls as a single client without a pause, but several tests may poll.
-  return { kind: polls.length > MOST_POLLS ? 'unclear' : 'kept', requests: polls };
-};
-
-const judgeRedirect = (run: RunFacts): Observation => {
-  const redirected = run.requests.filter(({ isChanged }) => isChanged);
-  if (run.isKeyElsewhere) return { kind: 'broken', requests: redirected };
-  return { kind: redirected.length > 0 ? 'kept' : undefined };
-};
-
-/** A repeat without the key that the unchanged run always sends with this request. */
-const judgeHeader = (run: RunFacts, unchanged: RunFacts): Observation => {
-  const isKeyless = (one: SeenRequest) => one.endpoint !== undefined && callerOf(one) === undefined;
-  const without = new Set(unchanged.requests.filter(isKeyless).map(({ target }) => target));
-  const known = new Set(unchanged.requests.map(({ target }) => target));
-  const lost = run.requests.filter(
-    (one) => isKeyless(one) && known.has(one.target) && !without.has(one.target),
-  );
-  return lost.length > 0 ? { kind: 'broken', requests: lost } : notSeen;
-};
-
-/** Another method, which the unchanged run never uses. */
-const judgeMethod = (run: RunFacts, unchanged: RunFacts): Observation => {
-  const isOther = ({ method }: SeenRequest) => method !== 'GET' && method !== 'OPTIONS';
-  const requests = unchanged.requests.some(isOther) ? [] : run.requests.filter(isOther);
-  return requests.length > 0 ? { kind: 'broken', requests } : notSeen;
-};
-
-type JudgeRun = (run: RunFacts, unchanged: RunFacts) => Observation;
-
-/** The states that show each rule, with what they show. The unchanged run shows the others. */
-const judges: Partial<Record<RuleId, Readonly<Record<string, JudgeRun>>>> = {
-  wait: {
-    'limited-twice': judgePause,
-    'limited-until-date': judgePause,
-    'limited-thrice': judgePause,
-  },
-  'retry-after': { 'limited-twice': judgeRetryAfter, 'limited-until-date': judgeRetryAfter },
-  'back-off': { 'limited-thrice': judgeGrowth(['even']) },
-  retry: { 'limited-twice': judgeRetry },
-  'server-errors': { '503-thrice': judgeGrowth(['none', 'even']) },
-  'poll-pace': { 'pending-longer': judgePolls },
-  'refused-request': { 'invalid-once': judgeRefused },
-  'refused-key': { 'refused-once': judgeRefused },
-  'key-for-origin': { redirected: judgeRedirect },
-};
+/** Judges requests of which one is enough to break a rule. */
+const none =
+  (isWrong: (request: SeenRequest) => boolean): Judge =>
+  ({ requests: all }) => {
+    const requests = all.filter(isWrong);
+    return requests.length > 0 ? { kind: 'broken', requests } : { kind: 'kept' };
+  };
 
 /** What pytest prints of a failure: arguments of functions, and values in an assertion. */
 export const RUNNER_LINE = /^\s*\w+\s+= |^E\s+(?:\+|assert|[-?]) /;
 
-/** Rules that a single run shows, in any state. */
-const everywhere: Partial<Record<RuleId, JudgeRun>> = {
-  'key-out-of-url': ({ requests }) => {
-    const found = requests.filter(({ hasKeyInTarget }) => hasKeyInTarget);
-    if (found.length > 0) return { kind: 'broken', requests: found };
-    return { kind: requests.length > 0 ? 'kept' : undefined };
-  },
-  'key-out-of-output': ({ isGreen, output: { lines, withKey, byRunner } }, { output: before }) => {
-    // A red run may print more than the client does.
-    const isProven = before.withKey === 0 || isGreen;
-    if (isProven && withKey > before.withKey) return { kind: 'broken' };
-    if (withKey + byRunner > 0) return { kind: 'unclear' };
-    return { kind: lines > 0 ? 'kept' : undefined };
-  },
-  authorization: judgeHeader,
-  'get-only': judgeMethod,
+const outputHasNoKey: Judge = ({ isGreen, output }, { output: before }) => {
+  // A red run may print more than the client does.
+  const isProven = before.withKey === 0 || isGreen;
+  if (isProven && output.withKey > before.withKey) return { kind: 'broken' };
+  if (output.withKey + output.byRunner > 0) return { kind: 'unclear' };
+  return { kind: output.lines > 0 ? 'kept' : undefined };
 };
 
-/** Rules that the requests of the unchanged run show, in any world: its answers are those of the interface. */
-const ofUnchanged: ReadonlySet<RuleId> = new Set(['polling', 'encoding', 'authorization', 'get-only']);
+const redirectGetsNoKey: Judge = ({ requests, isKeyElsewhere }) => {
+  const redirected = requests.filter(({ isChanged }) => isChanged);
+  if (isKeyElsewhere) return { kind: 'broken', requests: redirected };
+  return { kind: redirected.length > 0 ? 'kept' : undefined };
+};
+
+/** The requests for a deposit after its first 200. */
+const afterExecuted = (lookup: Lookup) => lookup.slice(lookup.findIndex(({ status }) => status === 200) + 1);
 
 /**
- * Judges each rule by all runs of the tests. The unchanged run shows how often the tests themselves send each
- * request; a rule is `broken` only if several tests cannot explain what came.
+ * Judges requests after a 200, at the pace of the polls before it. Only a client that goes on sends three or more of
+ * them in the world of one test, or no more in all if the deposit stays pending for two polls more.
  */
-export function judgeRules(runs: Runs): readonly JudgedRule[] {
-  const unchanged = runs.get(UNCHANGED);
+const stopsPolling: Judge = (run, unchanged) => {
+  const polled = lookupsIn(unchanged.requests).filter(
+    ([first, ...others]) => first!.status === 404 && others.some(({ status }) => status === 200),
+  );
+  const all = mostOf(run.requests);
+  const changed = new Set(run.requests.flatMap(({ isChanged, target }) => (isChanged ? target : [])));
+  const goesOn = polled.filter((lookup) => afterExecuted(lookup).length >= 2);
+  const proven = goesOn.filter((lookup) => {
+    const [pauses, { target, world }] = [pausesIn(lookup), lookup[0]!];
+    const isNoMore = run.isGreen && changed.has(target) && all.get(target)! <= lookup.length;
+    const isPaced = Math.min(...pauses) >= NO_PAUSE_MS && areEqual(...pauses);
+    return isPaced && (isNoMore || (world !== '' && afterExecuted(lookup).length >= 3));
+  });
+  if (goesOn.length === 0) return { kind: polled.length > 0 ? 'kept' : undefined };
+  const shown = proven.length > 0 ? proven : goesOn;
+  return { kind: proven.length > 0 ? 'broken' : 'unclear', requests: shown.flatMap(afterExecuted) };
+};
+
+/** Polls of a client that just pauses, in the time that the state adds. */
+const MAX_POLLS = LONGER_MS / NO_PAUSE_MS;
+
+/** Judges the polls in the time that the state adds. Each test that polls gets one 200 in the unchanged run. */
+const pausesBetweenPolls: Judge = (run, unchanged) => {
+  const [asked, pollers] = [
+    unchanged.requests,
+    unchanged.requests.filter(({ status }) => status === 200),
+  ].map(mostOf);
+  const polls = lookupsIn(run.requests.filter(({ isChanged }) => isChanged));
+  const hasty = polls.filter(([first, ...others]) => {
+    const { target } = first!;
+    return others.length >= (asked!.get(target) ?? Infinity) + (pollers!.get(target) ?? 0) * MAX_POLLS;
+  });
+  if (hasty.length > 0) return { kind: 'broken', requests: hasty.flat() };
+  return { kind: polls.length > 0 ? 'kept' : undefined };
+};
+
+const several = 'several tests sent the same request';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'wait',
+    title: 'Paused before it repeated a request after a 429',
+    clause: 'Errors, 429',
+    level: 'required',
+    breaks: `repeats within ${NO_PAUSE_MS} ms after the 429: three or more, and two thirds of all`,
+    advice: 'after a 429, wait as long as Retry-After says, or longer each time',
+    needs: 'a request that is repeated after a 429',
+    otherwise: several,
+    judge: {
+      limited: waits,
+      'limited-without-retry-after': waits,
+      'limited-until-date': waits,
+      'limited-thrice': waits,
+    },
+  },
+  {
+    id: 'key-out-of-url',
+    title: 'Kept the key out of the URL and of other header fields than Authorization',
+    clause: 'Authentication 1',
+    level: 'required',
+    breaks: 'a URL or another header field that contains the key, in any encoding',
+    advice: 'send the key only in the Authorization header, and replace it: URLs are logged',
+    needs: 'a request',
+    otherwise: 'a test sent the request itself',
+    judge: none(({ keyIn }) => keyIn !== undefined),
+  },
+  {
+    id: 'key-out-of-output',
+    title: 'Kept the key out of the output',
+    clause: 'Authentication 1',
+    level: 'required',
+    breaks:
+      'a line of output with the key, in any encoding; if the unchanged run has such lines, more of them in a green run',
+    advice: 'do not write the Authorization header or the key to a log',
+    needs: 'output of the tests',
+    otherwise: 'the tests or their runner print the key',
+    judge: outputHasNoKey,
+  },
+  {
+    id: 'key-for-origin',
+    title: 'Kept the key from another origin',
+    clause: 'Authentication 1',
+    level: 'required',
+    breaks: 'a redirect to another host name and port, where the key arrives',
+    advice: 'follow no redirects, or drop the Authorization header if host or port differ (RFC 6750, 5.3)',
+    needs: 'a request that is redirected',
+    otherwise: 'a test followed the redirect itself',
+    judge: { redirected: redirectGetsNoKey },
+  },
+  {
+    id: 'refused-request',
+    title: 'Did not repeat a refused or invalid request unchanged',
+    clause: 'Errors, 400 and 401',
+    level: 'required',
+    breaks:
+      'green tests although each of their lookups got 401, or 400, at first: all came again with the same key',
+    advice: 'stop at a 400 or 401 and alert a person: a retry makes neither the key nor the id valid',
+    needs: 'a 400 or 401',
+    otherwise: several,
+    judge: { 'refused-once': stops, 'invalid-once': stops },
+  },
+  {
+    id: 'polling',
+    title: 'Stopped polling a deposit that was EXECUTED',
+    clause: 'States and transitions',
+    level: 'required',
+    breaks:
+      'requests after the 200 at the pace of the polls (20 % and 10 ms): three or more in a world, or two or more if more-polls does not get more requests',
+    advice: 'stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED',
+    needs: 'a deposit with a 404 and then a 200',
+    otherwise: 'several tests looked at the deposit',
+    judge: { unchanged: stopsPolling, 'more-polls': stopsPolling },
+  },
+  {
+    id: 'poll-pace',
+    title: `Paused at least ${NO_PAUSE_MS} ms between polls of a deposit`,
+    clause: 'States and transitions',
+    level: 'advice',
+    breaks: `in ${LONGER_MS} ms, more polls than in the unchanged run and ${MAX_POLLS} for each 200 there`,
+    advice: 'wait a second or longer between two polls',
+    needs: 'a deposit that polls execute',
+    otherwise: 'several tests looked at the deposit',
+    judge: { 'pending-longer': pausesBetweenPolls },
+  },
+  {
+    id: 'back-off',
+    title: 'Waited as long as Retry-After says, or longer each time',
+    clause: 'Errors, 429',
+    level: 'advice',
+    breaks: `a repeat ${TOLERANCE_MS} ms before the time in Retry-After; without it, after 429 or 5xx, repeats within ${NO_PAUSE_MS} ms, or pauses of two requests that are the same (20 % and 10 ms) and never longer than the first`,
+    advice:
+      'after each 429 or 5xx, wait as long as Retry-After says, or double the wait, and give up in the end',
+    needs: 'requests that are repeated after 429 or 5xx',
+    otherwise: 'the pauses are random, or several tests sent the same request',
+    judge: {
+      limited: waitsAsLong,
+      'limited-until-date': waitsAsLong,
+      'limited-thrice': waitsLonger,
+      '503-thrice': waitsLonger,
+    },
+  },
+];
+
+/** Maximum of requests that the report shows for a rule. */
+const MAX_SHOWN = 5;
+
+/**
+ * Judges each rule by the strongest of what the runs show. The unchanged run shows how often the tests themselves send
+ * each request; a rule is `broken` only if several tests cannot explain what came.
+ *
+ * @param runs by state
+ * @param allow the reasons of accepted rules
+ */
+export function judgeRules(
+  runs: ReadonlyMap<string, RunFacts>,
+  allow: ReadonlyMap<string, string>,
+): SweptRule[] {
+  const unchanged = runs.get('unchanged');
   if (unchanged === undefined) return [];
-  const card = scorecardOf(unchanged.requests.map((entry) => ({ ...entry, world: '' })));
-  return rules.map((rule) => {
+  return rules.map(({ id, title, clause, level, advice, needs, otherwise, breaks, judge }) => {
     const seen = [...runs].map(([state, run]) => {
-      const judge = judges[rule.id]?.[state] ?? everywhere[rule.id];
-      return { state, ...(judge?.(run, unchanged) ?? notSeen) };
+      const judgeRun = typeof judge === 'function' ? judge : judge[state];
+      return { state, ...judgeRun?.(run, unchanged) };
     });
-    const first = card.find(({ id }) => id === rule.id);
-    if (first !== undefined && ofUnchanged.has(rule.id)) {
-      const kind = first.outcome === 'notSeen' ? undefined : first.outcome;
-      seen.unshift({ state: UNCHANGED, kind, requests: (first.requests ?? []) as readonly SeenRequest[] });
-    }
-    return judged(rule, seen);
+    const strongest = (['broken', 'unclear', 'kept'] as const).find((one) =>
+      seen.some(({ kind }) => kind === one),
+    );
+    const shown = seen.filter(({ kind }) => kind !== undefined && kind === strongest);
+    const reason = strongest === 'broken' ? allow.get(id) : undefined;
+    return {
+      rule: id,
+      title,
+      clause,
+      level,
+      outcome: reason === undefined ? (strongest ?? 'notSeen') : 'allowed',
+      states: shown.map(({ state }) => state),
+      ...(reason !== undefined && reason !== '' && { reason }),
+      ...(strongest === 'unclear' && { readings: [otherwise, `the client broke the rule: ${breaks}`] }),
+      ...(strongest !== 'kept' &&
+        shown.length > 0 && { requests: shown.flatMap(requestLines).slice(0, MAX_SHOWN), advice }),
+      ...(strongest === undefined && { needs }),
+    };
   });
 }
 
-/** Judges a rule by the strongest of what the runs show. */
-function judged(
-  rule: (typeof rules)[number],
-  seen: readonly (Observation & { readonly state: string })[],
-): JudgedRule {
-  const outcomes = ['broken', 'unclear', 'kept'] as const;
-  const outcome = outcomes.find((one) => seen.some(({ kind }) => kind === one)) ?? 'notSeen';
-  const shown = seen.filter(({ kind }) => kind === outcome);
-  const requests = shown.flatMap((sight) => sight.requests ?? []);
-  const states = [...new Set(shown.map(({ state }) => state))];
-  return { grade: gradeOf(rule, outcome, shown.length, requests), states };
-}
+/** The mock redacts targets. If one contained the key, the rest is not shown either. */
+const requestLines = ({ requests = [] }: Observation) =>
+  requests.map(
+    ({ method, target, keyIn, status, elapsedMs }) =>
+      `${method} ${keyIn === 'target' ? '…' : target} → ${status}, ${elapsedMs} ms`,
+  );

@@ -1,19 +1,18 @@
+import { httpDate } from '../../mock/answer.ts';
 import { error, fields, json, on, page, type Change, type Edit } from '../../mock/deviate.ts';
 import type { Answered, Exchange } from '../../mock/exchange.ts';
 import { faults } from '../../mock/faults.ts';
-import { httpDate } from '../../mock/answer.ts';
-import type { World } from '../../mock/world.ts';
-import { LIMITED_SECONDS, LONGER_MS } from './rules.ts';
 import { variants } from '../../mock/variants.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { SweptState } from '../../schemas/generated/types.ts';
+import type { NextAnswer } from './next.ts';
 
 /** What a state aims at, from the unchanged run. */
 export interface Aim {
   /** Targets of lookups that got 200; those that the tests send once, if there are any. */
   readonly targets: readonly string[];
-  /** Two of them, one of each endpoint if possible. */
-  readonly two: readonly string[];
+  /** Number of lookups of each endpoint that fail several times: two in all. */
+  readonly perEndpoint: number;
   /** Whether a deposit was EXECUTED at each look. */
   readonly hasExecuted: boolean;
   /** Number of requests. */
@@ -24,11 +23,18 @@ export interface Aim {
 
 /** A state of the mock in which the tests of a client run. */
 export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
-  /** If undefined, the id is a kind of chaos, which hits the first request of each world. */
-  readonly change: ((aim: Aim) => Change) | undefined;
-  /** A green run counts only if this text is in its output. */
-  readonly shows: string | undefined;
+  /** Changes answers, or is the first answer of each endpoint in each world. */
+  readonly does: ((aim: Aim) => Change) | NextAnswer;
+  /** `green`: only if the output has this text. `red`: only if the tests ended by themselves. */
+  readonly counts?: { readonly green?: string | undefined; readonly red?: 'ended' } | undefined;
 }
+
+/** Seconds in the Retry-After of all states. */
+export const LIMITED_SECONDS = 1;
+/** Time that the state `pending-longer` adds, in ms. */
+export const LONGER_MS = 300;
+/** Polls that the state `more-polls` adds. */
+const MORE_POLLS = 2;
 
 type HeadersOf = (exchange: Exchange) => Readonly<Record<string, string>>;
 const refuse =
@@ -38,43 +44,60 @@ const refuse =
     headers: { ...response.headers, ...headersOf(exchange) },
     body: JSON.stringify({ error: endpoints[exchange.call!.endpoint].messages[status] }),
   });
+const retryAfter = () => ({ 'Retry-After': `${LIMITED_SECONDS}` });
+/** With a date that is a second or two ahead: it has no parts of a second. */
+const limitedUntil = refuse(429, ({ now }) => ({
+  'Retry-After': httpDate(now + LIMITED_SECONDS * 1000 + 1000),
+}));
 
-const retryAfter: HeadersOf = () => ({ 'Retry-After': `${LIMITED_SECONDS}` });
-/** A date that is a second or two ahead: it has no parts of a second. */
-const retryAfterDate: HeadersOf = ({ now }) => ({
-  'Retry-After': httpDate(now + (LIMITED_SECONDS + 1) * 1000),
-});
-
-/** Creates a function that says whether less than some time (ms) passed since its first call with a name. */
-function withinFirst(ms: number) {
-  const ends = new Map<string, number>();
-  return (name: string, now: number) => {
-    if (!ends.has(name)) ends.set(name, now + ms);
-    return now < ends.get(name)!;
+/** Keeps a value for each name in each world, which `make` creates at the first use. */
+function memory<Value>(make: (now: number) => Value) {
+  const worlds = new Map<unknown, Map<string, Value>>();
+  return (world: unknown, name: string, now = 0): Value => {
+    const values = worlds.get(world) ?? new Map<string, Value>();
+    const value = values.get(name) ?? make(now);
+    worlds.set(world, values.set(name, value));
+    return value;
   };
 }
+const counters = () => memory(() => ({ count: 0 }));
+const firstTimes = () => memory((now) => now);
 
-/** Limits each key on each endpoint for some time from its first request. */
-const limited =
-  (edit: Edit): Change =>
-  (behaviour) => {
-    const isLimited = withinFirst(LIMITED_SECONDS * 1000);
-    const where = ({ call, now }: Exchange) =>
-      call?.caller !== undefined && isLimited(`${call.endpoint} ${call.caller.name}`, now);
-    return on(where, edit)(behaviour);
-  };
-
-/** Edits the first answers to each of some targets, in all worlds together. */
-function editFirst(edit: Edit, targets: readonly string[], times: number): Change {
-  const left = new Map(targets.map((target) => [target, times]));
-  const where = ({ request, call }: Exchange) => {
-    const more = left.get(request.target) ?? 0;
-    if (call?.caller === undefined || more === 0) return false;
-    left.set(request.target, more - 1);
-    return true;
-  };
+/** Limits each key on each endpoint for some time from its first request, in all worlds together. */
+const limited = (edit: Edit) => (): Change => {
+  const start = firstTimes();
+  const where = ({ call, now }: Exchange) =>
+    call?.caller !== undefined &&
+    now < start('', `${call.endpoint} ${call.caller.name}`, now) + LIMITED_SECONDS * 1000;
   return on(where, edit);
-}
+};
+
+/** Edits the first answers to lookups that the state aims at: each is a target in a world. */
+const failFirst =
+  (edit: Edit, times: number, perEndpoint: (aim: Aim) => number = () => Infinity) =>
+  (aim: Aim): Change => {
+    const [lookups, chosen] = [counters(), memory(() => new Set<object>())];
+    const where = ({ call, request: { target }, world }: Exchange) => {
+      if (call?.caller === undefined || !aim.targets.includes(target)) return false;
+      const lookup = lookups(world, target);
+      const all = chosen('', call.endpoint);
+      if (!all.has(lookup) && all.size >= perEndpoint(aim)) return false;
+      all.add(lookup);
+      return (lookup.count += 1) <= times;
+    };
+    return on(where, edit);
+  };
+const failTwo = (edit: Edit) => failFirst(edit, 3, ({ perEndpoint }) => perEndpoint);
+
+const redirect = (aim: Aim) =>
+  failFirst(
+    (response, { request }) => ({
+      status: 307,
+      headers: { ...response.headers, Location: aim.elsewhere + request.target },
+      body: '',
+    }),
+    Infinity,
+  )(aim);
 
 /** Refuses every key from the middle of the run on. */
 function expireKeys({ requests }: Aim): Change {
@@ -86,57 +109,29 @@ function expireKeys({ requests }: Aim): Change {
 const notFound = error(404, endpoints['deposit-check'].messages[404]);
 
 /** Hides EXECUTED deposits: those that polls execute only if there are no others, because tests poll them in vain. */
-const hideExecuted = ({ hasExecuted }: Aim): Change => {
-  const where = ({ finding }: Exchange) =>
-    finding.kind === 'executed' && (!hasExecuted || finding.deposit.state === 'EXECUTED');
-  return on(where, notFound);
-};
-
-const redirect = ({ targets, elsewhere }: Aim): Change =>
-  editFirst(
-    (response, { request }) => ({
-      status: 307,
-      headers: { ...response.headers, Location: elsewhere + request.target },
-      body: '',
-    }),
-    targets,
-    Infinity,
-  );
-
-/** The page of a gateway in front of the service. */
-const gateway = (status: number, words: string) => (): Change => {
-  const isFirst = new WeakSet<World>();
-  const where = ({ call, world }: Exchange) => {
-    if (call?.caller === undefined || isFirst.has(world)) return false;
-    isFirst.add(world);
-    return true;
-  };
-  return on(
-    where,
-    page(`<html><head><title>${status} ${words}</title></head><body><h1>${words}</h1></body></html>`, status),
-  );
-};
+const hideExecuted = ({ hasExecuted }: Aim) =>
+  on(({ finding }: Exchange) => {
+    return finding.kind === 'executed' && (!hasExecuted || finding.deposit.state === 'EXECUTED');
+  }, notFound);
 
 /** Finds a deposit that polls execute pending, as long as `stillOf` says so. */
-const pendingFor =
-  (stillOf: () => (id: string, now: number) => boolean): Change =>
-  (behaviour) => {
-    const isStill = stillOf();
-    const where = ({ finding, now }: Exchange) => {
-      if (finding.kind !== 'executed' || finding.deposit.state !== 'pending') return false;
-      const { becomes, reference_id } = finding.deposit;
-      return becomes?.afterPolls !== undefined && isStill(reference_id, now);
-    };
-    return on(where, notFound)(behaviour);
+const pendingFor = (stillOf: () => (exchange: Exchange, id: string) => boolean) => (): Change => {
+  const isStill = stillOf();
+  const where = (exchange: Exchange) => {
+    const { finding } = exchange;
+    if (finding.kind !== 'executed' || finding.deposit.state !== 'pending') return false;
+    const { becomes, reference_id } = finding.deposit;
+    return becomes?.afterPolls !== undefined && isStill(exchange, reference_id);
   };
-
-const MORE_POLLS = 2;
-const pendingForMorePolls = pendingFor(() => {
-  const polls = new Map<string, number>();
-  return (id) => {
-    polls.set(id, (polls.get(id) ?? 0) + 1);
-    return polls.get(id)! <= MORE_POLLS;
-  };
+  return on(where, notFound);
+};
+const pendingForPolls = pendingFor(() => {
+  const polls = counters();
+  return ({ world }, id) => (polls(world, id).count += 1) <= MORE_POLLS;
+});
+const pendingForLonger = pendingFor(() => {
+  const start = firstTimes();
+  return ({ world, now }, id) => now < start(world, id, now) + LONGER_MS;
 });
 
 const inverted = on(
@@ -149,50 +144,58 @@ const inverted = on(
   ),
 );
 
+const html = (words: string) => `<html><head><title>${words}</title></head><body>${words}</body></html>`;
+const htmlAnswer = (status: number, words: string): NextAnswer => ({
+  status,
+  headers: { 'Content-Type': 'text/html' },
+  body: `<!DOCTYPE html>${html(words)}`,
+});
+
+const wrongPath = on(page(html('404 Not Found'), 404));
+const otherNotFound = on('deposit-check', 404, error(404, 'Not Found'));
 const OTHER_TEXT = 'Another text, by ib-conformance sweep';
 const otherText = on((response, exchange) =>
   response.status < 400 ? {} : fields({ error: OTHER_TEXT })(response, exchange),
 );
 
+const always = (change: Change) => () => change;
+
 const wait = 'after a 429, wait as long as Retry-After says, or longer each time, and retry';
 const read = 'read fields by their names, and ignore unknown header fields';
 const retry = 'retry after a short wait: both endpoints only read';
+const isJson = 'check that an answer is JSON, and retry if it is not';
+const slow = 'wait longer than two seconds for an answer';
 const members = 'assert who is under the IB and who is not';
+const executed = 'assert that an EXECUTED deposit is found';
+const poll = 'poll until 200, limited by time and not by a number of polls';
+const path = 'give up at a 404 that is not `Deposit not found`: the URL is wrong';
+const text = 'assert the text of an error that your client shows to a person';
+const expires = 'assert results, so that an expired key is noticed';
+const rule = 'see the rule that the state shows';
 
-/** `what` and `change` come from the fault, variant or kind of chaos with the same id, unless they are set. */
-type Row = readonly [advice: string, what?: string, change?: (aim: Aim) => Change, shows?: string];
-
-const always = (change: Change) => () => change;
-const probed = 'see the rule that the state shows';
+/** `what` and `does` come from the fault or variant with the same id, unless they are set. */
+type Row = readonly [advice: string, what?: string, does?: State['does'], counts?: State['counts']];
 
 const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
   survive: {
-    'more-polls': [
-      'poll until 200, limited by time and not by a number of polls',
-      'Polls execute a deposit two polls later.',
-      always(pendingForMorePolls),
-    ],
-    limited: [
-      wait,
-      'Each key is limited for a second, with Retry-After.',
-      always(limited(refuse(429, retryAfter))),
-    ],
+    'more-polls': [poll, 'Polls execute a deposit two polls later.', pendingForPolls],
+    limited: [wait, 'A key gets 429 for a second, with Retry-After.', limited(refuse(429, retryAfter))],
     'limited-without-retry-after': [
       wait,
-      'Each key is limited for a second, without Retry-After.',
-      always(limited(refuse(429))),
+      'A key gets 429 for a second, without Retry-After.',
+      limited(refuse(429)),
     ],
     'security-headers': [read],
     'fields-reversed': [read],
   },
   advice: {
-    '503': [retry],
-    '502-html': [retry, 'The first request gets a gateway’s 502 with HTML.', gateway(502, 'Bad Gateway')],
-    '504-html': [retry, 'The first request gets a gateway’s 504 with HTML.', gateway(504, 'Gateway Timeout')],
-    reset: [retry],
-    timeout: [`set a timeout, and ${retry}`],
-    'slow:2s': ['wait longer than two seconds for an answer'],
-    truncate: [retry],
+    '503': [retry, 'The first answers are 503.', { status: 503 }],
+    '502-html': [retry, 'The first answers are 502 with HTML.', htmlAnswer(502, '502 Bad Gateway')],
+    '200-html': [isJson, 'The first answers are 200 with HTML.', htmlAnswer(200, 'Maintenance')],
+    reset: [retry, 'The first connections are reset instead of an answer.', { reset: true }],
+    timeout: [`set a timeout, and ${retry}`, 'The first requests get no answer.', { delay: '10m' }],
+    'slow:2s': [slow, 'The first answers take two seconds.', { delay: '2s' }],
+    truncate: [retry, 'The first answers break off in the middle.', { truncate: true }],
   },
   notice: {
     'amount-in-cents': ['assert the amount of an EXECUTED deposit'],
@@ -200,75 +203,36 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
     'membership-inverted': [members, 'Members become non-members, and vice versa.', always(inverted)],
     'foreign-user-is-member': [members],
     'pending-as-executed': ['assert that a pending deposit does not count as EXECUTED'],
-    'executed-not-found': [
-      'assert that an EXECUTED deposit is found',
-      'An EXECUTED deposit is not found.',
-      hideExecuted,
-    ],
+    'executed-not-found': [executed, 'An EXECUTED deposit is not found.', hideExecuted],
+    'wrong-path': [path, 'Each request gets a 404 with HTML.', always(wrongPath), { red: 'ended' }],
   },
   suggest: {
-    'other-error-text': [
-      'assert the text of an error that your client shows to a person',
-      'Errors have another text (counts if the client shows it).',
-      always(otherText),
-      OTHER_TEXT,
-    ],
-    'key-expires': [
-      'assert results, so that an expired key is noticed',
-      'Every key is refused from the middle of the run on.',
-      expireKeys,
-    ],
+    'other-not-found': [path, 'Deposits get a 404 with another text.', always(otherNotFound)],
+    'other-error-text': [text, 'Errors have another text.', always(otherText), { green: OTHER_TEXT }],
+    'key-expires': [expires, 'Every key is refused from the middle of the run on.', expireKeys],
   },
   probe: {
-    'limited-twice': [
-      probed,
-      'Two requests are refused with 429 twice, with Retry-After.',
-      ({ two }) => editFirst(refuse(429, retryAfter), two, 2),
-    ],
     'limited-until-date': [
-      probed,
-      'Two requests are refused with 429 twice, with a date in Retry-After.',
-      ({ two }) => editFirst(refuse(429, retryAfterDate), two, 2),
+      rule,
+      'Two lookups get 429 three times, with a date in Retry-After.',
+      failTwo(limitedUntil),
     ],
-    'limited-thrice': [
-      probed,
-      'Two requests are refused with 429 three times, without Retry-After.',
-      ({ two }) => editFirst(refuse(429), two, 3),
-    ],
-    '503-thrice': [
-      probed,
-      'Two requests get 503 three times.',
-      ({ two }) => editFirst(error(503, 'Service unavailable'), two, 3),
-    ],
-    'refused-once': [
-      probed,
-      'Each request is refused with 401 once.',
-      ({ targets }) => editFirst(refuse(401), targets, 1),
-    ],
-    'invalid-once': [
-      probed,
-      'Each request is refused with 400 once.',
-      ({ targets }) => editFirst(refuse(400), targets, 1),
-    ],
-    'pending-longer': [
-      probed,
-      `Deposits that polls execute stay pending for ${LONGER_MS} ms more.`,
-      always(pendingFor(() => withinFirst(LONGER_MS))),
-    ],
-    redirected: [probed, 'Requests are redirected to another host name and port.', redirect],
+    'limited-thrice': [rule, 'Two lookups get 429 three times, without Retry-After.', failTwo(refuse(429))],
+    '503-thrice': [rule, 'Two lookups get 503 three times.', failTwo(error(503, 'Service unavailable'))],
+    'refused-once': [rule, 'Each lookup gets 401 once.', failFirst(refuse(401), 1)],
+    'invalid-once': [rule, 'Each lookup gets 400 once.', failFirst(refuse(400), 1)],
+    'pending-longer': [rule, `Polled deposits are pending for ${LONGER_MS} ms more.`, pendingForLonger],
+    redirected: [rule, 'Lookups are redirected to another host name and port.', redirect],
   },
 };
 
 /** Every state by its id, in the order of the report. */
 export const states: ReadonlyMap<string, State> = new Map(
   (Object.keys(rows) as State['kind'][]).flatMap((kind) =>
-    Object.entries(rows[kind]).map(([id, [advice, what, change, shows]]) => {
+    Object.entries(rows[kind]).map(([id, [advice, what, does, counts]]) => {
       const known = faults[id] ?? variants[id];
-      const does = what ?? known?.what ?? `The first request gets the failure ${id}.`;
-      return [
-        id,
-        { kind, advice, what: does, change: change ?? (known && always(known.change)), shows },
-      ] as const;
+      const change = does ?? always(known!.change);
+      return [id, { kind, advice, what: what ?? known!.what, does: change, counts }] as const;
     }),
   ),
 );
@@ -289,9 +253,9 @@ export const observeChange =
       ...changed,
       around: (serve) => {
         const observed = changed.around(serve);
-        return (world, request, now) => {
-          const answered = observed(world, request, now);
-          const isRead = plain?.exchange.request !== request;
+        return (...given) => {
+          const answered = observed(...given);
+          const isRead = plain?.exchange.request !== given[1];
           if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
           return answered;
         };

@@ -813,6 +813,10 @@ export interface Sweep {
    * incomplete: no required state was reached.
    */
   verdict: 'ready' | 'notReady' | 'incomplete';
+  /**
+   * Whether open advice makes the verdict notReady.
+   */
+  strict: boolean;
   interrupted: boolean;
   command: string;
   startedAt: string;

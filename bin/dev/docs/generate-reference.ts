@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { routes } from '../../../mock/admin/routes.ts';
 import { isBySchema } from '../../../mock/controls/operation.ts';
 import { createMock } from '../../../mock/index.ts';
-import { rules } from '../../sweep/rule-table.ts';
+import { rules } from '../../sweep/rules.ts';
 import { suites } from '../../../suites/index.ts';
 import { helpOf, type Command, type Family, type Flag } from '../../commands/command.ts';
 import { commands } from '../../commands/index.ts';
@@ -79,14 +79,14 @@ warning. An **observed** one is recorded and never judged. Ids never change, and
 write(
   'rules.md',
   '# Rules for clients',
-  `[\`sweep\`](../sweep.md) judges a client by these rules. Nothing else is allowed or counted. A broken **required** rule gives exit code 1; the others are advice.`,
+  `[\`sweep\`](../sweep.md) judges a client by these rules. Nothing else is allowed or counted. A broken **required** rule gives exit code 1; the others are advice, which counts only with \`--strict\`.`,
   table(
     ['rule', 'level', 'what the client did', 'what breaks it', 'when it is not seen: needs'],
     rules.map((rule) => [
       `\`${rule.id}\``,
       rule.level,
       `${rule.title} (${rule.clause})`,
-      rule.counts,
+      rule.breaks,
       rule.needs,
     ]),
   ),

@@ -179,6 +179,16 @@ const junit = (name: string) =>
     'javac -version && test -e /usr/share/java/junit-platform-console.jar',
   );
 
+const clientInJs = `
+export class Client {
+  constructor(url, key) {
+    this.depositOf = async (id) => {
+      const headers = { Authorization: 'Bearer ' + key };
+      return (await fetch(url + '/api/ib/deposit-check?reference_id=' + id, { headers })).json();
+    };
+  }
+}`;
+
 /** Runs a sweep with only a few states. */
 const runSweep =
   (code = 0): Runner =>
@@ -236,6 +246,15 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   ],
   'docs/sweep.md': [
     checkedBy('bin/sweep.test.ts', "'sweep'"),
+    async (text, reader, t) => {
+      reader.write('client.js', clientInJs);
+      const sweep = 'npx ib-conformance sweep --only amount-in-cents --only limited-thrice';
+      await file('own.test.js', `node --test own.test.js && ${sweep} -- node --test own.test.js`)(
+        text,
+        reader,
+        t,
+      );
+    },
     file('client.py'),
     file('test_client.py'),
     runSweep(1),

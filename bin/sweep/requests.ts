@@ -1,0 +1,113 @@
+import type { JournalLine } from '../../mock/journal.ts';
+
+/** A request of a run. */
+export interface SeenRequest extends JournalLine {
+  /** Method, target and key as sent, with the world. Do not print it. */
+  readonly lookup: string;
+  /** Whether the state changed the answer. */
+  readonly isChanged: boolean;
+  /** Where else than in Authorization the key of the run was. */
+  readonly keyIn?: 'target' | 'field' | undefined;
+}
+
+/** The requests of one method, target, key and world, in their order. */
+export type Lookup = readonly SeenRequest[];
+
+/** What a run showed. */
+export interface RunFacts {
+  readonly isGreen: boolean;
+  readonly requests: readonly SeenRequest[];
+  /** The lines of output, those with the key of the run, and those of them that a test runner writes. */
+  readonly output: { readonly lines: number; readonly withKey: number; readonly byRunner: number };
+  /** Whether the key arrived at the origin of the redirect. */
+  readonly isKeyElsewhere: boolean;
+}
+
+/** A pause (ms) below this is none. */
+export const NO_PAUSE_MS = 10;
+
+export function lookupsIn(requests: readonly SeenRequest[]): readonly Lookup[] {
+  const lookups = new Map<string, SeenRequest[]>();
+  for (const request of requests)
+    if (lookups.get(request.lookup)?.push(request) === undefined) lookups.set(request.lookup, [request]);
+  return [...lookups.values()];
+}
+
+/** Returns the most requests of one lookup, by target: names of worlds may differ from run to run. */
+export function mostOf(requests: readonly SeenRequest[]): ReadonlyMap<string, number> {
+  const most = new Map<string, number>();
+  for (const lookup of lookupsIn(requests)) {
+    const { target } = lookup[0]!;
+    most.set(target, Math.max(most.get(target) ?? 0, lookup.length));
+  }
+  return most;
+}
+
+/**
+ * Returns the ms from each answer to the next request. The clock of the mock may have been moved, so the longer time
+ * counts.
+ */
+export const pausesIn = (lookup: Lookup): readonly number[] =>
+  lookup.slice(1).map((to, index) => {
+    const from = lookup[index]!;
+    return Math.max(to.at - from.at, to.elapsedMs - from.elapsedMs) - (from.durationMs ?? 0);
+  });
+
+/** A lookup that a state refused at first, and how it went on. */
+export interface Attempt {
+  readonly lookup: Lookup;
+  /** Ms from each refusal to the next request. */
+  readonly pauses: readonly number[];
+  /** Whether more requests came than in the unchanged run. */
+  readonly isRepeated: boolean;
+  /** Whether one test sends the lookup once, so that the client sent each other request. */
+  readonly isOwn: boolean;
+}
+
+/** Returns the lookups that a state refused at first. */
+export function attemptsIn(run: RunFacts, unchanged: RunFacts): readonly Attempt[] {
+  // States do not refuse what the interface refuses.
+  const usual = mostOf(unchanged.requests.filter(({ status }) => status === 200));
+  return lookupsIn(run.requests).flatMap((lookup) => {
+    const refused = lookup.filter(({ isChanged }) => isChanged).length;
+    if (refused === 0) return [];
+    const most = usual.get(lookup[0]!.target) ?? 1;
+    const isOwn = most === 1 && lookup.length === refused + 1 && !lookup.at(-1)!.isChanged;
+    return [
+      { lookup, pauses: pausesIn(lookup.slice(0, refused + 1)), isRepeated: lookup.length > most, isOwn },
+    ];
+  });
+}
+
+/** What requests say about a rule; undefined: nothing. */
+export type Kind = 'kept' | 'broken' | 'unclear' | undefined;
+
+/** Judges whether a client waited. On a busy machine, some requests come late even without a pause. */
+export function judgeWait(attempts: readonly Attempt[]): Kind {
+  const pauses = attempts.flatMap((one) => one.pauses);
+  const short = pauses.filter((pause) => pause < NO_PAUSE_MS).length;
+  if (pauses.length < 3) return short === 0 ? 'kept' : undefined;
+  return short >= Math.max(3, (pauses.length * 2) / 3) ? 'broken' : 'kept';
+}
+
+/** Whether pauses (ms) differ by at most 20 % and 10 ms. */
+export const areEqual = (...pauses: readonly number[]) =>
+  Math.max(...pauses) <= 1.2 * Math.min(...pauses) + 10;
+
+/**
+ * Judges whether each pause was longer than the one before. Random pauses get shorter by chance: only two lookups with
+ * the same pauses, or no pauses at all, show that they do not grow.
+ */
+export function judgeGrowth(attempts: readonly Attempt[]): Kind {
+  const lists = attempts.map(({ pauses }) => pauses).filter(({ length }) => length >= 2);
+  const [first] = lists;
+  if (first === undefined) return undefined;
+  const grows = (pauses: readonly number[]) =>
+    !areEqual(pauses[0]!, pauses.at(-1)!) && pauses.every((pause, at) => pause > (pauses[at - 1] ?? -1));
+  const staysShort = (pauses: readonly number[]) => pauses.every((pause) => pause <= 1.2 * pauses[0]! + 10);
+  const isLikeFirst = (pauses: readonly number[]) =>
+    pauses.every((pause, at) => areEqual(pause, first[at] ?? Infinity));
+  if (judgeWait(attempts) === 'broken') return 'broken';
+  if (lists.every(grows)) return 'kept';
+  return lists.length > 1 && lists.every(staysShort) && lists.every(isLikeFirst) ? 'broken' : 'unclear';
+}

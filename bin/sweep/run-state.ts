@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { findMagicValues } from '../../mock/magic-values.ts';
+import { startMock } from '../../mock/server.ts';
+import { factsOf } from '../../mock/world.ts';
+import { namedKeys } from '../../schemas/fixture-keys.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
+import { wrongUsage } from '../../schemas/problem.ts';
+import { redactorOf } from '../../schemas/redact.ts';
+import type { CliContext } from '../cli-context.ts';
+import type { SweepOptions } from '../sweep.ts';
+import type { RunFacts, SeenRequest } from './requests.ts';
+import { firstOfEach } from './next.ts';
+import { RUNNER_LINE } from './rules.ts';
+import { runCommand, type Ended } from './run-command.ts';
+import { observeChange, states, type Aim } from './states.ts';
+
+/** What a run of the command showed, and how it ended. */
+export interface Run extends RunFacts, Ended {
+  /** Number of requests with a changed answer. */
+  readonly changed: number;
+  /** The last lines of the output. */
+  readonly lines: readonly string[];
+}
+
+/** Number of kept lines of output. */
+const MAX_LINES = 1000;
+/** Maximum of requests of a run that are judged. */
+const MAX_REQUESTS = 50_000;
+
+/** Redacts the key of a run, and the keys of a fixture that are secret. */
+export function redactorFor({ arePublicKeys, fixture: { apiKeys = [] } }: SweepOptions, key = '') {
+  const secrets = arePublicKeys ? [] : namedKeys(apiKeys).map(({ name, key: value }) => ({ name, value }));
+  return redactorOf(key === '' ? secrets : [...secrets, { name: '<key of the run>', value: key }]);
+}
+
+/** Another origin: another host name and port. Remembers what it was sent. */
+export async function serveElsewhere() {
+  const seen: string[] = [];
+  const server = createServer(({ url, headers }, response) => {
+    seen.push(`${url} ${JSON.stringify(headers)}`);
+    response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":"Unauthorized"}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    hasSeen: (hasKey: (text: string) => boolean) => seen.some(hasKey),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Adds a random key of the first partner: only what this run sends and prints contains it. */
+function withOwnKey(fixture: Fixture) {
+  const partner = findMagicValues(fixture, factsOf(fixture))[0]?.key.partner;
+  if (partner === undefined) throw wrongUsage('the fixture has no active key of a partner for the client');
+  const key = `sweep-${randomBytes(16).toString('hex')}`;
+  const apiKeys = [...(fixture.apiKeys ?? []), { key, partner, state: 'active' as const }];
+  return { key, fixture: { ...fixture, apiKeys } };
+}
+
+/** Proxies must not get the requests to the mock. */
+function withoutProxy(env: CliContext['env']) {
+  const noProxy = (name: string, other: string) => ({
+    [name]: [env[name] ?? env[other] ?? [], '127.0.0.1', 'localhost'].flat().join(','),
+  });
+  return { ...env, ...noProxy('NO_PROXY', 'no_proxy'), ...noProxy('no_proxy', 'NO_PROXY') };
+}
+
+/**
+ * Runs the command against a new mock, in the state with this id or else unchanged.
+ *
+ * @throws Problem with code `usage` if the command cannot be started, or the fixture has no key for it
+ */
+export async function runInState(
+  id: string,
+  options: SweepOptions,
+  aim: Aim,
+  elsewhere: Awaited<ReturnType<typeof serveElsewhere>>,
+  context: Pick<CliContext, 'env' | 'signal' | 'writeError'>,
+): Promise<Run> {
+  const { arePublicKeys, command, maxDuration, showOutput } = options;
+  const { fixture, key } = withOwnKey(options.fixture);
+  const redact = redactorFor(options, key);
+  const withoutKey = redactorOf([{ name: '', value: key }]);
+  const hasKey = (text: string) => withoutKey(text) !== text;
+  const does = states.get(id)?.does;
+  const change = typeof does === 'function' ? does(aim) : does && firstOfEach(does);
+  const [requests, lines]: [SeenRequest[], string[]] = [[], []];
+  const output = { lines: 0, withKey: 0, byRunner: 0 };
+  let [changed, isEdited] = [0, false];
+  const mock = await startMock({
+    fixture,
+    arePublicKeys,
+    deviation: change && { id, change: observeChange(change, () => void (isEdited = true)) },
+    onExchange: ({ entry, request: { method, target, headers } }) => {
+      const { authorization, ...others } = headers;
+      const keyIn = hasKey(target) ? 'target' : hasKey(JSON.stringify(others)) ? 'field' : undefined;
+      const seen = {
+        ...entry(),
+        lookup: `${method} ${target} ${authorization}`,
+        isChanged: isEdited,
+        keyIn,
+      } as const;
+      isEdited = false;
+      if (seen.isChanged) changed += 1;
+      if (requests.length < MAX_REQUESTS) requests.push(seen);
+    },
+  });
+  const onLine = (line: string) => {
+    output.lines += 1;
+    if (hasKey(line)) output[RUNNER_LINE.test(line) ? 'byRunner' : 'withKey'] += 1;
+    const text = `${redact(line)}\n`;
+    if (showOutput) context.writeError(`${id}: ${text}`);
+    if (lines.push(text) > MAX_LINES) lines.shift();
+  };
+  try {
+    const variables = options.env.map(([name, what]) => [name, { url: mock.url, key }[what]] as const);
+    const env = { ...withoutProxy(context.env), ...Object.fromEntries(variables) };
+    const ended = await runCommand(command, maxDuration, env, context.signal, onLine);
+    return { ...ended, lines, requests, changed, output, isKeyElsewhere: elsewhere.hasSeen(hasKey) };
+  } finally {
+    await mock.close({ force: true });
+  }
+}
