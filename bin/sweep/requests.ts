@@ -23,8 +23,10 @@ export interface RunFacts {
   readonly isKeyElsewhere: boolean;
 }
 
-/** A pause (ms) below this is none. */
-export const NO_PAUSE_MS = 10;
+/** Minimum pause between polls, and on average between repeats, in ms. */
+export const PAUSE_MS = 20;
+/** Fewer repeats may be as short as this by chance. */
+export const MIN_REPEATS = 6;
 
 export function lookupsIn(requests: readonly SeenRequest[]): readonly Lookup[] {
   const lookups = new Map<string, SeenRequest[]>();
@@ -66,8 +68,8 @@ export interface Attempt {
 
 /** Returns the lookups that a state refused at first. */
 export function attemptsIn(run: RunFacts, unchanged: RunFacts): readonly Attempt[] {
-  // States do not refuse what the interface refuses.
-  const usual = mostOf(unchanged.requests.filter(({ status }) => status === 200));
+  // States do not change the answer to a wrong key.
+  const usual = mostOf(unchanged.requests.filter(({ status }) => status !== 401));
   return lookupsIn(run.requests).flatMap((lookup) => {
     const refused = lookup.filter(({ isChanged }) => isChanged).length;
     if (refused === 0) return [];
@@ -82,17 +84,21 @@ export function attemptsIn(run: RunFacts, unchanged: RunFacts): readonly Attempt
 /** What requests say about a rule; undefined: nothing. */
 export type Kind = 'kept' | 'broken' | 'unclear' | undefined;
 
-/** Judges whether a client waited. On a busy machine, some requests come late even without a pause. */
-export function judgeWait(attempts: readonly Attempt[]): Kind {
-  const pauses = attempts.flatMap((one) => one.pauses);
-  const short = pauses.filter((pause) => pause < NO_PAUSE_MS).length;
-  if (pauses.length < 3) return short === 0 ? 'kept' : undefined;
-  return short >= Math.max(3, (pauses.length * 2) / 3) ? 'broken' : 'kept';
-}
-
 /** Whether pauses (ms) differ by at most 20 % and 10 ms. */
 export const areEqual = (...pauses: readonly number[]) =>
   Math.max(...pauses) <= 1.2 * Math.min(...pauses) + 10;
+
+/** Whether each pause (ms) was longer than the one before, and the last one clearly. */
+const grows = (pauses: readonly number[]) =>
+  !areEqual(pauses[0]!, pauses.at(-1)!) && pauses.every((pause, at) => pause > (pauses[at - 1] ?? -1));
+
+/** Judges whether a client waited. Without a pause, a busy machine still takes some ms; random pauses are short at times. */
+export function judgeWait(attempts: readonly Attempt[]): Kind {
+  const pauses = attempts.flatMap((one) => one.pauses);
+  const average = pauses.reduce((sum, pause) => sum + pause, 0) / pauses.length;
+  if (average >= PAUSE_MS || attempts.every((one) => grows(one.pauses))) return 'kept';
+  return pauses.length < MIN_REPEATS ? undefined : 'broken';
+}
 
 /**
  * Judges whether each pause was longer than the one before. Random pauses get shorter by chance: only two lookups with
@@ -102,12 +108,11 @@ export function judgeGrowth(attempts: readonly Attempt[]): Kind {
   const lists = attempts.map(({ pauses }) => pauses).filter(({ length }) => length >= 2);
   const [first] = lists;
   if (first === undefined) return undefined;
-  const grows = (pauses: readonly number[]) =>
-    !areEqual(pauses[0]!, pauses.at(-1)!) && pauses.every((pause, at) => pause > (pauses[at - 1] ?? -1));
+  if (lists.every(grows)) return 'kept';
   const staysShort = (pauses: readonly number[]) => pauses.every((pause) => pause <= 1.2 * pauses[0]! + 10);
   const isLikeFirst = (pauses: readonly number[]) =>
     pauses.every((pause, at) => areEqual(pause, first[at] ?? Infinity));
-  if (judgeWait(attempts) === 'broken') return 'broken';
-  if (lists.every(grows)) return 'kept';
-  return lists.length > 1 && lists.every(staysShort) && lists.every(isLikeFirst) ? 'broken' : 'unclear';
+  const isSame = lists.length > 1 && lists.every(staysShort) && lists.every(isLikeFirst);
+  const isNone = Math.max(...lists.flat()) < PAUSE_MS || judgeWait(attempts) === 'broken';
+  return isSame || isNone ? 'broken' : 'unclear';
 }

@@ -5,8 +5,9 @@ import {
   judgeGrowth,
   judgeWait,
   lookupsIn,
+  MIN_REPEATS,
   mostOf,
-  NO_PAUSE_MS,
+  PAUSE_MS,
   pausesIn,
   type Attempt,
   type Kind,
@@ -33,8 +34,6 @@ interface Rule extends Pick<SweptRule, 'title' | 'clause' | 'level'> {
   readonly advice: string;
   /** What must have happened to judge the rule. */
   readonly needs: string;
-  /** The other reading of requests that are unclear. */
-  readonly otherwise: string;
   /** Judges the runs of the states with these ids. */
   readonly judge: Judge | Readonly<Record<string, Judge>>;
 }
@@ -117,7 +116,7 @@ const stopsPolling: Judge = (run, unchanged) => {
   const proven = goesOn.filter((lookup) => {
     const [pauses, { target, world }] = [pausesIn(lookup), lookup[0]!];
     const isNoMore = run.isGreen && changed.has(target) && all.get(target)! <= lookup.length;
-    const isPaced = Math.min(...pauses) >= NO_PAUSE_MS && areEqual(...pauses);
+    const isPaced = Math.min(...pauses) >= PAUSE_MS && areEqual(...pauses);
     return isPaced && (isNoMore || (world !== '' && afterExecuted(lookup).length >= 3));
   });
   if (goesOn.length === 0) return { kind: polled.length > 0 ? 'kept' : undefined };
@@ -126,7 +125,7 @@ const stopsPolling: Judge = (run, unchanged) => {
 };
 
 /** Polls of a client that just pauses, in the time that the state adds. */
-const MAX_POLLS = LONGER_MS / NO_PAUSE_MS;
+const MAX_POLLS = LONGER_MS / PAUSE_MS;
 
 /** Judges the polls in the time that the state adds. Each test that polls gets one 200 in the unchanged run. */
 const pausesBetweenPolls: Judge = (run, unchanged) => {
@@ -143,7 +142,8 @@ const pausesBetweenPolls: Judge = (run, unchanged) => {
   return { kind: polls.length > 0 ? 'kept' : undefined };
 };
 
-const several = 'several tests sent the same request';
+/** The other reading of what is unclear. */
+const OTHERWISE = 'several tests, or the test runner, did the same';
 
 export const rules: readonly Rule[] = [
   {
@@ -151,10 +151,9 @@ export const rules: readonly Rule[] = [
     title: 'Paused before it repeated a request after a 429',
     clause: 'Errors, 429',
     level: 'required',
-    breaks: `repeats within ${NO_PAUSE_MS} ms after the 429: three or more, and two thirds of all`,
+    breaks: `${MIN_REPEATS} or more repeats, after less than ${PAUSE_MS} ms on average, and not longer each time`,
     advice: 'after a 429, wait as long as Retry-After says, or longer each time',
     needs: 'a request that is repeated after a 429',
-    otherwise: several,
     judge: {
       limited: waits,
       'limited-without-retry-after': waits,
@@ -170,7 +169,6 @@ export const rules: readonly Rule[] = [
     breaks: 'a URL or another header field that contains the key, in any encoding',
     advice: 'send the key only in the Authorization header, and replace it: URLs are logged',
     needs: 'a request',
-    otherwise: 'a test sent the request itself',
     judge: none(({ keyIn }) => keyIn !== undefined),
   },
   {
@@ -182,7 +180,6 @@ export const rules: readonly Rule[] = [
       'a line of output with the key, in any encoding; if the unchanged run has such lines, more of them in a green run',
     advice: 'do not write the Authorization header or the key to a log',
     needs: 'output of the tests',
-    otherwise: 'the tests or their runner print the key',
     judge: outputHasNoKey,
   },
   {
@@ -193,7 +190,6 @@ export const rules: readonly Rule[] = [
     breaks: 'a redirect to another host name and port, where the key arrives',
     advice: 'follow no redirects, or drop the Authorization header if host or port differ (RFC 6750, 5.3)',
     needs: 'a request that is redirected',
-    otherwise: 'a test followed the redirect itself',
     judge: { redirected: redirectGetsNoKey },
   },
   {
@@ -205,7 +201,6 @@ export const rules: readonly Rule[] = [
       'green tests although each of their lookups got 401, or 400, at first: all came again with the same key',
     advice: 'stop at a 400 or 401 and alert a person: a retry makes neither the key nor the id valid',
     needs: 'a 400 or 401',
-    otherwise: several,
     judge: { 'refused-once': stops, 'invalid-once': stops },
   },
   {
@@ -217,18 +212,16 @@ export const rules: readonly Rule[] = [
       'requests after the 200 at the pace of the polls (20 % and 10 ms): three or more in a world, or two or more if more-polls does not get more requests',
     advice: 'stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED',
     needs: 'a deposit with a 404 and then a 200',
-    otherwise: 'several tests looked at the deposit',
     judge: { unchanged: stopsPolling, 'more-polls': stopsPolling },
   },
   {
     id: 'poll-pace',
-    title: `Paused at least ${NO_PAUSE_MS} ms between polls of a deposit`,
+    title: `Paused at least ${PAUSE_MS} ms between polls of a deposit`,
     clause: 'States and transitions',
     level: 'advice',
     breaks: `in ${LONGER_MS} ms, more polls than in the unchanged run and ${MAX_POLLS} for each 200 there`,
     advice: 'wait a second or longer between two polls',
     needs: 'a deposit that polls execute',
-    otherwise: 'several tests looked at the deposit',
     judge: { 'pending-longer': pausesBetweenPolls },
   },
   {
@@ -236,11 +229,10 @@ export const rules: readonly Rule[] = [
     title: 'Waited as long as Retry-After says, or longer each time',
     clause: 'Errors, 429',
     level: 'advice',
-    breaks: `a repeat ${TOLERANCE_MS} ms before the time in Retry-After; without it, after 429 or 5xx, repeats within ${NO_PAUSE_MS} ms, or pauses of two requests that are the same (20 % and 10 ms) and never longer than the first`,
+    breaks: `a repeat ${TOLERANCE_MS} ms before the time in Retry-After; without it, after 429 or 5xx, the same as for wait, or pauses of two requests that are the same (20 % and 10 ms) and never longer than the first`,
     advice:
       'after each 429 or 5xx, wait as long as Retry-After says, or double the wait, and give up in the end',
     needs: 'requests that are repeated after 429 or 5xx',
-    otherwise: 'the pauses are random, or several tests sent the same request',
     judge: {
       limited: waitsAsLong,
       'limited-until-date': waitsAsLong,
@@ -266,7 +258,7 @@ export function judgeRules(
 ): SweptRule[] {
   const unchanged = runs.get('unchanged');
   if (unchanged === undefined) return [];
-  return rules.map(({ id, title, clause, level, advice, needs, otherwise, breaks, judge }) => {
+  return rules.map(({ id, title, clause, level, advice, needs, breaks, judge }) => {
     const seen = [...runs].map(([state, run]) => {
       const judgeRun = typeof judge === 'function' ? judge : judge[state];
       return { state, ...judgeRun?.(run, unchanged) };
@@ -284,7 +276,7 @@ export function judgeRules(
       outcome: reason === undefined ? (strongest ?? 'notSeen') : 'allowed',
       states: shown.map(({ state }) => state),
       ...(reason !== undefined && reason !== '' && { reason }),
-      ...(strongest === 'unclear' && { readings: [otherwise, `the client broke the rule: ${breaks}`] }),
+      ...(strongest === 'unclear' && { readings: [OTHERWISE, `the client broke the rule: ${breaks}`] }),
       ...(strongest !== 'kept' &&
         shown.length > 0 && { requests: shown.flatMap(requestLines).slice(0, MAX_SHOWN), advice }),
       ...(strongest === undefined && { needs }),
