@@ -12,18 +12,10 @@ const deposit = '/api/ib/deposit-check?reference_id=7';
 
 /** Creates a green run with a line of output and these requests, each answered at once. */
 function runOf(samples: readonly Sample[], facts: Partial<RunFacts> = {}): RunFacts {
-  const requests = samples.map((sample, index): SeenRequest => {
+  const requests = samples.map((sample): SeenRequest => {
     const { target = user(1), world = '' } = sample;
-    const rest = {
-      id: index + 1,
-      method: 'GET',
-      status: 200,
-      reason: '',
-      isChanged: false,
-      keyInTarget: false,
-    };
-    const times = { elapsedMs: sample.at, durationMs: 0 };
-    return { ...rest, ...times, target, world, lookup: `${target} ${world}`, ...sample };
+    const rest = { method: 'GET', status: 200, isChanged: false, elapsedMs: sample.at, durationMs: 0 };
+    return { ...rest, target, world, lookup: `${target} ${world}`, ...sample };
   });
   const output = { lines: 1, withKey: 0, byRunner: 0 };
   return { isGreen: true, output, isKeyElsewhere: false, requests, ...facts };
