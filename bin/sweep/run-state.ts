@@ -66,7 +66,7 @@ function withOwnKey(fixture: Fixture) {
 /** Proxies must not get the requests to the mock. */
 function withoutProxy(env: CliContext['env']) {
   const noProxy = (name: string, other: string) => ({
-    [name]: [env[name] ?? env[other] ?? [], '127.0.0.1', 'localhost'].flat().join(','),
+    [name]: [env[name] || env[other] || [], '127.0.0.1', 'localhost'].flat().join(','),
   });
   return { ...env, ...noProxy('NO_PROXY', 'no_proxy'), ...noProxy('no_proxy', 'NO_PROXY') };
 }
