@@ -187,6 +187,20 @@ const table: Readonly<Record<string, readonly Row[]>> = {
       goesOn,
       'unclear',
     ],
+    [
+      'went on, on a busy machine',
+      'more-polls',
+      more('404 404 404 404 404 200 200 200 200'),
+      runOf(goesOn.requests.map((one, index) => ({ ...one, at: one.at + (index > 3 ? 60 : 0) }))),
+      'broken',
+    ],
+    [
+      'tests take turns, 30 ms each',
+      'more-polls',
+      more('404 404 404 404 404 200 200 200 200'),
+      runOf(polls('404 404 404 200 200 200 200 200 200', 30)),
+      'unclear',
+    ],
     ['went on in the world of a test', 'more-polls', unchanged, goesOnInWorld, 'broken'],
     [
       'two looks in the world of a test',
