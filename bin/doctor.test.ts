@@ -48,7 +48,10 @@ test('a mock with its own fixture: everything is ok and checked, and nothing cha
   assert.equal(mock.requests().length, 15);
   assert.deepEqual(checkup.checks.filter(({ area }) => area === 'keys').length, builtIn.apiKeys!.length);
   const [polled] = builtIn.deposits!.flatMap((one) => ('becomes' in one ? [one] : []));
-  assert.equal(mock.deposits.get(polled!.reference_id).pollsLeft, polled!.becomes!.afterPolls);
+  assert.equal(
+    mock.data({ contains: polled!.reference_id }).deposits[0]!.pollsLeft,
+    polled!.becomes!.afterPolls,
+  );
   const text = await call(mock.url, ...fixture, ...hook);
   assert.match(text.output, /^ready for verify: (\d+) of \1 checks ok \(15 requests in/m);
   assert.ok(
@@ -107,7 +110,7 @@ test('differences between fixture and target are reported with their places', as
 test('a self-signed certificate is reported; --ca or --insecure accepts it', async (t) => {
   const mock = createMock();
   const pass = async ({ url = '', headers: { authorization = '' } }: IncomingMessage, to: ServerResponse) => {
-    const answer = await mock.handle(new Request(`http://mock${url}`, { headers: { authorization } }));
+    const answer = await mock.fetch(`http://mock${url}`, { headers: { authorization } });
     to.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   };
   const server = createTlsServer(tls, (request, response) => void pass(request, response));

@@ -1,11 +1,11 @@
-import type { JournalLine } from '../mock/journal.ts';
-import type { MagicValue } from '../mock/magic-values.ts';
+import type { JournalEntry } from '../mock/journal.ts';
+import type { Example } from '../mock/examples.ts';
 
 /** @param at in Unix ms */
 export const jsonLine = (at: number, fields: object) =>
   `${JSON.stringify({ time: new Date(at).toISOString(), ...fields })}\n`;
 
-function prettyLine({ method, target, reason, key, world }: JournalLine): string {
+function prettyLine({ method, target, reason, key, world }: JournalEntry): string {
   const [status, ...why] = reason.split(': ');
   const who = `${key ?? ''}${world === '' ? '' : ` ~${world}`}`;
   return `${status} ${method} ${target}  ${why.join(': ')}${who === '' ? '' : `  ${who}`}\n`;
@@ -14,7 +14,8 @@ function prettyLine({ method, target, reason, key, world }: JournalLine): string
 /** Formats of a request in the log by value of `mock --log`. */
 export const logFormats = {
   pretty: prettyLine,
-  json: ({ at, ...entry }: JournalLine) => jsonLine(at, entry),
+  json: ({ at, requestHeaders: _, responseHeaders: __, responseBody: ___, ...entry }: JournalEntry) =>
+    jsonLine(at, entry),
   silent: undefined,
 } as const;
 
@@ -26,7 +27,7 @@ const VARIABLE = '$IB_API_KEY';
  *
  * @param origin scheme, host and port
  */
-export function curlLines(values: readonly MagicValue[], origin: string): string {
+export function curlLines(values: readonly Example[], origin: string): string {
   const [first] = values;
   if (first === undefined)
     return 'The fixture has no active key of a partner: every request is answered 401.\n';

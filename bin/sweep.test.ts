@@ -22,12 +22,12 @@ const common = `
     const response = await fetch(url + '/api/ib/' + path, { headers: { Authorization: 'Bearer ' + key } });
     return { ...(await response.json()), code: response.status };
   };
-  const json = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"seconds":1}' };
+  const json = { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{"advance":"1s"}' };
   const insist = async (path, key, world = '') => {
     for (let tries = 0; tries < 5; tries++) {
       const answer = await ask(path, key).catch(() => ({ code: 503 }));
       if (answer.code < 429) return answer;
-      await fetch(url + '/__admin/clock/advance?world=' + world, json);
+      await fetch(url + '/__admin/clock?world=' + world, json);
     }
     throw new Error('no answer');
   };

@@ -1,34 +1,13 @@
 import { sweepVerdict } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
-import type { Fixture, Sweep, SweptState } from '../schemas/generated/types.ts';
+import type { Sweep, SweptState } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { mostOf, type SeenRequest } from './sweep/requests.ts';
 import { judgeRules } from './sweep/rules.ts';
-import { redactorFor, runInState, serveElsewhere, type Run } from './sweep/run-state.ts';
+import { redactorFor, runInState, serveElsewhere, type Run, type SweepOptions } from './sweep/run-state.ts';
 import { states, type Aim } from './sweep/states.ts';
 import { version } from './version.ts';
-
-export interface SweepOptions {
-  /** The program and its arguments, run without a shell. */
-  readonly command: readonly string[];
-  readonly fixture: Fixture;
-  /** The keys of the fixture are no secrets. */
-  readonly arePublicKeys: boolean;
-  /** Ids of states. */
-  readonly ids: readonly string[];
-  /** Accepted rules and states, and the reason of each. */
-  readonly allow: ReadonlyMap<string, string>;
-  /** Environment variables of the command, and the value of each. */
-  readonly env: readonly (readonly [name: string, what: 'url' | 'key'])[];
-  readonly parallel: number;
-  /** Maximum duration of a run of the command, in ms. */
-  readonly maxDuration: number;
-  /** Show the output of the command on standard error. */
-  readonly showOutput: boolean;
-  /** Open advice fails the sweep. */
-  readonly strict: boolean;
-}
 
 /** Number of printed lines if the first run fails. */
 const LAST_LINES = 40;

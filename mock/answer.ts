@@ -1,8 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
-import { chaosName } from './chaos.ts';
-import type { Answered, Call, Exchange, Finding, FindingKind, HttpResponse } from './exchange.ts';
+import type { Answered, Call, Exchange, Finding, FindingKind, HttpResponse, Outcome } from './exchange.ts';
 import { partnerOf } from './world.ts';
 
 /** The methods that the endpoints allow; others get 405. */
@@ -14,7 +12,6 @@ const statuses = {
   executed: 200,
   notYet: 404,
   invalid: 400,
-  refused: 400,
   unauthorized: 401,
   limited: 429,
   noSuchPath: 404,
@@ -25,14 +22,15 @@ const statuses = {
 const notFound: Readonly<Record<Endpoint, number>> = { 'user-status': 200, 'deposit-check': 404 };
 
 /** A request with what was found, before its status is known. */
-type Decision = Pick<Exchange, 'world' | 'now' | 'request' | 'finding'> &
-  Partial<Pick<Exchange, 'call' | 'chaos'>>;
+interface Decision extends Pick<Exchange, 'world' | 'now' | 'request'>, Partial<Pick<Exchange, 'call'>> {
+  readonly finding: Finding;
+}
 
 /** Answers a request with what was found. */
-export function answered({ world, now, request, call, finding, chaos }: Decision): Answered {
+export function answered({ world, now, request, call, finding }: Decision): Answered {
   const status = statusOf(call, finding);
   // Always the same properties, named one by one: a spread made the handler take twice as long.
-  const exchange: Exchange = { world, now, request, call, finding, status, chaos };
+  const exchange: Exchange = { world, now, request, call, finding, status };
   return {
     exchange,
     response: { status, headers: headersOf(exchange), body: JSON.stringify(payloadOf(exchange)) },
@@ -58,7 +56,6 @@ export function finished({ exchange, response }: Answered): Answered {
 
 /** Returns the status that the interface requires. */
 function statusOf(call: Call | undefined, finding: Finding): number {
-  if (finding.kind === 'failing') return finding.status;
   if (finding.kind === 'foreign' || finding.kind === 'unknown')
     return notFound[call?.endpoint ?? 'deposit-check'];
   return statuses[finding.kind];
@@ -91,8 +88,6 @@ function payloadOf({
 }: Exchange): MembershipResult | ExecutedDepositResult | ErrorBody {
   if (finding.kind === 'noSuchPath') return { error: 'Not found' };
   if (finding.kind === 'noSuchMethod') return { error: 'Method not allowed' };
-  if (finding.kind === 'refused') return { error: finding.why };
-  if (finding.kind === 'failing') return { error: STATUS_CODES[status] ?? 'Server Error' };
   if (finding.kind === 'member') return { is_under_ib: true, date_joined: finding.user.date_joined };
   if (finding.kind === 'executed') {
     const { amountInUsd, executedAt } = finding;
@@ -104,7 +99,7 @@ function payloadOf({
 }
 
 type Explain<Kind extends FindingKind> = (
-  finding: Extract<Finding, { readonly kind: Kind }>,
+  finding: Extract<Outcome, { readonly kind: Kind }>,
   exchange: Exchange,
 ) => string;
 
@@ -127,8 +122,7 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
     const name = endpoints[call!.endpoint].parameter;
     return call!.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
   },
-  failing: () => 'failing',
-  refused: ({ why }) => why,
+  next: () => 'set by next',
   noSuchPath: () => 'no such path',
   noSuchMethod: (_, { request }) => `no such method: ${request.method}`,
 };
@@ -145,11 +139,7 @@ function unauthorizedReason({ call, request }: Exchange): string {
 
 /** Returns the reason of an answer for the journal, such as `key revoked`. The response says less. */
 export function reasonOf(exchange: Exchange): string {
-  const { chaos, finding } = exchange;
-  if (finding.kind === 'refused') return finding.why;
-  if (chaos?.kind === 'status') return 'by chaos';
-  const why = (explanations[exchange.finding.kind] as Explain<FindingKind>)(finding, exchange);
-  return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
+  return (explanations[exchange.finding.kind] as Explain<FindingKind>)(exchange.finding, exchange);
 }
 
 let [cachedSecond, cachedDate] = [Number.NaN, ''];

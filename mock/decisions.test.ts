@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { sendAll, builtIn, deposit, lookup, user, ids, lastAnswer as last } from './testing/session.ts';
 import { testSession, type TimedRequest } from './testing/session.ts';
-import { parserErrorResponse } from './transport.ts';
+import { parserError } from './server.ts';
 
 const path = '/api/ib/user-status';
 const target = `${path}?user_id=${ids.member}`;
@@ -43,10 +43,10 @@ const shown: Readonly<Record<string, () => boolean>> = {
     status(lookup(`${path}/?user_id=${ids.member}`)) === 404 && status(lookup(target.toUpperCase())) === 404,
   'Body of a request': () => finds(user(ids.member, { body: '{"user_id":"x"}' })),
   'What is no HTTP request': () =>
-    parserErrorResponse('HPE_INVALID_METHOD').body === '{"error":"Bad Request"}' &&
-    parserErrorResponse('HPE_INVALID_METHOD').status === 400 &&
-    parserErrorResponse('HPE_HEADER_OVERFLOW').status === 431,
-  'A request that does not arrive': () => parserErrorResponse('ERR_HTTP_REQUEST_TIMEOUT').status === 408,
+    parserError('HPE_INVALID_METHOD', '').body === '{"error":"Bad Request"}' &&
+    parserError('HPE_INVALID_METHOD', '').status === 400 &&
+    parserError('HPE_HEADER_OVERFLOW', '').status === 431,
+  'A request that does not arrive': () => parserError('ERR_HTTP_REQUEST_TIMEOUT', '').status === 408,
   'Failed lookup': () =>
     status(...limited.slice(30), ...limited.slice(30).map(() => user('')), user(ids.member)) === 429,
   'What deposit-check counts': () =>

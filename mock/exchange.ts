@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../schemas/endpoints.ts';
-import type { ChaosAction, TransportFault } from './chaos.ts';
 import type { ApiKey, Deposit, Execution, Limit, User, World } from './world.ts';
 
 /** A received request. */
@@ -25,22 +24,15 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
   readonly delayMs?: number;
-  readonly transportFault?: TransportFault;
+  /** The transport resets the connection instead of answering, or ends it in the middle of the body. */
+  readonly transportFault?: 'reset' | 'truncate';
 }
-
-/** An endless response. `subscribe` takes a function that sends text, and returns one that unsubscribes. */
-export interface StreamedResponse extends Pick<HttpResponse, 'status' | 'headers'> {
-  readonly subscribe: (send: (text: string) => void) => () => void;
-}
-
-export type Answer = HttpResponse | StreamedResponse;
 
 /** Decoded name and value of a query parameter. */
 export type Parameter = readonly [name: string, value: string];
 
 /**
  * The result of a request: what the lookup found, why it was refused, or that it reached no endpoint.
- * `failing` is a 5xx of chaos.
  */
 export type Finding =
   | { readonly kind: 'member'; readonly user: User }
@@ -53,13 +45,13 @@ export type Finding =
   /** `waitMs` is the time until the next request may pass. */
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' }
-  | { readonly kind: 'failing'; readonly status: number }
-  /** Chaos requested an impossible answer. */
-  | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'noSuchPath' }
   | { readonly kind: 'noSuchMethod' };
 
-export type FindingKind = Finding['kind'];
+/** `next`: an answer was waiting for the request, so nothing was looked up. */
+export type Outcome = Finding | { readonly kind: 'next' };
+
+export type FindingKind = Outcome['kind'];
 
 /** A request that reached an endpoint, with the values read from it. */
 export interface Call {
@@ -84,10 +76,9 @@ export interface Exchange {
   readonly request: HttpRequest;
   /** Undefined if the request reached no endpoint. */
   readonly call: Call | undefined;
-  readonly finding: Finding;
+  readonly finding: Outcome;
   /** The status that the interface requires. */
   readonly status: number;
-  readonly chaos: ChaosAction | undefined;
 }
 
 /** A request with its result, and the response to it. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createService, reference, type Behaviour } from './behaviour.ts';
 import { deviationsOf, fields, on } from './deviate.ts';
 import { faults } from './faults.ts';
-import { applyProviderState } from './provider-state.ts';
+import { applyState } from './entities.ts';
 import {
   builtIn,
   sendAll,
@@ -186,9 +186,9 @@ function answersToChanges(behaviour: Behaviour) {
   const service = createService(behaviour);
   const world = createWorld(builtIn, START);
   const params = { reference_id: ids.pending, amountInUsd: 1, executedAt: START };
-  const act = (action: string) => {
-    applyProviderState(world, { state: 'deposit executed', params, action });
-    applyProviderState(world, { state: 'key revoked', params: { key: 'northwind-spare-key' }, action });
+  const act = (action: 'setup' | 'teardown') => {
+    applyState(world, { state: 'deposit executed', params, action });
+    applyState(world, { state: 'key revoked', params: { key: 'northwind-spare-key' }, action });
   };
   const requests = [
     ...[undefined, 'contoso-key', null].map((key) => deposit(ids.pending, { key })),

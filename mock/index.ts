@@ -1,30 +1,35 @@
-import { createControls, type ControlledMock } from './controls.ts';
-import { resolveOptions } from './controls/start-options.ts';
-import type { NamedOptions } from './options.ts';
+import { ADMIN_PATH, answerAdmin } from './admin.ts';
+import { createAnswerer } from './answer-request.ts';
+import { createControls, type Controls } from './api.ts';
+import { createFetch, type Fetch } from './fetch.ts';
+import { resolveOptions, type MockData, type NamedOptions } from './options.ts';
 import * as server from './server.ts';
+import { createSession, type Session } from './session.ts';
 
-export { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
 export { Problem } from '../schemas/problem.ts';
-export { Refusal } from './session.ts';
+export { Refusal } from './refusal.ts';
 export type { ClockMode, MockData } from './options.ts';
-export type { AnsweredRequest } from './server.ts';
+export type { AnsweredRequest } from './answer-request.ts';
 export type { HttpRequest, HttpResponse } from './exchange.ts';
-export type { ControlledMock, Controls, StateChange } from './controls.ts';
-export type { Moved, ShownClock, Time } from './controls/clock.ts';
-export type { ListQuery } from './controls/data.ts';
-export type { FaultChange, ShownFaults } from './controls/faults.ts';
-export type { LimitChange, ShownKey, ShownLimits } from './controls/keys.ts';
-export type { RequestQuery } from './controls/requests.ts';
-export type { JournalEntry, JournalLine } from './journal.ts';
+export type { Controls, WorldControls } from './api.ts';
+export type { ShownClock } from './clock.ts';
+export type { DepositChange, ShownKey } from './entities.ts';
+export type { JournalEntry } from './journal.ts';
 export type { Gauge } from './limiter.ts';
-export type { MagicValue } from './magic-values.ts';
-export type { Due, MockEvent, Watcher } from './session.ts';
+export type { Example } from './examples.ts';
 export type { DepositNow, User } from './world.ts';
 export type * from '../schemas/generated/types.ts';
 
 export interface MockOptions extends server.MockOptions, NamedOptions {}
 
-export interface Mock extends ControlledMock, server.ServedMock {}
+/** A mock in this process. */
+export interface InProcessMock extends Controls {
+  /** Answers requests in this process, for any host. Use it in the place of the global `fetch`. */
+  readonly fetch: Fetch;
+}
+
+/** A mock that listens. */
+export interface Mock extends InProcessMock, server.ServedMock {}
 
 /**
  * Starts the reference server. Checks the fixture like one from a file.
@@ -33,7 +38,26 @@ export interface Mock extends ControlledMock, server.ServedMock {}
  * @throws the system's error if it cannot listen, such as EADDRINUSE
  */
 export async function startMock(given: MockOptions = {}): Promise<Mock> {
-  const { env, ...options } = resolveOptions(given);
-  const { session, ...served } = await server.startMock(options);
-  return { ...served, ...createControls(session, env) };
+  const { session, ...served } = await server.startMock(resolveOptions(given));
+  return { ...served, ...inProcess(session) };
+}
+
+export interface InProcessOptions extends MockData, NamedOptions {}
+
+/**
+ * Creates a mock in this process, without a socket.
+ *
+ * @throws Problem with code `fixture`, one line per problem and place
+ */
+export const createMock = (options: InProcessOptions = {}): InProcessMock =>
+  inProcess(createSession(resolveOptions(options)));
+
+function inProcess(session: Session): InProcessMock {
+  const answer = createAnswerer(session, { hasPage: true });
+  return {
+    ...createControls(session),
+    fetch: createFetch((request) =>
+      ADMIN_PATH.test(request.target) ? answerAdmin(session, undefined, request) : answer(request),
+    ),
+  };
 }

@@ -1,22 +1,22 @@
+import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
+import { checkFixture } from '../schemas/fixture.ts';
 import type { Environment } from '../schemas/fixture-keys.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
-import type { Behaviour } from './behaviour.ts';
-
-// The command line's flags import this file, so it must not load other modules.
+import type { Fixture, NextAnswer } from '../schemas/generated/types.ts';
+import { didYouMean, wrongUsage } from '../schemas/problem.ts';
+import { reference, type Behaviour } from './behaviour.ts';
+import { faults } from './faults.ts';
+import { checkInput } from './refusal.ts';
+import { variants } from './variants.ts';
 
 /** Initial mode of the clocks: `real` runs, `frozen` stands still. */
 export const clockModes = ['real', 'frozen'] as const;
 export type ClockMode = (typeof clockModes)[number];
 
-/** Defaults: requests in a journal, chaos seed. */
-export const sessionDefaults = { journal: 1000, chaosSeed: 1 } as const;
+/** Default number of requests in a journal. */
+export const JOURNAL_SIZE = 1000;
 
 /** Allowed whole numbers, for the command's flags and for the options of `startMock`. */
-export const ranges = {
-  port: [0, 65_535],
-  journal: [0, 1_000_000],
-  chaosSeed: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
-} as const;
+export const ranges = { port: [0, 65_535], journal: [0, 1_000_000] } as const;
 
 /** Options that `startMock` and `createMock` replace by what they stand for. */
 export interface NamedOptions {
@@ -45,14 +45,111 @@ export interface MockData {
   /** Default: the conforming reference. */
   readonly behaviour?: Behaviour | undefined;
   readonly deviation?: Deviation | undefined;
-  /** Kinds and rates of chaos, such as `500:0.1`, `reset:0.02`, `timeout`, `truncate` and `slow:200ms..2s`. */
-  readonly chaos?: readonly string[];
-  /** Chaos for the first request of each world, such as `503` or `reset`. */
-  readonly firstChaos?: string | undefined;
-  /** Decides which requests get chaos. */
-  readonly chaosSeed?: number | undefined;
+  /** What happens to the first requests of each world. An answer without an endpoint is for each of the two. */
+  readonly next?: readonly NextAnswer[];
   /** Maximum number of requests in the journal of a world. */
   readonly journal?: number | undefined;
   /** The keys of the fixture are not secret and may be shown. Default: only for the built-in fixture. */
   readonly arePublicKeys?: boolean | undefined;
+}
+
+/** What an option needs, in words, and the check of it. */
+type Needed = readonly [words: string, has: (value: unknown) => boolean];
+
+const ofType = (type: string): Needed => [`a ${type}`, (value) => typeof value === type];
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const object: Needed = ['an object', isObject];
+const within = ([min, max]: readonly [number, number]): Needed => [
+  `a whole number from ${min} to ${max}`,
+  (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+];
+
+/** All options of `startMock` and `createMock`. */
+const known: Readonly<Record<string, Needed>> = {
+  port: within(ranges.port),
+  host: ofType('string'),
+  fixture: ['a fixture', () => true],
+  env: object,
+  arePublicKeys: ofType('boolean'),
+  basePath: ofType('string'),
+  clock: [
+    `${clockModes.join(', ')}, or an object with a function now`,
+    (value) =>
+      clockModes.includes(value as 'real') ||
+      (isObject(value) && typeof (value as { now?: unknown }).now === 'function'),
+  ],
+  limits: ['on or off', (value) => value === 'on' || value === 'off'],
+  fault: ofType('string'),
+  variant: ofType('string'),
+  behaviour: object,
+  deviation: object,
+  next: ['a list of answers', Array.isArray],
+  journal: within(ranges.journal),
+  onExchange: ofType('function'),
+  admin: ['true, false or an object', (value) => typeof value === 'boolean' || isObject(value)],
+  cors: ofType('boolean'),
+  keepsProcess: ofType('boolean'),
+};
+
+/**
+ * Checks the options of a mock, and replaces names by what they stand for.
+ *
+ * @throws Problem with code `usage` that names the option, or `fixture` for a wrong fixture
+ */
+export function resolveOptions<Given extends MockData & NamedOptions>(
+  given: Given,
+): Omit<Given, keyof NamedOptions> & { readonly env: Environment } {
+  for (const [name, value] of Object.entries(given)) {
+    const needed = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (needed === undefined)
+      throw wrongUsage(`option ${name}: there is none${didYouMean(name, Object.keys(known))}`);
+    if (value !== undefined && !needed[1](value)) throw wrongUsage(`option ${name}: needs ${needed[0]}`);
+  }
+  if (given.next !== undefined) checkNext(given.next);
+  const { fault, variant, limits, env = process.env, ...options } = given;
+  const own = options.fixture === undefined ? undefined : checkFixture(options.fixture, 'fixture', env);
+  const change = variant === undefined ? undefined : deviationOf('variant', variant, 'option ').change;
+  return {
+    ...options,
+    env,
+    ...(own && { fixture: own }),
+    ...(limits === 'off' && {
+      fixture: withoutLimits(own ?? (builtIn as Fixture)),
+      arePublicKeys: options.arePublicKeys ?? own === undefined,
+    }),
+    ...(change && { behaviour: change(options.behaviour ?? reference) }),
+    ...(fault !== undefined && { deviation: deviationOf('fault', fault, 'option ') }),
+  };
+}
+
+function checkNext(next: unknown): void {
+  try {
+    checkInput('nextAnswers', 'body', next);
+  } catch (error) {
+    throw wrongUsage(`option next: ${(error as Error).message}`);
+  }
+}
+
+export const deviations: { readonly fault: typeof faults; readonly variant: typeof variants } = {
+  fault: faults,
+  variant: variants,
+};
+
+/**
+ * Returns the fault or variant with an id.
+ *
+ * @throws Problem with code `usage`
+ */
+export function deviationOf(what: keyof typeof deviations, id: string, source: 'option ' | '--') {
+  const all = deviations[what];
+  const found = Object.hasOwn(all, id) ? all[id] : undefined;
+  if (found !== undefined) return { id, change: found.change };
+  const [others, list] = source === '--' ? [['list'], ` (--${what} list lists them)`] : [[], ''];
+  const hint = didYouMean(id, [...others, ...Object.keys(all)]);
+  throw wrongUsage(`${source}${what} ${id}: there is no such ${what}${hint}${list}`);
+}
+
+/** Returns a fixture without its limits. */
+export function withoutLimits({ limits: _, apiKeys = [], ...fixture }: Fixture): Fixture {
+  return { ...fixture, apiKeys: apiKeys.map(({ limits: __, ...apiKey }) => apiKey) };
 }

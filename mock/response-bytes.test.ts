@@ -9,7 +9,7 @@ const DATE = 'Wed, 15 Jan 2025 12:00:00 GMT';
 
 /** Returns all bytes that a request gets, up to the end of the connection. */
 async function bytesFor(line: string, ...fields: readonly string[]): Promise<string> {
-  await using mock = await startMock({ fixture: builtIn, clock: { now: () => START } });
+  await using mock = await startMock({ fixture: builtIn, clock: { now: () => START }, keepsProcess: true });
   const sent = [`${line} HTTP/1.1`, 'Host: ib.example', ...fields, 'Connection: close'].join('\r\n');
   return (await sendRaw(mock.port, [`${sent}\r\n\r\n`])).bytes;
 }

@@ -25,7 +25,7 @@ describe('a mock with default options', () => {
     assert.equal(exchange?.request.target, '/api/ib/user-status?user_id=x#y');
     assert.equal(exchange.request.headers.authorization, 'Bearer nope');
     assert.equal(exchange.request.alongside, 0);
-    assert.deepEqual([exchange.response.status, exchange.at], [401, START]);
+    assert.deepEqual([exchange.response.status, exchange.entry.at], [401, START]);
   });
   test('passes a sent body on', async () => {
     seen.length = 0;

@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
-import { createControls, worldControls } from './controls.ts';
 import { ids, START, testSession } from './testing/session.ts';
 import { MAX_WORLDS, resetAll, resetWorld, getSandbox } from './session.ts';
 
 describe('a key with a world name', () => {
   test('opens a separate world: deposits, clock, limiters, journal', () => {
-    const { session, user, deposit, entries } = testSession();
+    const { world, user, deposit, entries } = testSession();
     for (let count = 0; count < 60; count++) user(ids.nobody, 'northwind-key~one');
     assert.equal(user(ids.member, 'northwind-key~one').status, 429);
     assert.equal(user(ids.member, 'northwind-key~two').status, 200);
     assert.equal(user(ids.member).status, 200);
-    worldControls(session, 'one').clock.advance(60_000);
+    world('one').setClock({ advance: '60s' });
     const keys = ['northwind-key~one', 'northwind-key~two', 'northwind-key'];
     const statuses = keys.map((key) => deposit(ids.afterSeconds, key).status);
     assert.deepEqual(statuses, [200, 404, 404]);
-    const counts = ['one', 'two', ''].map((world) => entries(world).length);
+    const counts = ['one', 'two', ''].map((name) => entries(name).length);
     assert.deepEqual(counts, [62, 2, 2]);
   });
   test('shares its world with other keys with that name', () => {
-    const { session, deposit } = testSession();
-    worldControls(session, 'one').clock.advance(60_000);
+    const { session, world, deposit } = testSession();
+    world('one').setClock({ advance: '60s' });
     assert.equal(deposit(ids.afterSeconds, 'northwind-spare-key~one').status, 200);
     assert.equal(session.sandboxes.size, 1);
   });
@@ -32,9 +31,9 @@ describe('a key with a world name', () => {
       'jane-personal-key~a': 401,
       'nope~a': 401,
       '~a': 401,
-      'northwind-key~~a': 200,
       [`northwind-key~${'a'.repeat(100)}`]: 200,
-      'northwind-key~a~b/c': 200,
+      'northwind-key~b/c': 200,
+      'northwind-key~~a': 401,
       'northwind-key~a test [1, "two"]': 200,
     }))
       assert.equal(user(ids.member, key).status, status, key);
@@ -43,6 +42,7 @@ describe('a key with a world name', () => {
     '': /is missing$/,
     ['a'.repeat(101)]: /has 101 characters; the maximum is 100$/,
     'caf\u00e9': /must be visible ASCII/,
+    'a ': /must be visible ASCII/,
   }))
     test(`gives the reason for an invalid name: ${JSON.stringify(name).slice(0, 20)}`, () => {
       const { user, entries, session } = testSession();
@@ -62,12 +62,22 @@ describe('a key with a world name', () => {
     assert.equal(user(ids.member, 'a~b~c').status, 200);
     assert.deepEqual([...session.sandboxes.keys()], ['c']);
   });
-  test('opens no world for an unknown key', () => {
-    const { session, user, entries } = testSession();
+  test('belongs to its world also if the key is unknown', () => {
+    const { user, entries } = testSession();
     user(ids.member, 'nope~a');
-    assert.equal(session.sandboxes.size, 0);
-    assert.equal(entries()[0]?.reason, '401: no such key');
+    assert.deepEqual(entries(), []);
+    assert.deepEqual(
+      entries('a').map(({ reason, requestHeaders }) => [reason, requestHeaders['authorization']]),
+      [['401: no such key', 'Bearer <credential>']],
+    );
   });
+});
+
+test('the name of a world is a text', () => {
+  const { world } = testSession();
+  for (const name of [5, null, {}, 'a~b', ' a'])
+    assert.throws(() => world(name as string), { name: 'Refusal', status: 400, message: /^world / });
+  assert.notEqual(world().name, world().name);
 });
 
 test('the same request gets the same bytes in every world', () => {
@@ -79,14 +89,16 @@ test('the same request gets the same bytes in every world', () => {
 });
 
 test('beyond the maximum of worlds, a new one is refused until a reset', () => {
-  const { session, user } = testSession();
-  const { world } = createControls(session);
+  const { session, user, world } = testSession();
   for (let count = 0; count < MAX_WORLDS; count++) getSandbox(session, `w${count}`);
   const full = /there are 10000 worlds already; a reset of the mock removes them/;
   const { status, headers } = user(ids.member, 'northwind-key~one-more');
   assert.equal(status, 401);
   assert.match(String(headers['WWW-Authenticate']), full);
-  assert.throws(() => world('one-more').keys.revoke('northwind-key'), { status: 409, message: full });
+  assert.throws(() => world('one-more').setKey('northwind-key', { state: 'revoked' }), {
+    status: 409,
+    message: full,
+  });
   // A mistyped name is only read.
   assert.deepEqual(world('one-more').requests(), []);
   assert.equal(user(ids.member, 'northwind-key~w0').status, 200);
@@ -98,12 +110,12 @@ test('beyond the maximum of worlds, a new one is refused until a reset', () => {
 });
 
 test('all worlds of a frozen mock have the same time, also after a reset', () => {
-  const { session, clock, passTime, user } = testSession({ clock: 'frozen' });
+  const { session, setClock, passTime, user } = testSession({ clock: 'frozen' });
   const date = (key?: string) => user(ids.member, key).headers['Date'];
   passTime(10_000);
   const at = new Date(START).toUTCString();
   assert.deepEqual([date(), date('northwind-key~late')], [at, at]);
-  clock.scale(1);
+  setClock({ rate: 1 });
   resetAll(session);
   passTime(10_000);
   assert.equal(date(), at);

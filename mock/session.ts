@@ -1,11 +1,11 @@
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
-import type { Endpoint } from '../schemas/endpoints.ts';
-import { Problem } from '../schemas/problem.ts';
+import type { Redact } from '../schemas/redact.ts';
 import { createService, reference, type Service } from './behaviour.ts';
-import { parseChaos, parseQueuedChaos, type Chaos } from './chaos.ts';
-import { createJournal, createRedactor, type Journal, type JournalLine, type Redact } from './journal.ts';
-import { sessionDefaults, type Deviation, type MockData } from './options.ts';
+import { createJournal, createRedactor, type Journal } from './journal.ts';
+import { startingQueue, type NextQueue } from './next.ts';
+import { badRequest, Refusal } from './refusal.ts';
+import { JOURNAL_SIZE, type Deviation, type MockData } from './options.ts';
 import { factsOf, lookUp, newWorld, worldNameProblem, type ApiKey, type Facts, type World } from './world.ts';
 
 /** The clock of a world: at the base time `since` (ms) it shows `at` (Unix ms), and runs `rate` times as fast. */
@@ -16,17 +16,32 @@ export interface Clock {
   readonly rate: number;
 }
 
-/** A world with its data, clock, behaviour, chaos and journal. */
+/** A world: its data with all that belongs to it. */
 export interface Sandbox {
   /** Empty for the main world. */
   readonly name: string;
   readonly journal: Journal;
+  /** Answers that wait for the next requests. */
+  readonly next: NextQueue;
   world: World;
   clock: Clock;
   service: Service;
   deviation: Deviation | undefined;
-  chaos: Chaos;
 }
+
+/** What a mock serves. */
+interface Served {
+  readonly fixture: Fixture;
+  readonly facts: Facts;
+  readonly arePublicKeys: boolean;
+}
+
+/** What a mock with another fixture serves. Its keys are secret. */
+export const servedOf = (fixture: Fixture): Served => ({
+  fixture,
+  facts: factsOf(fixture),
+  arePublicKeys: false,
+});
 
 /** A running mock without its transport. */
 export interface Session {
@@ -37,100 +52,43 @@ export interface Session {
   readonly elapsed: () => number;
   /** Unix ms. */
   readonly startedAt: number;
-  readonly watchers: Set<Watcher>;
-  /** The worlds besides the main one, in the order of their creation. */
+  /** Called after each request. */
+  readonly waiting: Set<() => void>;
+  /** The worlds besides the main one by name, in the order of their creation. */
   readonly sandboxes: Map<string, Sandbox>;
-  fixture: Fixture;
-  facts: Facts;
-  arePublicKeys: boolean;
+  main: Sandbox;
+  served: Served;
   /** Restored by a reset of the mock. */
-  readonly initial: Pick<Session, 'fixture' | 'facts' | 'arePublicKeys'>;
+  readonly initial: Served;
   /** Keys that were added to a world since the last reset of the mock. */
   readonly added: Map<string, ApiKey>;
   redact: Redact;
-  main: Sandbox;
   /** Number of answered requests in all worlds. */
   answered: number;
 }
 
-/** Changes that time alone caused. */
-export interface Due {
-  /** reference_id of each deposit that was executed. */
-  readonly deposits: readonly string[];
-  /** Name of each key that expired. */
-  readonly keys: readonly string[];
-  /** Rate limits that ended. */
-  readonly limiters: readonly { readonly endpoint: Endpoint; readonly key: string }[];
-}
-
-/** An event of a mock. */
-export type MockEvent =
-  | { readonly kind: 'request'; readonly entry: JournalLine }
-  | { readonly kind: 'clock'; readonly world: string; readonly now: number; readonly due: Due }
-  /** A change by a caller; `what` describes it. */
-  | { readonly kind: 'change'; readonly world: string; readonly what: string };
-
-export type Watcher = (event: MockEvent) => void;
-
-/** Sends an event to all watchers. */
-export function emit({ watchers }: Session, event: MockEvent): void {
-  for (const watch of watchers) watch(event);
-}
-
-/** Tells all watchers about a change in a world. */
-export function emitChange(session: Session, { name }: Sandbox, what: string): void {
-  emit(session, { kind: 'change', world: name, what });
-}
-
-type RefusalDetails = Readonly<Record<string, unknown>> & {
-  readonly place?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-};
-
-/** The mock refuses a call. The message gives the reason. */
-export class Refusal extends Problem {
-  readonly status: number;
-  readonly details: RefusalDetails;
-
-  constructor(status: number, message: string, details: RefusalDetails = {}) {
-    super('usage', message);
-    this.name = 'Refusal';
-    this.status = status;
-    this.details = details;
-  }
-}
-
-/** Creates a Refusal with status 400 and the wrong place in the request; an empty place is the whole body. */
-export const badRequest = (place: string, message: string) =>
-  new Refusal(400, place === '' ? message : `${place} ${message}`, { place: place || 'body' });
-
-/** A monotonic clock, in ms. `performance` would load a module at the mock's start. */
-export function elapsedMs(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1000 + nanoseconds / 1e6;
-}
+/** A monotonic clock, in ms. */
+const elapsedMs = (): number => performance.now();
 
 /**
  * Creates a mock without a transport.
  *
  * @param elapsed a monotonic clock, in ms
- * @throws Problem with code `usage` if `chaos` is wrong
  */
 export function createSession(options: MockData, elapsed = elapsedMs): Session {
   const { fixture = builtIn as Fixture, clock } = options;
   const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
   const { arePublicKeys = options.fixture === undefined } = options;
-  const initial = { fixture, facts: factsOf(fixture), arePublicKeys };
-  const base = { options, facts: initial.facts, now, startedAt: now() };
+  const served = { ...servedOf(fixture), arePublicKeys };
+  const base = { options, served, now, startedAt: now() };
   return {
     ...base,
-    ...initial,
-    initial,
+    initial: served,
     elapsed,
-    watchers: new Set(),
+    waiting: new Set(),
     added: new Map(),
     sandboxes: new Map(),
-    redact: createRedactor([...initial.facts.keys.values()]),
+    redact: createRedactor(served.facts.keys.values()),
     main: createSandbox(base, ''),
     answered: 0,
   };
@@ -151,23 +109,22 @@ function machineTime(elapsed: () => number): () => number {
   };
 }
 
-type SandboxSource = Pick<Session, 'options' | 'facts' | 'now' | 'startedAt'>;
-
-function createSandbox({ options, facts, now, startedAt }: SandboxSource, name: string): Sandbox {
-  const { journal = sessionDefaults.journal, chaosSeed: seed = sessionDefaults.chaosSeed } = options;
-  const { chaos = [], firstChaos, deviation, clock: given = 'real' } = options;
+function createSandbox(
+  { options, served, now, startedAt }: Pick<Session, 'options' | 'served' | 'now' | 'startedAt'>,
+  name: string,
+): Sandbox {
+  const { journal = JOURNAL_SIZE, next = [], deviation, clock: given = 'real' } = options;
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
   // A frozen clock shows the start of the mock, even in a world that is created later.
   const at = mode === 'frozen' ? startedAt : now();
-  const queue = firstChaos === undefined ? [] : [parseQueuedChaos(firstChaos, 1)];
   return {
     name,
     journal: createJournal(journal),
-    world: newWorld(facts, at),
+    next: startingQueue(next),
+    world: newWorld(served.facts, at),
     clock: { at, since: at, rate: mode === 'frozen' ? 0 : 1 },
     service: newService(options, deviation),
     deviation,
-    chaos: { plan: parseChaos(chaos), seed, drawn: new Map(), queue },
   };
 }
 
@@ -230,63 +187,46 @@ export interface WorldHandle {
 
 /** @throws Refusal with 400 for an invalid name */
 export function worldHandle(session: Session, name: string, isAll = false): WorldHandle {
-  const wrong = worldNameProblem(name);
+  const wrong = typeof name === 'string' ? worldNameProblem(name) : 'must be a text';
   if (wrong !== undefined) throw badRequest('world', wrong);
   const [open, peek] = [() => getSandbox(session, name), () => peekSandbox(session, name)];
   return { session, name, isAll, open, peek };
 }
 
-/** Resets data, clock, limiters, behaviour and journal of one world to the fixture. */
+/** Resets one world to the fixture. */
 export function resetWorld(session: Session, name: string): void {
   if (name === '') session.main = createSandbox(session, '');
   else session.sandboxes.delete(name);
-  emit(session, { kind: 'change', world: name, what: 'reset' });
 }
 
-/** Resets the mock to its start, with only the main world, and serves `served`. */
-export function resetAll(session: Session, served: Session['initial'] = session.initial): void {
-  Object.assign(session, served);
+/** Resets the mock, with only the main world, and serves `served`. By default that is its start. */
+export function resetAll(session: Session, served: Served = session.initial): void {
+  session.served = served;
   session.sandboxes.clear();
   session.added.clear();
-  session.redact = createRedactor([...session.facts.keys.values()]);
+  session.redact = createRedactor(served.facts.keys.values());
   resetWorld(session, '');
 }
 
-/**
- * Serves another fixture until the next reset of the mock, and resets everything.
- *
- * @throws Refusal with 400 if it is empty
- */
-export function replaceFixture(session: Session, fixture: Fixture): void {
-  if (Object.keys(fixture).length === 0)
-    throw badRequest('', 'the fixture is empty; POST /__admin/reset restores the initial one');
-  resetAll(session, { fixture, facts: factsOf(fixture), arePublicKeys: false });
-}
-
-/** Redacts an added key in all journals, even after its world was removed. */
+/** Redacts an added key from now on, in all worlds, even after its world was removed. */
 export function redactKey(session: Session, key: ApiKey): void {
   // A test may add the same key to many worlds.
-  if (session.added.has(key.key)) return;
+  if (session.added.get(key.key)?.name === key.name) return;
   session.added.set(key.key, key);
-  session.redact = createRedactor([...session.facts.keys.values(), ...session.added.values()]);
+  session.redact = createRedactor([...session.served.facts.keys.values(), ...session.added.values()]);
 }
 
 /**
  * Returns the world that an Authorization field names: `Bearer northwind-key~mine` is northwind-key in the
- * world `mine`. Undefined: the main world, as for a known key that contains `~`. `problem` says why the name
- * is invalid.
+ * world `mine`. Undefined: the main world, as for a known key that contains `~`. `problem` says why the world
+ * cannot be used.
  */
 export function addressedWorld(session: Session, authorization: string) {
   const [, credential = ''] = /^bearer +(\S.*)$/i.exec(authorization) ?? [];
-  if (lookUp(session.main.world.keys, credential) !== undefined) return undefined;
-  for (let at = credential.lastIndexOf('~'); at > 0; at = credential.lastIndexOf('~', at - 1)) {
-    const name = credential.slice(at + 1);
-    const key = credential.slice(0, at);
-    const added = session.sandboxes.get(name)?.world.keys.changed;
-    if (!session.facts.keys.has(key) && added?.has(key) !== true) continue;
-    const why = name === '' ? 'is missing' : worldNameProblem(name);
-    const problem = why ? `the world name after ~ ${why}` : boundProblem(session, name);
-    return { name, problem, authorization: authorization.slice(0, at - credential.length) };
-  }
-  return undefined;
+  const mark = credential.lastIndexOf('~');
+  if (mark <= 0 || lookUp(session.main.world.keys, credential) !== undefined) return undefined;
+  const name = credential.slice(mark + 1);
+  const why = name === '' ? 'is missing' : worldNameProblem(name);
+  const problem = why ? `the world name after ~ ${why}` : boundProblem(session, name);
+  return { name, problem, authorization: authorization.slice(0, mark - credential.length) };
 }

@@ -4,7 +4,7 @@ import * as d from './deviate.ts';
 import { body, error, field, header, json, on, page, read, set, without } from './deviate.ts';
 import type { Exchange, HttpRequest, Parameter } from './exchange.ts';
 import { readQuery, splitTarget, type Rules } from './handler.ts';
-import { limiters } from './limiter-kinds.ts';
+import { limiters } from './limiter.ts';
 import { normalizers } from './paths.ts';
 
 /** Reads a path as another one. */

@@ -70,8 +70,8 @@ const MAX_LENGTH = 100;
 /** Returns why a world name is invalid, if it is. The name is sent in a header field, after the key and `~`. */
 export function worldNameProblem(name: string): string | undefined {
   if (name.length > MAX_LENGTH) return `has ${name.length} characters; the maximum is ${MAX_LENGTH}`;
-  if (/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(name)) return undefined;
-  return 'must be visible ASCII characters, with spaces only between them';
+  if (/^(?:[!-}](?:[ -}]*[!-}])?)?$/.test(name)) return undefined;
+  return 'must be visible ASCII characters other than ~, with spaces only between them';
 }
 
 /** Indexes the content of a fixture by id. If two entries share an id, the last one is used. */
@@ -123,7 +123,7 @@ export function lookUp<Value>({ base, changed }: Overlay<Value>, id: string): Va
 }
 
 /** Iterates over the values in the order of the fixture, then over added ones. */
-export function* iterate<Value>({ base, changed }: Overlay<Value>): Generator<Value> {
+function* iterate<Value>({ base, changed }: Overlay<Value>): Generator<Value> {
   for (const [id, value] of base.entries()) yield changed.get(id) ?? value;
   for (const [id, value] of changed) if (!base.has(id)) yield value;
 }
@@ -151,7 +151,7 @@ export function keyAt(world: World, key: ApiKey, now: number): ApiKey {
 const planOf = (deposit: Deposit) => (deposit.state === 'pending' ? deposit.becomes : undefined);
 
 /** Returns the Unix ms at which `afterSeconds` executes a pending deposit; undefined: never. */
-export function dueAt({ createdAt }: World, deposit: Deposit): number | undefined {
+function dueAt({ createdAt }: World, deposit: Deposit): number | undefined {
   const { afterSeconds } = planOf(deposit) ?? {};
   return afterSeconds === undefined ? undefined : createdAt + (deposit.since ?? 0) + afterSeconds * 1000;
 }

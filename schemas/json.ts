@@ -80,10 +80,13 @@ function describe(error: ErrorObject, place: string): string {
   switch (error.keyword) {
     case 'additionalProperties': {
       const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
-      return `${place} has an unknown key ${quoted(params['additionalProperty'])}; known are ${quoted(...known)}`;
+      const others = known.length === 0 ? 'it has none' : `known are ${quoted(...known)}`;
+      return `${place} has an unknown key ${quoted(params['additionalProperty'])}; ${others}`;
     }
     case 'unevaluatedProperties':
       return `${place} has an unknown key ${quoted(params['unevaluatedProperty'])}`;
+    case 'minProperties':
+      return `${place} is empty`;
     case 'required':
       return `${place} lacks ${quoted(params['missingProperty'])}`;
     case 'discriminator': {

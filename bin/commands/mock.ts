@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clockModes, ranges, sessionDefaults } from '../../mock/options.ts';
+import {
+  clockModes,
+  deviations,
+  deviationOf,
+  JOURNAL_SIZE,
+  ranges,
+  withoutLimits,
+} from '../../mock/options.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { codeOf, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -8,8 +15,7 @@ import { curlLines, jsonLine, logFormats } from '../mock-log.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, onOff, text, wholeNumberOr } from './flags.ts';
-import { deviations, deviationOf, withoutLimits } from '../../mock/controls/start-options.ts';
-import { listMagicValues } from '../../mock/magic-values.ts';
+import { listExamples } from '../../mock/examples.ts';
 import { isLoopback, startMock, type MockOptions } from '../../mock/server.ts';
 import { reference } from '../../mock/behaviour.ts';
 
@@ -42,7 +48,7 @@ const flags = {
   config,
   'base-path': { ...text, default: '/', describe: 'serve the interface below this path' },
   journal: {
-    ...wholeNumberOr(sessionDefaults.journal, ...ranges.journal),
+    ...wholeNumberOr(JOURNAL_SIZE, ...ranges.journal),
     describe: 'keep this many requests per world',
   },
   'no-admin': { ...onOff, describe: 'disable the admin API' },
@@ -118,7 +124,7 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
     if (values.log === 'pretty') {
       if (adminUrl !== undefined)
         await print(`admin API at ${adminUrl}\npage for your browser at ${adminUrl}/\n`);
-      await print(curlLines(listMagicValues(server.session), new URL(url).origin));
+      await print(curlLines(listExamples(server.session), new URL(url).origin));
     }
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
@@ -145,7 +151,8 @@ async function optionsOf(values: MockFlags, context: CliContext, write: (line: s
     journal: values.journal,
     admin,
     cors: values.cors,
-    ...(lineOf && { onExchange: ({ entry }) => write(lineOf(entry())) }),
+    keepsProcess: true,
+    ...(lineOf && { onExchange: ({ entry }) => write(lineOf(entry)) }),
   };
   return { options, newToken };
 }

@@ -43,8 +43,11 @@ const dateTime = new RegExp(
   'i',
 );
 
-/** Generates a validator. `verbose` adds the schema to errors, because messages quote its description. */
-function validatorCode(schema: NamedSchema): string {
+/**
+ * Generates a validator of a schema, or one for each of its named parts. `verbose` adds the schema to errors, because
+ * messages quote its description.
+ */
+function validatorCode(schema: NamedSchema, parts?: readonly string[]): string {
   const ajv = new Ajv2020({
     allErrors: true,
     verbose: true,
@@ -54,7 +57,10 @@ function validatorCode(schema: NamedSchema): string {
   });
   addFormats.default(ajv);
   ajv.addFormat('date-time', dateTime);
-  return standalone.default(ajv, ajv.compile(schema));
+  if (parts === undefined) return standalone.default(ajv, ajv.compile(schema));
+  ajv.addSchema(schema);
+  const places = parts.map((part) => [part, `admin.schema.json#/$defs/${part}`]);
+  return standalone.default(ajv, Object.fromEntries(places));
 }
 
 const plain = { bannerComment: '', format: false };
@@ -77,6 +83,21 @@ for (const name of [...withoutValidator, ...withValidator]) {
      export = validate;`;
   write(`schemas/generated/${name}.d.cts`, notice + declaration);
 }
+const admin = readJson<NamedSchema & { readonly $defs: Record<string, NamedSchema> }>(
+  join(root, 'schemas/admin.schema.json'),
+);
+types.push(await compile(admin, admin.title, options));
+const parts = Object.keys(admin.$defs).filter((part) => !['endpoint', 'duration'].includes(part));
+write('schemas/generated/admin.cjs', notice + validatorCode(admin, parts));
+const validators = parts.map(
+  (part) => `export declare const ${part}: ValidateFunction<${admin.$defs[part]!.title}>;\n`,
+);
+write(
+  'schemas/generated/admin.d.cts',
+  `${notice}import type { ValidateFunction } from 'ajv';
+   import type { ${parts.map((part) => admin.$defs[part]!.title).join(', ')} } from './types.ts';
+   ${validators.join('')}`,
+);
 write('schemas/generated/types.ts', notice + types.join('\n'));
 
 const text = { type: 'string', pattern: TEXT_PATTERN };

@@ -1,13 +1,13 @@
-import type { JournalLine } from '../../mock/journal.ts';
+import type { JournalEntry } from '../../mock/journal.ts';
 
-/** A line of the journal, as far as it is judged. */
-type Line = Pick<
-  JournalLine,
+/** An entry of the journal, as far as it is judged. */
+type Entry = Pick<
+  JournalEntry,
   'at' | 'elapsedMs' | 'durationMs' | 'world' | 'method' | 'target' | 'endpoint' | 'status'
 >;
 
 /** A request of a run. */
-export interface SeenRequest extends Line {
+export interface SeenRequest extends Entry {
   /** Method, target and key as sent, with the world. Do not print it. */
   readonly lookup: string;
   /** Whether the state changed the answer. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { findMagicValues } from '../../mock/magic-values.ts';
+import { findExamples } from '../../mock/examples.ts';
 import { startMock } from '../../mock/server.ts';
 import { factsOf } from '../../mock/world.ts';
 import { namedKeys } from '../../schemas/fixture-keys.ts';
@@ -10,12 +10,31 @@ import type { Fixture } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { redactorOf } from '../../schemas/redact.ts';
 import type { CliContext } from '../cli-context.ts';
-import type { SweepOptions } from '../sweep.ts';
 import type { RunFacts, SeenRequest } from './requests.ts';
-import { firstOfEach } from './next.ts';
 import { RUNNER_LINE } from './rules.ts';
 import { runCommand, type Ended } from './run-command.ts';
 import { observeChange, states, type Aim } from './states.ts';
+
+export interface SweepOptions {
+  /** The program and its arguments, run without a shell. */
+  readonly command: readonly string[];
+  readonly fixture: Fixture;
+  /** The keys of the fixture are no secrets. */
+  readonly arePublicKeys: boolean;
+  /** Ids of states. */
+  readonly ids: readonly string[];
+  /** Accepted rules and states, and the reason of each. */
+  readonly allow: ReadonlyMap<string, string>;
+  /** Environment variables of the command, and the value of each. */
+  readonly env: readonly (readonly [name: string, what: 'url' | 'key'])[];
+  readonly parallel: number;
+  /** Maximum duration of a run of the command, in ms. */
+  readonly maxDuration: number;
+  /** Show the output of the command on standard error. */
+  readonly showOutput: boolean;
+  /** Open advice fails the sweep. */
+  readonly strict: boolean;
+}
 
 /** What a run of the command showed, and how it ended. */
 export interface Run extends RunFacts, Ended {
@@ -56,7 +75,7 @@ export async function serveElsewhere() {
 
 /** Adds a random key of the first partner: only what this run sends and prints contains it. */
 function withOwnKey(fixture: Fixture) {
-  const partner = findMagicValues(fixture, factsOf(fixture))[0]?.key.partner;
+  const partner = findExamples(fixture, factsOf(fixture))[0]?.key.partner;
   if (partner === undefined) throw wrongUsage('the fixture has no active key of a partner for the client');
   const key = `sweep-${randomBytes(16).toString('hex')}`;
   const apiKeys = [...(fixture.apiKeys ?? []), { key, partner, state: 'active' as const }];
@@ -89,21 +108,22 @@ export async function runInState(
   const withoutKey = redactorOf([{ name: '', value: key }]);
   const hasKey = (text: string) => withoutKey(text) !== text;
   const does = states.get(id)?.does;
-  const change = typeof does === 'function' ? does(aim) : does && firstOfEach(does);
+  const change = typeof does === 'function' ? does(aim) : undefined;
   const [requests, lines]: [SeenRequest[], string[]] = [[], []];
   const output = { lines: 0, withKey: 0, byRunner: 0 };
   let [changed, isEdited] = [0, false];
   const mock = await startMock({
     fixture,
     arePublicKeys,
+    next: typeof does === 'object' ? [does] : [],
     deviation: change && { id, change: observeChange(change, () => void (isEdited = true)) },
     onExchange: ({ entry, request: { method, target, headers } }) => {
       const { authorization, ...others } = headers;
       const keyIn = hasKey(target) ? 'target' : hasKey(JSON.stringify(others)) ? 'field' : undefined;
       const seen = {
-        ...entry(),
+        ...entry,
         lookup: `${method} ${target} ${authorization}`,
-        isChanged: isEdited,
+        isChanged: isEdited || entry.next === true,
         keyIn,
       } as const;
       isEdited = false;

@@ -4,8 +4,7 @@ import type { Answered, Exchange } from '../../mock/exchange.ts';
 import { faults } from '../../mock/faults.ts';
 import { variants } from '../../mock/variants.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
-import type { SweptState } from '../../schemas/generated/types.ts';
-import type { NextAnswer } from './next.ts';
+import type { NextAnswer, SweptState } from '../../schemas/generated/types.ts';
 
 /** What a state aims at, from the unchanged run. */
 export interface Aim {

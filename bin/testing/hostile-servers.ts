@@ -62,7 +62,7 @@ export function flaky(
     const fields = Object.entries(headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     );
-    const reply = await mock.handle(new Request(`http://mock${url}`, { method, headers: fields }));
+    const reply = await mock.fetch(`http://mock${url}`, { method, headers: fields });
     reply.headers.delete('content-length');
     const body = (await reply.text()) + ' '.repeat(spaces);
     response.writeHead(reply.status, [...reply.headers].flat()).end(body);

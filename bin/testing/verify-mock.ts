@@ -1,8 +1,8 @@
 import { createService, type Behaviour, type Service } from '../../mock/behaviour.ts';
 import type { HttpResponse } from '../../mock/exchange.ts';
-import { applyProviderState } from '../../mock/provider-state.ts';
+import { applyState } from '../../mock/entities.ts';
 import { createWorld, type World } from '../../mock/world.ts';
-import type { Fixture, FixtureLimits, RunRecord } from '../../schemas/generated/types.ts';
+import type { Fixture, FixtureLimits, RunRecord, StateChange } from '../../schemas/generated/types.ts';
 import { catalogue, decodeBody, run, virtualClock } from '../../suites/index.ts';
 import type { Client, Requirement, RunOptions } from '../../suites/index.ts';
 import { runOptions } from '../run-options.ts';
@@ -58,7 +58,7 @@ export function verifyMock(
   const clock = virtualClock(Date.UTC(2026, 0, 1));
   const world = createWorld(served, clock.now());
   const stateHook: RunOptions['stateHook'] = {
-    change: async (action, state, params) => applyProviderState(world, { state, params, action }),
+    change: async (action, state, params) => applyState(world, { state, params, action } as StateChange),
   };
   return run({
     ...options,

@@ -3,7 +3,7 @@
 type Json = Record<string, any>;
 
 import { testSession } from './session.ts';
-import { answerAdmin } from '../admin/router.ts';
+import { answerAdmin } from '../admin.ts';
 
 /** Creates a test session and calls its admin API without access checks. */
 export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
@@ -15,7 +15,7 @@ export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
       headers: {},
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = 'body' in answer ? answer.body.toString() : '';
+    const text = answer.body.toString();
     return {
       status: answer.status,
       headers: answer.headers,

@@ -3,12 +3,12 @@ import { defined } from '../../schemas/defined.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
-import { storedEntries, toJournalEntry } from '../journal.ts';
+import { readJournal } from '../journal.ts';
 import type { HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
 import { createSession, getSandbox } from '../session.ts';
-import { worldControls } from '../controls.ts';
+import { createControls } from '../api.ts';
 
 export const builtIn = fixture as Fixture;
 
@@ -46,14 +46,13 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
   const get = (target: string, key?: string | null) =>
     answerRequest(session, lookup(target, { key }).request).response;
   return {
-    ...worldControls(session, ''),
+    ...createControls(session),
     session,
     passTime: (ms: number) => void (base += ms),
     get,
     user: (id: string, key?: string | null) => get(userPath(id), key),
     deposit: (id: string, key?: string | null) => get(depositPath(id), key),
-    entries: (world = '') =>
-      storedEntries(getSandbox(session, world).journal).map((kept) => toJournalEntry(kept, session.redact)),
+    entries: (world = '') => readJournal(getSandbox(session, world).journal).kept,
   };
 }
 

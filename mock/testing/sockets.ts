@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Answer } from '../exchange.ts';
+import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import { startMock, type Mock, type MockOptions } from '../index.ts';
-import { listen, type ListenerOptions } from '../listener.ts';
+import { createHttpServer } from '../server.ts';
+import { createSession } from '../session.ts';
 import { builtIn, START } from './session.ts';
 
 /** Connects to a local port. The connection does not keep the process alive. */
@@ -59,18 +60,27 @@ export async function sendRaw(port: number, segments: readonly string[], { half 
   return all;
 }
 
-export const fine: Answer = { status: 200, headers: {}, body: 'fine' };
+const fine: HttpResponse = { status: 200, headers: {}, body: 'fine' };
 
-/** Starts a listener that answers `fine` at START, and closes it after the test. */
-export async function listenFor(t: TestContext, options: Partial<ListenerOptions> = {}) {
-  const date = () => new Date(START).toUTCString();
-  const listener = await listen({ port: 0, host: '127.0.0.1', date, answer: () => fine, ...options });
-  t.after(() => listener.close({ force: true }));
-  return listener;
+interface ListenerOptions {
+  readonly answer: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+  readonly timeouts: Parameters<typeof createHttpServer>[3];
+}
+
+/** Starts a server that answers `fine` at START, and closes it after the test. */
+export async function listenFor(
+  t: TestContext,
+  { answer = () => fine, timeouts }: Partial<ListenerOptions> = {},
+) {
+  const session = createSession({ fixture: builtIn, clock: { now: () => START } });
+  const { server, close } = createHttpServer(session, undefined, answer, timeouts);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => close({ force: true }));
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 /**
- * Starts a listener whose responses the test releases, by index of the request.
+ * Starts a server whose responses the test releases, by index of the request.
  *
  * @returns `asked`: resolves when `count` requests have arrived
  */
@@ -79,7 +89,7 @@ export async function withheldAnswers(t: TestContext, count: number) {
   let allArrived: () => void = () => undefined;
   const asked = new Promise<void>((resolve) => (allArrived = resolve));
   const answer = () =>
-    new Promise<Answer>((resolve) => {
+    new Promise<HttpResponse>((resolve) => {
       releases.push((body) => {
         const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` };
         resolve({ status: 200, headers, body });
@@ -91,7 +101,12 @@ export async function withheldAnswers(t: TestContext, count: number) {
 
 /** Starts a mock with the built-in fixture at START, and closes it after the test. */
 export async function mockFor(t: TestContext, options: Partial<MockOptions> = {}): Promise<Mock> {
-  const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
+  const mock = await startMock({
+    fixture: builtIn,
+    clock: { now: () => START },
+    keepsProcess: true,
+    ...options,
+  });
   t.after(() => mock.close({ force: true }));
   return mock;
 }

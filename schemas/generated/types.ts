@@ -905,3 +905,184 @@ export interface SweptRule {
    */
   needs?: string;
 }
+
+/**
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "endpoint".
+ */
+export type AdminEndpoint = 'user-status' | 'deposit-check';
+/**
+ * a duration in ms, or a text such as 1.5s or 2m
+ *
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "duration".
+ */
+export type Duration = number | string;
+/**
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "nextAnswers".
+ */
+export type NextAnswers = NextAnswer[];
+
+/**
+ * Queries and bodies of the admin API of the mock. Users, deposits, keys and limits are those of a fixture.
+ */
+export interface Admin {
+  [k: string]: unknown;
+}
+/**
+ * Which requests of the journal are wanted. All given fields have to match.
+ *
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "requestFilter".
+ */
+export interface RequestFilter {
+  /**
+   * a method of HTTP, such as GET
+   */
+  method?: string;
+  /**
+   * a path as sent, without query
+   */
+  path?: string;
+  /**
+   * a path and query as sent
+   */
+  target?: string;
+  endpoint?: AdminEndpoint;
+  /**
+   * a key as the client sends it, with or without ~ and a world, or its name
+   */
+  key?: string;
+  /**
+   * a status from 100 to 599
+   */
+  status?: number;
+  /**
+   * a part of the reason
+   */
+  reason?: string;
+  /**
+   * the id of a request; only later ones
+   */
+  since?: number;
+  /**
+   * a maximum number of requests, the latest
+   */
+  limit?: number;
+}
+/**
+ * Which users, deposits and keys are wanted.
+ *
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "dataFilter".
+ */
+export interface DataFilter {
+  /**
+   * a text in an id, a partner, a name or a state, in any letter case
+   */
+  contains?: string;
+  /**
+   * a maximum number of items in each list (default 1000)
+   */
+  limit?: number;
+}
+/**
+ * Sets the time, then moves it forward, then sets the speed.
+ *
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "clockChange".
+ */
+export interface ClockChange {
+  /**
+   * a time in Unix ms, or a text such as 2026-01-01T00:00:00Z
+   */
+  now?: number | string;
+  advance?: Duration;
+  /**
+   * a speed: 1 is normal, 60 is a minute each second, 0 stops the clock
+   */
+  rate?: number;
+}
+/**
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "faultChange".
+ */
+export interface FaultChange {
+  /**
+   * an id of a fault or a variant, or null for none
+   */
+  fault: string | null;
+}
+/**
+ * What happens to the next requests. With a status, this is the answer, without a lookup. Without one, the usual answer is changed.
+ *
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "nextAnswer".
+ */
+export interface NextAnswer {
+  /**
+   * a status from 200 to 599
+   */
+  status?: number;
+  /**
+   * header fields
+   */
+  headers?: {
+    /**
+     * a value of a header field
+     */
+    [k: string]: string;
+  };
+  /**
+   * a text, or a JSON value
+   */
+  body?: string | {} | unknown[] | number | boolean | null;
+  delay?: Duration;
+  /**
+   * true: the connection is reset
+   */
+  reset?: true;
+  /**
+   * true: the body ends in its middle
+   */
+  truncate?: true;
+  /**
+   * a number of requests, 1 or more (default 1)
+   */
+  count?: number;
+  endpoint?: AdminEndpoint;
+}
+/**
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "reset".
+ */
+export interface ResetBody {}
+/**
+ * A provider state, as in Pact.
+ *
+ * This interface was referenced by `Admin`'s JSON-Schema
+ * via the `definition` "stateChange".
+ */
+export interface StateChange {
+  state: 'key revoked' | 'deposit executed';
+  params?: {
+    /**
+     * a key of the fixture
+     */
+    key?: string;
+    /**
+     * a reference_id of a deposit
+     */
+    reference_id?: string;
+    /**
+     * an amount in USD
+     */
+    amountInUsd?: number;
+    /**
+     * a time in Unix ms
+     */
+    executedAt?: number;
+  };
+  action?: 'setup' | 'teardown';
+}

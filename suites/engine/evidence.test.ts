@@ -153,14 +153,28 @@ describe('the redactor', () => {
       assert.equal(redactor({ everyKey: [] }, { [field]: value })(value), shown));
 });
 
-test('a key is redacted before a body is truncated, and so is a part of one', () => {
+test('a key is redacted before a body is truncated, and so is a half of one', () => {
   const [{ key, name }] = sampleKnown.callerKeys as [KnownKey];
   for (let before = 1980; before < 2010; before++) {
     const { response } = record(userStatus(id), sampleKnown, answerOf(200, `${'x'.repeat(before)} ${key}`));
     assert.ok(!response!.body.includes(key.slice(0, 4)), response!.body.slice(1970));
   }
-  const { response } = record(userStatus(id), sampleKnown, answerOf(401, `${key.slice(0, 10)}… is wrong`));
+  const half = key.slice(0, Math.floor(key.length / 2));
+  const { response } = record(userStatus(id), sampleKnown, answerOf(401, `${half}… is wrong`));
   assert.equal(response!.body, `${name}… is wrong`);
+});
+
+test('a near miss of a key is redacted in the answer that repeats it', () => {
+  const tokens = nearMisses(sampleKnown).filter(({ value }) => /^[!-~]{8,}$/.test(value));
+  assert.ok(tokens.length > 3);
+  for (const token of tokens) {
+    const request = lookup('user-status', `user_id=${id}`, forms.Bearer[0](token).changes);
+    const { response } = record(request, sampleKnown, answerOf(401, { error: token.value }));
+    assert.equal(
+      response!.body,
+      `{"error":"${token.value}"}`.replace(token.value, () => token.key!.name),
+    );
+  }
 });
 
 test('long bodies are truncated, and the key is named if there is one', () => {

@@ -17,9 +17,10 @@ const MAX_BODY = 2000;
 export function recordExchange(
   { request, reply }: Exchange,
   base: string,
-  redact: Redact,
+  redactKeys: Redact,
   variables: ReadonlyMap<string, string> = new Map(),
 ): RecordedExchange {
+  const redact = withSent(redactKeys, request);
   const { method, target, headers, fieldNames, body, credential, misplaced } = request;
   const key = credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
   const named = (text: string) =>
@@ -50,6 +51,15 @@ export function recordExchange(
     curl: named(redact(curl(request, base))),
     ...defined({ key: key?.name }),
   };
+}
+
+/** Also replaces what a request sent in place of a key, if it is derived from one: servers repeat it. */
+export function withSent(redact: Redact, { credential }: Request): Redact {
+  if (credential.as !== 'header' || credential.key === undefined) return redact;
+  const { value, key } = credential;
+  const sent = value.split(/\s+/).filter((part) => part.length >= MIN_SECRET_LENGTH);
+  const redactSent = redactorOf(sent.map((part) => ({ value: part, name: key.name, owner: key.partner })));
+  return (text) => redact(redactSent(text));
 }
 
 const joined = (headers: Answer['headers']): Record<string, string> =>

@@ -4,7 +4,7 @@ import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Observation, Verdict } from '../verdict.ts';
-import { recordExchange, redactedAll, redactor } from './evidence.ts';
+import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';
 
 interface Share {
   readonly failed: number;
@@ -98,9 +98,10 @@ const refusedNote = (key: string) =>
 
 /** Returns a function that turns a result into its entry in the record. */
 export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions) {
-  const redact = redactor(known, headers);
+  const redactKeys = redactor(known, headers);
   return ({ id, level, clause, title, reading }: Requirement, result: Result): RequirementResult => {
     const { verdict, cases, evidence, path, where, suspected, separation, intermittent } = result;
+    const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
     return {

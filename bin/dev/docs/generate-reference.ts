@@ -1,9 +1,6 @@
 /** Writes the pages in `docs/reference` (`npm run generate`). */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { routes } from '../../../mock/admin/routes.ts';
-import { isBySchema } from '../../../mock/controls/operation.ts';
-import { createMock } from '../../../mock/index.ts';
 import { rules } from '../../sweep/rules.ts';
 import { suites } from '../../../suites/index.ts';
 import { helpOf, type Command, type Family, type Flag } from '../../commands/command.ts';
@@ -89,28 +86,5 @@ write(
       rule.breaks,
       rule.needs,
     ]),
-  ),
-);
-/** The JavaScript functions of a mock, such as `clock.advance`. */
-const isFunction = (name: string) =>
-  typeof name.split('.').reduce<unknown>((at, part) => (at as never)[part], createMock()) === 'function';
-write(
-  'admin-api.md',
-  '# Calls of the mock',
-  `[The admin API](../admin-api.md) has these calls, at \`/__admin\`. [JavaScript](../admin-api.md#control-it-from-javascript) has the same
-as functions of the mock and of each world. Both take the same input. \`GET /__admin/openapi.json\` has the types of bodies and answers.`,
-  table(
-    ['call', 'JavaScript', 'body', 'what it does'],
-    routes.map(({ name, call, parameters = {}, body, example, summary }) => {
-      const query = Object.keys(parameters).filter((one) => !call.includes(`{${one}}`));
-      const text = JSON.stringify(example, null, 1)?.replaceAll(/\n */g, ' ');
-      const shown = text === undefined ? '' : `\`${text}\``;
-      return [
-        `\`${call}\``,
-        isFunction(name) ? `\`${name}\`` : '',
-        shown === '' && body !== undefined && isBySchema(body) ? 'as in a fixture' : shown,
-        `${summary}${query.length === 0 ? '' : ` Query: ${query.map((one) => `\`${one}\``).join(', ')}.`}`,
-      ];
-    }),
   ),
 );

@@ -50,7 +50,7 @@ const { createMock, startMock } = require('ib-conformance/mock');
   const mock = await startMock();
   const { limits, ...fixture } = await loadFixture(undefined, {});
   const { record, exitCode } = await verify({ url: mock.url, fixture, cases: 20, only: ['valid/user-status/member'] });
-  const page = await (await createMock().handle(new Request('http://ib/__admin/'))).text();
+  const page = await (await createMock().fetch('http://ib/__admin/')).text();
   await mock.close();
   const { conformance } = require('ib-conformance/node-test');
   console.log(record.verdict, exitCode, page.includes('<html'), typeof conformance);

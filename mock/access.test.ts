@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HttpRequest } from '../exchange.ts';
-import { checkAccess, type Access } from './access.ts';
-import { Refusal } from '../session.ts';
+import type { HttpRequest } from './exchange.ts';
+import { checkAccess, type Access } from './admin.ts';
+import { Refusal } from './refusal.ts';
 
 const loopback: Access = { token: undefined };
 const token: Access = { token: 'the-token' };

@@ -1,27 +1,36 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { applyProviderState } from './provider-state.ts';
+import type { StateChange } from '../schemas/generated/types.ts';
 import { ids, testSession } from './testing/session.ts';
 import { lookUp } from './world.ts';
 
 const FOUND = '{"status":"EXECUTED","amountInUsd":123.45,"executedAt":1767225599123}';
 const execution = { amountInUsd: 123.45, executedAt: 1_767_225_599_123 };
 
-const revoked = (key: unknown, action?: unknown) => ({ state: 'key revoked', params: { key }, action });
+const revoked = (key: unknown, action?: unknown) => ({
+  state: 'key revoked',
+  params: { key },
+  ...(action !== undefined && { action }),
+});
 const executed = (reference_id: unknown, action?: unknown, details: object = execution) => {
-  return { state: 'deposit executed', params: { reference_id, ...details }, action };
+  return {
+    state: 'deposit executed',
+    params: { reference_id, ...details },
+    ...(action !== undefined && { action }),
+  };
 };
 
 function newWorld() {
-  const { session, user, deposit } = testSession();
+  const { session, user, deposit, state } = testSession();
   const { world } = session.main;
   return {
     world,
+    state,
     user: (key?: string) => user(ids.member, key).status,
     deposit,
     /** Applies changes without problems. */
     change: (...bodies: readonly unknown[]) => {
-      for (const body of bodies) applyProviderState(world, body);
+      for (const body of bodies) state(body as StateChange);
     },
   };
 }
@@ -64,20 +73,27 @@ describe('deposit executed', () => {
 
 /** Wrong bodies with their errors. */
 const wrong: readonly (readonly [body: unknown, error: RegExp])[] = [
-  [null, /^state must be one of: key revoked, deposit executed$/],
-  [{ ...revoked('northwind-key'), state: 'constructor' }, /^state must/],
-  [revoked('northwind-key', 'reset'), /^action must be setup or teardown$/],
+  [{}, /^the body lacks "state"$/],
+  [
+    { ...revoked('northwind-key'), state: 'constructor' },
+    /^state is not one of "key revoked", "deposit executed"/,
+  ],
+  [revoked('northwind-key', 'reset'), /^action is not one of "setup", "teardown"/],
+  [{ ...revoked('northwind-key'), world: 'a' }, /^the body has an unknown key "world"/],
   [{ state: 'key revoked' }, /^params need a key/],
   [revoked('nope'), /^params need a key/],
-  [revoked(['northwind-key']), /^params need a key/],
+  [revoked(['northwind-key']), /^params.key is not a key/],
   [executed(ids.member), /^params need the reference_id/],
-  [executed(ids.pending, 'setup', { executedAt: 1 }), /^params need the numbers/],
-  [executed(ids.pending, 'setup', { ...execution, amountInUsd: '1' }), /^params need the numbers/],
+  [executed(ids.pending, 'setup', { executedAt: 1 }), /^params need amountInUsd/],
+  [
+    executed(ids.pending, 'setup', { ...execution, amountInUsd: '1' }),
+    /^params.amountInUsd is not an amount/,
+  ],
 ];
 
 for (const [body, error] of wrong)
   test(`${JSON.stringify(body)} is refused and changes nothing`, () => {
-    const { world } = newWorld();
-    assert.throws(() => applyProviderState(world, body), { status: 400, message: error });
+    const { world, state } = newWorld();
+    assert.throws(() => state(body as StateChange), { status: 400, message: error });
     for (const { changed } of [world.keys, world.users, world.deposits]) assert.equal(changed.size, 0);
   });

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 import type { ApiKey, Deposit, Facts } from './world.ts';
 
 /** A request, and the key to send it with, that shows a state of the interface. */
-export interface MagicValue {
+export interface Example {
   /** Status and state, such as `404, pending`. */
   readonly shows: string;
   readonly endpoint: Endpoint;
@@ -19,9 +19,10 @@ export interface MagicValue {
 }
 
 /** Lists a request for each state that the fixture can show. */
-export function listMagicValues({ fixture, facts, options, arePublicKeys }: Session): readonly MagicValue[] {
+export function listExamples({ served, options }: Session): readonly Example[] {
+  const { fixture, facts, arePublicKeys } = served;
   const basePath = trimBasePath(options.basePath ?? '/');
-  const found = findMagicValues(fixture, facts);
+  const found = findExamples(fixture, facts);
   const noKey = found.slice(0, 1).map((first) => ({ ...first, shows: '401, no key', key: undefined }));
   return [...found, ...depositErrors(found), ...noKey].map(({ shows, endpoint, id, key }) => {
     const { path, parameter } = endpoints[endpoint];
@@ -41,7 +42,7 @@ const depositErrors = (found: readonly Found[]): readonly Found[] =>
     return { endpoint: 'deposit-check', id, key, shows: `${shows}, of a deposit` };
   });
 
-type Found = ReturnType<typeof findMagicValues>[number];
+type Found = ReturnType<typeof findExamples>[number];
 
 /** An id that no fixture has. */
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -55,7 +56,7 @@ const MAX_ENTRIES = 10_000;
  *
  * @param facts of the fixture
  */
-export function findMagicValues(fixture: Fixture, facts: Facts) {
+export function findExamples(fixture: Fixture, facts: Facts) {
   const keys = (fixture.apiKeys ?? []).slice(0, MAX_ENTRIES).flatMap(({ key }) => facts.keys.get(key) ?? []);
   const users = (fixture.users ?? []).slice(0, MAX_ENTRIES);
   const deposits = (fixture.deposits ?? []).slice(0, MAX_ENTRIES);

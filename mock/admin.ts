@@ -1,0 +1,191 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { unescape } from 'node:querystring';
+import { syntaxErrorIn } from '../schemas/json.ts';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { splitTarget } from './handler.ts';
+import { operations, type Operation } from './operations.ts';
+import { loadPage, policyOf } from './page/asset.ts';
+import { badRequest, checkInput, Refusal } from './refusal.ts';
+import { worldHandle, type Session, type WorldHandle } from './session.ts';
+
+/** Path of the admin API; it does not depend on the base path. */
+export const ADMIN_PATH = /^\/__admin(?=[/?]|$)/;
+
+/** Maximum depth of a body; a fixture has five levels. */
+const MAX_DEPTH = 32;
+
+/** Who may call the admin API: callers with the token, or without one callers on this machine. */
+export interface Access {
+  readonly token: string | undefined;
+}
+
+/** Answers an admin call; `access` is undefined for a caller in this process. */
+export async function answerAdmin(session: Session, access: Access | undefined, request: HttpRequest) {
+  const isHead = request.method === 'HEAD';
+  let answer: HttpResponse;
+  try {
+    answer = await handle(session, access, isHead ? { ...request, method: 'GET' } : request);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    answer = refusalAnswer(withoutKeys(session, error));
+  }
+  return isHead ? { ...answer, body: '' } : answer;
+}
+
+async function handle(session: Session, access: Access | undefined, request: HttpRequest) {
+  const { method, target } = request;
+  const { path, query: search } = splitTarget(target.replace(ADMIN_PATH, ''));
+  // The page is public: it contains no data and loads them by calls with the token.
+  if ((path === '' || path === '/') && method === 'GET') return pageAnswer();
+  const samePath = rows.filter((row) => row.pattern.test(path));
+  const row = samePath.find((one) => one.method === method);
+  if (access !== undefined && row?.isPublic !== true) checkAccess(access, request);
+  if (row === undefined) throw noSuchCall(method, path, samePath);
+  const { world, ...query } = queryOf(row, search);
+  const body = request.body ? parseBody(request.body) : undefined;
+  const ids = (row.pattern.exec(path) ?? []).slice(1).map((id) => unescape(id));
+  const input = method === 'GET' ? query : body;
+  const result = perform(row, worldHandle(session, world ?? '', world === undefined), [
+    ...ids,
+    ...(input === undefined ? [] : [input]),
+  ]);
+  return result === undefined ? answerOf(204) : answerOf(200, 'application/json', JSON.stringify(result));
+}
+
+/**
+ * Runs an operation in a world. HTTP and JavaScript both call it, so they refuse the same input with the same words.
+ *
+ * @throws Refusal with 400 and the first wrong place, or what the operation throws
+ */
+export function perform(one: Operation, world: WorldHandle, args: readonly unknown[]): unknown {
+  const input = args[Number(one.call.includes('{id}'))];
+  const isRead = one.call.startsWith('GET');
+  try {
+    if (one.input !== undefined) checkInput(one.input, isRead ? 'query' : 'body', input ?? {});
+    else if (one.run.length < 2 && Object.keys(Object(input) as object).length > 0)
+      throw badRequest('', `${one.call} takes no ${isRead ? 'query' : 'body'}`);
+    return one.run(world, ...(args as readonly never[]));
+  } catch (error) {
+    throw error instanceof Refusal ? withoutKeys(world.session, error) : error;
+  }
+}
+
+/** The message and the place of a refusal may repeat a part of the input, which may be a key. */
+function withoutKeys({ redact }: Session, { status, message, details }: Refusal): Refusal {
+  const { place } = details;
+  return new Refusal(status, redact(message), {
+    ...details,
+    ...(place !== undefined && { place: redact(place) }),
+  });
+}
+
+const rows = Object.values(operations).map((one) => {
+  const [method = '', path = ''] = one.call.split(' ');
+  return {
+    ...(one as unknown as Operation),
+    method,
+    pattern: new RegExp(`^${path.replace('{id}', '(.+)')}$`),
+  };
+});
+
+function noSuchCall(method: string, path: string, samePath: readonly { readonly method: string }[]): Refusal {
+  const calls = rows.map(({ call }) => call.replace(' ', ' /__admin'));
+  if (samePath.length === 0) return new Refusal(404, `unknown path ${path}`, { calls });
+  const allow = samePath.map((one) => one.method).join(', ');
+  return new Refusal(405, `${method} is not allowed here; allowed: ${allow}`, { headers: { Allow: allow } });
+}
+
+/** Reads a query. Whole numbers become numbers. */
+function queryOf(
+  { isGlobal }: Operation,
+  search: string,
+): Readonly<Record<string, unknown>> & { world?: string } {
+  const query = new URLSearchParams(search);
+  const values = Array.from(query, ([name, text]) => [
+    name,
+    /^(?:status|since|limit)$/.test(name) && /^\d{1,15}$/.test(text) ? Number(text) : text,
+  ]);
+  if (new Set(query.keys()).size < values.length) throw badRequest('', 'the query names a parameter twice');
+  if (isGlobal && query.has('world'))
+    throw badRequest('world', 'is unknown here: the call is about all worlds');
+  return Object.fromEntries(values) as Record<string, unknown>;
+}
+
+function parseBody(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const { line, column, words } = syntaxErrorIn(text);
+    throw badRequest('', `the body is not JSON: line ${line}, column ${column}: ${words}`);
+  }
+  if (isDeeperThan(value, MAX_DEPTH))
+    throw badRequest('', `the body is nested more than ${MAX_DEPTH} levels deep`);
+  return value;
+}
+
+/** Whether a value has more levels. Later code recurses into every level. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1));
+}
+
+async function pageAnswer(): Promise<HttpResponse> {
+  const html = await loadPage();
+  const headers = { 'Content-Security-Policy': policyOf(html), 'Referrer-Policy': 'no-referrer' };
+  return answerOf(200, 'text/html; charset=utf-8', html, headers);
+}
+
+function refusalAnswer({ status, message, details }: Refusal): HttpResponse {
+  const { headers, ...more } = details;
+  return answerOf(status, 'application/json', JSON.stringify({ error: message, ...more }), headers);
+}
+
+/** Creates an answer of the admin API; without a type, it has no body. */
+function answerOf(status: number, type = '', body = '', headers: HttpResponse['headers'] = {}): HttpResponse {
+  const content = type !== '' && { 'Content-Type': type, 'Content-Length': `${Buffer.byteLength(body)}` };
+  const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  return { status, headers: { ...common, ...content, ...headers }, body };
+}
+
+/**
+ * Checks that a call may use the admin API. Pages of other sites may not: neither by a host name of their own
+ * (DNS rebinding) nor across origins, where browsers send `Origin`.
+ *
+ * @throws Refusal with 401, 403 or 415
+ */
+export function checkAccess(access: Access, { method, headers, body }: HttpRequest): void {
+  const { host = '', origin } = headers;
+  if (access.token !== undefined) {
+    const [, presented = ''] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+    if (!isEqual(presented, access.token))
+      throw new Refusal(
+        401,
+        presented === ''
+          ? 'needs Authorization: Bearer with the admin token'
+          : 'wrong admin token; use that of --admin-token, or the one that the mock printed',
+        { headers: { 'WWW-Authenticate': 'Bearer' } },
+      );
+  } else if (!isLoopbackName(host))
+    throw new Refusal(403, 'only available by a loopback name such as localhost');
+  const isOtherOrigin = origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host;
+  if (isOtherOrigin || isOfAnotherPage(headers))
+    throw new Refusal(403, 'not available to pages of another origin');
+  if (method !== 'GET' && body !== undefined && !isJson(headers['content-type']))
+    throw new Refusal(415, 'Content-Type must be application/json');
+}
+
+/** Whether a page of another origin calls without `Origin`: by an image, script or GET form. Links are allowed. */
+const isOfAnotherPage = (headers: HttpRequest['headers']) =>
+  (headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site') &&
+  !(headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
+
+const isJson = (type = '') => /^application\/json *(?:;|$)/i.test(type);
+
+/** Compares in constant time. */
+function isEqual(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+const isLoopbackName = (host: string) => /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i.test(host);

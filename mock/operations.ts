@@ -1,0 +1,259 @@
+import packageJson from '../package.json' with { type: 'json' };
+import type {
+  DataFilter,
+  FaultChange,
+  Fixture,
+  FixtureApiKey,
+  FixtureLimits,
+  FixtureUser,
+  NextAnswer,
+  RequestFilter,
+  ResetBody,
+  StateChange,
+} from '../schemas/generated/types.ts';
+import { changeClock, shownClock } from './clock.ts';
+import {
+  applyState,
+  findKey,
+  pageOf,
+  readPart,
+  setDeposit,
+  setKey,
+  setUser,
+  shownKey,
+  shownLimits,
+  type DepositChange,
+} from './entities.ts';
+import { listExamples } from './examples.ts';
+import { faults } from './faults.ts';
+import { splitTarget } from './handler.ts';
+import { clearJournal, readJournal, type JournalEntry } from './journal.ts';
+import { gaugesOf } from './limiter.ts';
+import { badRequest, checkInput, Refusal, type Schema } from './refusal.ts';
+import {
+  addressedWorld,
+  newService,
+  peekSandbox,
+  resetAll,
+  resetWorld,
+  servedOf,
+  timeIn,
+  type Sandbox,
+  type WorldHandle,
+} from './session.ts';
+import { variants } from './variants.ts';
+import { depositNow, limitsOf, valuesOf } from './world.ts';
+
+/** An operation of the mock. Its arguments are the `{id}` of the path, if there is one, and then query or body. */
+export interface Operation<Args extends readonly never[] = readonly never[], Result = unknown> {
+  /** Method, and path below `/__admin`. */
+  readonly call: string;
+  readonly what: string;
+  /** The schema of query or body. Without one, the operation itself checks them. */
+  readonly input?: Schema;
+  /** Applies to all worlds and has no `?world=`. */
+  readonly isGlobal?: true;
+  /** Needs neither a token nor a loopback name. */
+  readonly isPublic?: true;
+  readonly run: (world: WorldHandle, ...args: Args) => Result;
+}
+
+const operation = <Args extends readonly unknown[], Result>(
+  call: string,
+  what: string,
+  run: (world: WorldHandle, ...args: Args) => Result,
+  more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic'> = {},
+) => ({ call, what, run, ...more });
+
+const MAX_QUEUED = 1000;
+
+/** All faults and variants by id. */
+const deviations = new Map(Object.entries({ ...faults, ...variants }));
+
+/** The operations of the mock. HTTP and JavaScript are derived from this table. */
+export const operations = {
+  health: operation(
+    'GET /health',
+    'Says that the mock is running, and its version. Needs no token.',
+    () => ({ status: 'healthy', name: packageJson.name, version: packageJson.version }),
+    { isGlobal: true, isPublic: true },
+  ),
+  requests: operation(
+    'GET /requests',
+    'The requests of the journal, oldest first, each with its answer and the reason.',
+    findRequests,
+    { input: 'requestFilter' },
+  ),
+  clearRequests: operation('DELETE /requests', 'Clears the journal.', ({ peek }) =>
+    clearJournal(peek().journal),
+  ),
+  data: operation(
+    'GET /data',
+    'Users, deposits as they are now, keys by name, limits and how full they are, fault, next answers, requests to try, and the worlds.',
+    ({ session, peek }, filter: DataFilter = {}) => {
+      const sandbox = peek();
+      const { world, service, deviation, next } = sandbox;
+      const now = timeIn(session, sandbox);
+      const users = pageOf(valuesOf(world.users), filter, (user) => user);
+      const deposits = pageOf(valuesOf(world.deposits), filter, (one) => depositNow(world, one, now));
+      const keys = pageOf(valuesOf(world.keys), filter, (key) => shownKey(session, sandbox, key));
+      return {
+        users: users.items,
+        deposits: deposits.items,
+        keys: keys.items,
+        totals: { users: users.total, deposits: deposits.total, keys: keys.total },
+        fault: deviation?.id ?? null,
+        next,
+        limits: shownLimits(world.limits),
+        limiters: gaugesOf(service.behaviour, world, now),
+        examples: listExamples(session),
+        worlds: [...session.sandboxes.keys()],
+      };
+    },
+    { input: 'dataFilter' },
+  ),
+  setData: operation(
+    'PUT /data',
+    'Serves another fixture until a reset, and resets all worlds.',
+    ({ session }, given: Fixture) => {
+      const fixture = readPart(given ?? null);
+      if (Object.keys(fixture).length === 0)
+        throw badRequest('', 'the fixture is empty; a reset restores the initial one');
+      resetAll(session, servedOf(fixture));
+      const { partners = [], apiKeys = [], users = [], deposits = [] } = fixture;
+      const counts = Object.entries({ partners, apiKeys, users, deposits });
+      return Object.fromEntries(counts.map(([name, { length }]) => [name, length]));
+    },
+    { isGlobal: true },
+  ),
+  setUser: operation(
+    'PUT /users/{id}',
+    'Changes a user, or adds one.',
+    (world, id: string, user: Partial<Omit<FixtureUser, 'user_id'>>) => setUser(world, id, user),
+  ),
+  setDeposit: operation(
+    'PUT /deposits/{id}',
+    'Changes a deposit, or adds one; afterSeconds and afterPolls count from now.',
+    (world, id: string, deposit: DepositChange) => setDeposit(world, id, deposit),
+  ),
+  setKey: operation(
+    'PUT /keys/{id}',
+    'Changes a key by its value or name; a new one needs "key". expiresAfterSeconds counts from now.',
+    (world, id: string, key: Partial<FixtureApiKey>) => setKey(world, id, key),
+  ),
+  setLimits: operation(
+    'PUT /limits',
+    'Sets the limits for all keys, as in a fixture. An endpoint that is not given has none.',
+    ({ open }, given: FixtureLimits) => {
+      const { limits } = readPart({ limits: given ?? null }, 'limits');
+      const sandbox = open();
+      sandbox.world = { ...sandbox.world, limits: limitsOf(limits!) };
+      return { limits: shownLimits(sandbox.world.limits) };
+    },
+  ),
+  clock: operation('GET /clock', 'The time and the speed of the clock.', ({ session, peek }) =>
+    shownClock(session, peek()),
+  ),
+  setClock: operation(
+    'PUT /clock',
+    'Sets the time, moves it forward, sets the speed. What was due in 3 s stays due in 3 s.',
+    changeClock,
+    { input: 'clockChange' },
+  ),
+  fault: operation('GET /fault', 'The active fault or variant, and all that there are.', ({ peek }) => ({
+    fault: peek().deviation?.id ?? null,
+    faults: Array.from(deviations, ([id, { what }]) => ({ id, what })),
+  })),
+  setFault: operation(
+    'PUT /fault',
+    'Sets the fault or variant; null switches it off.',
+    ({ session, open }, { fault }: FaultChange) => {
+      const found = fault === null ? undefined : deviations.get(fault);
+      if (fault !== null && found === undefined)
+        throw badRequest('fault', 'is not an id that GET /__admin/fault lists');
+      const sandbox = open();
+      sandbox.deviation = found && { id: fault!, change: found.change };
+      sandbox.service = newService(session.options, sandbox.deviation);
+      return { fault };
+    },
+    { input: 'faultChange' },
+  ),
+  next: operation(
+    'POST /next',
+    'Sets what happens to the next requests: an answer, or a list of them.',
+    ({ open }, given: NextAnswer | readonly NextAnswer[]) => {
+      const answers = (Array.isArray(given) ? given : [given]) as readonly NextAnswer[];
+      if (Array.isArray(given)) checkInput('nextAnswers', 'body', given);
+      else checkInput('nextAnswer', 'body', given);
+      const { next } = open();
+      if (next.length + answers.length > MAX_QUEUED)
+        throw badRequest('', `more than ${MAX_QUEUED} answers would wait; use a count instead`);
+      next.push(...answers);
+      return { next };
+    },
+  ),
+  reset: operation(
+    'POST /reset',
+    'Resets one world (?world=) or all to what the mock started with.',
+    ({ session, name, isAll }, _body: ResetBody = {}) => {
+      if (isAll) resetAll(session);
+      else resetWorld(session, name);
+    },
+    { input: 'reset' },
+  ),
+  // Follows Pact's provider states. `verify` can use it as its state hook.
+  state: operation(
+    'POST /state',
+    'Sets up a provider state, or tears it down.',
+    ({ open }, change: StateChange) => applyState(open().world, change),
+    { input: 'stateChange' },
+  ),
+};
+
+function findRequests(handle: WorldHandle, filter: RequestFilter = {}) {
+  const { sandbox, key } = searchedWorld(handle, filter.key);
+  const { kept, dropped, droppedTo } = readJournal(sandbox.journal);
+  const { method, path, target, endpoint, status, reason, since = 0, limit } = filter;
+  if (dropped > 0 && since < droppedTo && limit === undefined)
+    throw new Refusal(
+      409,
+      `the journal keeps ${sandbox.journal.size} requests and dropped ${dropped}: ask for those since ${droppedTo}, give a limit, or keep more with --journal`,
+      { place: 'since', dropped },
+    );
+  const is = <Value>(wanted: Value | undefined, value: Value | undefined) =>
+    wanted === undefined || wanted === value;
+  const matches = (one: JournalEntry) =>
+    one.id > since &&
+    is(method, one.method) &&
+    is(path, splitTarget(one.target).path) &&
+    is(target, one.target) &&
+    is(endpoint, one.endpoint) &&
+    is(key, one.key) &&
+    is(status, one.status) &&
+    one.reason.includes(reason ?? '');
+  const found = kept.filter(matches);
+  const requests = limit === undefined ? found : found.slice(Math.max(0, found.length - limit));
+  // A mistyped world would make every check true that no request came.
+  const isUnused = sandbox.name !== '' && !handle.session.sandboxes.has(sandbox.name);
+  return { requests, dropped, ...(isUnused && { unused: true }) };
+}
+
+/** Returns the world to search, which the key may name, and the name of the key in its journal. */
+function searchedWorld({ session, name: world }: WorldHandle, asked: string | undefined) {
+  const named = asked === undefined ? undefined : addressedWorld(session, `Bearer ${asked}`);
+  if (named?.problem !== undefined) throw badRequest('key', `is invalid: ${named.problem}`);
+  if (named !== undefined && world !== '' && world !== named.name)
+    throw badRequest('key', 'names another world than the call');
+  const sandbox = peekSandbox(session, named?.name ?? world);
+  return {
+    sandbox,
+    key: asked === undefined ? undefined : nameOf(sandbox, named?.authorization.slice(7) ?? asked),
+  };
+}
+
+/** A key that there is not is refused: a test that expects no such request would always pass. */
+function nameOf(sandbox: Sandbox, asked: string): string {
+  const { name } = findKey(sandbox, asked) ?? {};
+  if (name !== undefined) return name;
+  throw badRequest('key', 'is not a key or a name that GET /__admin/data lists');
+}
