@@ -42,6 +42,8 @@ async function handle(session: Session, access: Access | undefined, request: Htt
   if (access !== undefined && row?.isPublic !== true) checkAccess(access, request);
   if (row === undefined) throw noSuchCall(method, path, samePath);
   const { world, ...query } = queryOf(row, search);
+  const [unknown] = method === 'GET' ? [] : Object.keys(query);
+  if (unknown !== undefined) throw badRequest(unknown, 'is unknown in the query; known: world');
   const body = request.body ? parseBody(request.body) : undefined;
   const ids = (row.pattern.exec(path) ?? []).slice(1).map((id) => unescape(id));
   const input = method === 'GET' ? query : body;

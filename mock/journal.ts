@@ -1,4 +1,3 @@
-import { defined } from '../schemas/defined.ts';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { carriesSecret, redactorOf, type Redact } from '../schemas/redact.ts';
 import { reasonOf } from './answer.ts';
@@ -80,25 +79,26 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
   const { 'Retry-After': retryAfter } = headers;
   const why = reasonOf(exchange);
   const target = redact(request.target).replace(CREDENTIAL_PARAMETER, withoutCredential);
-  return defined({
+  const entry: { -readonly [Name in keyof JournalEntry]: JournalEntry[Name] } = {
     id: noted.id,
     at: now,
     world: noted.world,
-    key: call?.key?.name,
     method: request.method,
     target: truncated(target),
-    endpoint: call?.endpoint,
     status,
     reason: status === meant ? `${status}: ${why}` : `${status}: a fault (else ${meant}: ${why})`,
-    retryAfterSeconds: retryAfter === undefined ? undefined : secondsOf(retryAfter, now),
     keyInTarget: target !== request.target,
-    next: noted.next,
     elapsedMs: Math.round(noted.elapsedMs),
     durationMs: Math.round((noted.durationMs + delayMs) * 1000) / 1000,
     requestHeaders: requestFields(request.headers, call?.key, redact),
     responseHeaders: fieldsOf(headers, redact),
     responseBody: truncated(redact(response.body.toString())),
-  } satisfies { readonly [Name in keyof JournalEntry]-?: JournalEntry[Name] | undefined });
+  };
+  if (call !== undefined) entry.endpoint = call.endpoint;
+  if (call?.key !== undefined) entry.key = call.key.name;
+  if (retryAfter !== undefined) entry.retryAfterSeconds = secondsOf(retryAfter, now);
+  if (noted.next !== undefined) entry.next = noted.next;
+  return entry;
 }
 
 function fieldsOf(headers: HttpResponse['headers'], redact: Redact): Fields {

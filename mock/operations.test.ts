@@ -52,6 +52,7 @@ describe('a wrong call gets a reason', () => {
       ['POST /reset?world=%20', undefined, /^world must be/, 'world'],
       ['POST /reset', { world: 'a' }, /^the body has an unknown key "world"; it has none$/, 'world'],
       ['DELETE /requests', { since: 1 }, /^DELETE \/requests takes no body$/],
+      ['PUT /clock?advance=5s', { rate: 0 }, /^advance is unknown in the query; known: world$/, 'advance'],
       ['GET /clock?wrld=a', undefined, /^GET \/clock takes no query$/],
       ['GET /data?limit=1&limit=2', undefined, /^the query names a parameter twice/],
       ['GET /data?limit=x', undefined, /^limit is not a maximum number/, 'limit'],

@@ -110,7 +110,7 @@ interface Index {
 }
 
 /** Appends a character to a sequence of four. */
-const withNext = (sequence: number, code: number) => (sequence << 8) | (code & 0xff);
+const withNext = (sequence: number, code: number) => (sequence << 8) | code;
 const hashOf = (sequence: number) => (sequence ^ (sequence >>> 13)) & 0xffff;
 
 function indexOf(all: readonly Form[]): Index {
@@ -118,7 +118,8 @@ function indexOf(all: readonly Form[]): Index {
   const begins = new Uint8Array(0x1_0000);
   for (const form of all.toSorted((one, other) => other.text.length - one.text.length)) {
     let sequence = 0;
-    for (let at = 0; at < MIN_SECRET; at++) sequence = withNext(sequence, form.folded.charCodeAt(at));
+    for (let at = 0; at < MIN_SECRET; at++)
+      sequence = withNext(sequence, foldedCode[form.folded.charCodeAt(at) & 0xff]!);
     const found = forms.get(sequence);
     if (found === undefined) forms.set(sequence, [form]);
     else found.push(form);
@@ -128,15 +129,17 @@ function indexOf(all: readonly Form[]): Index {
 }
 
 function replaceForms(text: string, { forms, begins }: Index): string {
-  const folded = fold(text);
   let [clean, end, sequence] = ['', 0, 0];
-  for (let at = 0; at < folded.length; at++) {
-    sequence = withNext(sequence, folded.charCodeAt(at));
+  let folded: string | undefined;
+  for (let at = 0; at < text.length; at++) {
+    sequence = withNext(sequence, foldedCode[text.charCodeAt(at) & 0xff]!);
+    if (begins[hashOf(sequence)] === 0) continue;
     const start = at - MIN_SECRET + 1;
-    if (start < end || begins[hashOf(sequence)] === 0) continue;
+    if (start < end) continue;
+    const whole = (folded ??= fold(text));
     const form = forms
       .get(sequence)
-      ?.find((one) => folded.startsWith(one.folded, start) && (!one.isWord || isWordAt(text, start, one)));
+      ?.find((one) => whole.startsWith(one.folded, start) && (!one.isWord || isWordAt(text, start, one)));
     if (form === undefined) continue;
     clean += text.slice(end, start) + form.name;
     end = start + form.text.length;
@@ -157,6 +160,11 @@ const isWordAt = (text: string, start: number, form: Form) => {
  */
 const fold = (text: string) =>
   text.replaceAll('İ', 'i').toLowerCase().replaceAll('-', '+').replaceAll('_', '/');
+
+/** The lower byte of each character, folded. */
+const foldedCode = Uint8Array.from({ length: 256 }, (_, code) =>
+  fold(String.fromCharCode(code)).charCodeAt(0),
+);
 
 /** Returns the base64 characters that depend only on the text, if `offset` bytes (modulo 3) precede it. */
 function base64Core(text: Buffer, offset: number): string {
