@@ -41,7 +41,7 @@ async function handle(session: Session, access: Access | undefined, request: Htt
   const row = samePath.find((one) => one.method === method);
   if (access !== undefined && row?.isPublic !== true) checkAccess(access, request);
   if (row === undefined) throw noSuchCall(method, path, samePath);
-  const { world, ...query } = queryOf(row, search);
+  const { world, ...query } = queryOf(search);
   const [unknown] = method === 'GET' ? [] : Object.keys(query);
   if (unknown !== undefined) throw badRequest(unknown, 'is unknown in the query; known: world');
   const body = request.body ? parseBody(request.body) : undefined;
@@ -60,20 +60,28 @@ async function handle(session: Session, access: Access | undefined, request: Htt
  * @throws Refusal with 400 and the first wrong place, or what the operation throws
  */
 export function perform(one: Operation, world: WorldHandle, args: readonly unknown[]): unknown {
-  const input = args[Number(one.call.includes('{id}'))];
-  const isRead = one.call.startsWith('GET');
+  const hasId = one.call.includes('{id}');
+  const [id, input] = hasId ? args : [undefined, ...args];
+  const what = one.call.startsWith('GET') ? 'query' : 'body';
   try {
-    if (one.input !== undefined) checkInput(one.input, isRead ? 'query' : 'body', input ?? {});
-    else if (one.run.length < 2 && Object.keys(Object(input) as object).length > 0)
-      throw badRequest('', `${one.call} takes no ${isRead ? 'query' : 'body'}`);
+    if (one.isGlobal && !world.isAll)
+      throw badRequest('world', 'is unknown here: the call is about all worlds');
+    if (hasId && typeof id !== 'string') throw badRequest('id', 'must be a text');
+    if (args.length > Number(hasId) + 1) throw badRequest('', `${one.call} takes one ${what}`);
+    if (one.input !== undefined) checkInput(one.input, what, input === undefined ? {} : input);
+    else if (one.run.length < 2 && input !== undefined && !isEmpty(input))
+      throw badRequest('', `${one.call} takes no ${what}`);
     return one.run(world, ...(args as readonly never[]));
   } catch (error) {
     throw error instanceof Refusal ? withoutKeys(world.session, error) : error;
   }
 }
 
+const isEmpty = (input: unknown) =>
+  typeof input === 'object' && input !== null && Object.keys(input).length === 0;
+
 /** The message and the place of a refusal may repeat a part of the input, which may be a key. */
-function withoutKeys({ redact }: Session, { status, message, details }: Refusal): Refusal {
+function withoutKeys({ redactor: { redact } }: Session, { status, message, details }: Refusal): Refusal {
   const { place } = details;
   return new Refusal(status, redact(message), {
     ...details,
@@ -98,18 +106,13 @@ function noSuchCall(method: string, path: string, samePath: readonly { readonly 
 }
 
 /** Reads a query. Whole numbers become numbers. */
-function queryOf(
-  { isGlobal }: Operation,
-  search: string,
-): Readonly<Record<string, unknown>> & { world?: string } {
+function queryOf(search: string): Readonly<Record<string, unknown>> & { world?: string } {
   const query = new URLSearchParams(search);
   const values = Array.from(query, ([name, text]) => [
     name,
     /^(?:status|since|limit)$/.test(name) && /^\d{1,15}$/.test(text) ? Number(text) : text,
   ]);
   if (new Set(query.keys()).size < values.length) throw badRequest('', 'the query names a parameter twice');
-  if (isGlobal && query.has('world'))
-    throw badRequest('world', 'is unknown here: the call is about all worlds');
   return Object.fromEntries(values) as Record<string, unknown>;
 }
 

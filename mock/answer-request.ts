@@ -52,7 +52,7 @@ function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest)
       ? answerNext(next, service, world, request, now)
       : { ...service.answer(world, request, now), isNext: false };
   session.answered += 1;
-  const entry = createEntry(exchange, response, session.redact, {
+  const entry = createEntry(exchange, response, session.redactor.redact, {
     id: session.answered,
     world: name,
     elapsedMs,

@@ -6,7 +6,11 @@ import { perform } from './admin.ts';
 import type { JournalEntry } from './journal.ts';
 import { msOf } from './next.ts';
 import { operations } from './operations.ts';
+import { badRequest } from './refusal.ts';
 import { worldHandle, type Session, type WorldHandle } from './session.ts';
+
+/** Node's maximum for a timer, in ms. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The JavaScript method of an operation: its `{id}`, and then its query or body. */
 type Method<Row> = Row extends { run: (world: WorldHandle, ...args: infer Args) => infer Result }
@@ -60,19 +64,39 @@ function worldControls(session: Session, world: WorldHandle): WorldControls {
   const methods = Object.fromEntries(
     Object.entries(operations).map(([name, one]) => [
       name,
-      (...args: readonly unknown[]) => perform(one, world, args),
+      (...args: readonly unknown[]) => copyOf(perform(one, world, args.map(copyOf))),
     ]),
   ) as Methods;
   const requests = (filter?: RequestFilter) => methods.requests(filter).requests;
   return {
     ...methods,
     requests,
-    waitForRequest: (filter, { timeout = 1000 } = {}) =>
-      waitFor(session, () => requests({ limit: 1, ...filter })[0], msOf(timeout)),
+    waitForRequest: (filter, options) => waitFor(session, requests, filter, options),
   };
 }
 
-function waitFor({ waiting }: Session, find: () => JournalEntry | undefined, timeoutMs: number) {
+/** Copies a JSON value: later changes of what a caller gave or got have no effect. */
+function copyOf(value: unknown): unknown {
+  if (value === undefined) return undefined;
+  try {
+    return JSON.parse(JSON.stringify(value) ?? 'null');
+  } catch {
+    throw badRequest('', 'the input is not a JSON value');
+  }
+}
+
+async function waitFor(
+  { waiting }: Session,
+  requests: WorldControls['requests'],
+  filter: RequestFilter = {},
+  options: { readonly timeout?: Duration } = {},
+): Promise<JournalEntry> {
+  const { timeout = 1000, ...others } = options;
+  const timeoutMs = msOf(timeout);
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw badRequest(unknown, 'is unknown; known: timeout');
+  if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS))
+    throw badRequest('timeout', 'is not a duration in ms, or a text such as 1.5s');
   return new Promise<JournalEntry>((resolve, reject) => {
     const end = (act: () => void) => {
       waiting.delete(look);
@@ -80,8 +104,12 @@ function waitFor({ waiting }: Session, find: () => JournalEntry | undefined, tim
       act();
     };
     const look = () => {
-      const found = find();
-      if (found !== undefined) end(() => resolve(found));
+      try {
+        const [found] = requests({ ...filter, limit: 1 });
+        if (found !== undefined) end(() => resolve(found));
+      } catch (error) {
+        end(() => reject(error));
+      }
     };
     const fail = () => end(() => reject(new Error(`no such request came in ${timeoutMs} ms`)));
     const timer = setTimeout(fail, timeoutMs);

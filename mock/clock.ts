@@ -2,7 +2,7 @@ import type { ClockChange } from '../schemas/generated/types.ts';
 import { msOf } from './next.ts';
 import { badRequest } from './refusal.ts';
 import { clockTime, MAX_TIME, timeIn, type Sandbox, type Session, type WorldHandle } from './session.ts';
-import { becomeExecuted, valuesOf, type World } from './world.ts';
+import { executionSoFar, valuesOf, type World } from './world.ts';
 
 /** The clock of a world. */
 export interface ShownClock {
@@ -19,8 +19,8 @@ export function shownClock(session: Session, sandbox: Sandbox): ShownClock {
 }
 
 /**
- * Sets the time, moves it forward, and sets the speed. Remaining times stay: a deposit due in 3 s stays due in 3 s.
- * Dates in the fixture are compared with the new time.
+ * Sets the time, moves it forward, and sets the speed. Set forward, what falls due by then is due. Set back, remaining
+ * times stay: a deposit due in 3 s stays due in 3 s. Dates in the fixture are compared with the new time.
  *
  * @throws Refusal with 400 for a wrong time
  */
@@ -59,7 +59,7 @@ function parseTime(given: number | string): number | undefined {
 /** Moves the times of a world back by `ms`. What is EXECUTED at `now` (Unix ms) keeps its time. */
 function shiftBack(world: World, now: number, ms: number): World {
   for (const deposit of valuesOf(world.deposits)) {
-    const execution = becomeExecuted(world, deposit, now);
+    const execution = executionSoFar(world, deposit, now);
     const { reference_id, user_id } = deposit;
     const executed = { reference_id, user_id, state: 'EXECUTED', ...execution! } as const;
     if (execution !== undefined) world.deposits.changed.set(reference_id.toLowerCase(), executed);

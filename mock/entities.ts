@@ -12,10 +12,10 @@ import type {
 import { Problem } from '../schemas/problem.ts';
 import { isValidId } from './handler.ts';
 import { badRequest, Refusal, refusalOf } from './refusal.ts';
-import { redactKey, timeIn, type Sandbox, type Session, type WorldHandle } from './session.ts';
+import { timeIn, type Sandbox, type Session, type WorldHandle } from './session.ts';
 import {
-  becomeExecuted,
   depositNow,
+  executionSoFar,
   expiryOf,
   keyAt,
   keyOf,
@@ -125,7 +125,7 @@ export function setDeposit(
   const sandbox = peek();
   const now = timeIn(session, sandbox);
   const known = lookUp(sandbox.world.deposits, id.toLowerCase());
-  const found = known && settled(known, becomeExecuted(sandbox.world, known, now));
+  const found = known && settled(known, executionSoFar(sandbox.world, known, now));
   const { reference_id = id, user_id } = found ?? {};
   const isSame = given.state === undefined || given.state === found?.state;
   const planned = found?.state === 'pending' ? found.becomes : undefined;
@@ -141,8 +141,10 @@ export function setDeposit(
   };
   const deposit = readDeposit(session, sandbox.world, item);
   const { world } = open();
-  world.polls.delete(id.toLowerCase());
-  world.foundAt.delete(id.toLowerCase());
+  if (given.becomes !== undefined || !isSame) {
+    world.polls.delete(id.toLowerCase());
+    world.foundAt.delete(id.toLowerCase());
+  }
   const starts = given.becomes === undefined && isSame ? since : now - world.createdAt;
   const saved = { ...deposit, ...(starts !== undefined && { since: starts }) };
   world.deposits.changed.set(id.toLowerCase(), saved);
@@ -150,7 +152,7 @@ export function setDeposit(
 }
 
 /** A deposit that has become EXECUTED, as an EXECUTED one. */
-const settled = (deposit: Deposit, execution: ReturnType<typeof becomeExecuted>): Deposit =>
+const settled = (deposit: Deposit, execution: ReturnType<typeof executionSoFar>): Deposit =>
   execution === undefined
     ? deposit
     : { reference_id: deposit.reference_id, user_id: deposit.user_id, state: 'EXECUTED', ...execution };
@@ -228,7 +230,7 @@ export function setKey(
   const starts =
     given.expiresAfterSeconds === undefined ? since : timeIn(session, sandbox) - sandbox.world.createdAt;
   const key = { ...keyOf({ ...read, name }), ...(starts !== undefined && { since: starts }) };
-  if (found === undefined) redactKey(session, key);
+  session.redactor.add({ value: key.key, name, owner: key.partner });
   open().world.keys.changed.set(key.key, key);
   return shownKey(session, open(), key);
 }

@@ -14,6 +14,8 @@ export const createFetch =
   async (input, init) => {
     const request = new Request(input, init);
     const { signal } = request;
+    // Not `throwIfAborted`, which jsdom lacks.
+    if (signal.aborted) throw signal.reason;
     const { pathname, search } = new URL(request.url);
     const body = request.body === null ? '' : await request.text();
     const answered = await answer({
@@ -32,7 +34,6 @@ export const createFetch =
 
 /** @throws the reason of the signal if it aborts first */
 async function waitFor(signal: AbortSignal, ms: number): Promise<void> {
-  // Not `throwIfAborted`, which jsdom lacks.
   if (signal.aborted) throw signal.reason;
   if (ms === 0) return;
   await new Promise<void>((resolve, reject) => {

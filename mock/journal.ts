@@ -1,5 +1,5 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
-import { carriesSecret, redactorOf, type Redact } from '../schemas/redact.ts';
+import { carriesSecret, type Redact } from '../schemas/redact.ts';
 import { reasonOf } from './answer.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
@@ -96,7 +96,8 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
   };
   if (call !== undefined) entry.endpoint = call.endpoint;
   if (call?.key !== undefined) entry.key = call.key.name;
-  if (retryAfter !== undefined) entry.retryAfterSeconds = secondsOf(retryAfter, now);
+  const retryAfterSeconds = retryAfter === undefined ? undefined : secondsOf(retryAfter, now);
+  if (retryAfterSeconds !== undefined) entry.retryAfterSeconds = retryAfterSeconds;
   if (noted.next !== undefined) entry.next = noted.next;
   return entry;
 }
@@ -109,7 +110,9 @@ function fieldsOf(headers: HttpResponse['headers'], redact: Redact): Fields {
 
 function requestFields(headers: HttpRequest['headers'], key: ApiKey | undefined, redact: Redact): Fields {
   const fields: Record<string, string> = {};
+  let count = 0;
   for (const name in headers) {
+    if (++count > MAX_FIELDS) break;
     const value = String(headers[name]);
     const shown =
       name === 'authorization' && key !== undefined
@@ -140,22 +143,20 @@ const withoutCredential = (_: string, name: string, value: string) =>
   name + (value.startsWith('<') ? value : CREDENTIAL_NAME);
 
 /** Converts Retry-After, a number of seconds or a date, to seconds (RFC 9110, 10.2.3). */
-function secondsOf(retryAfter: string, at: number): number {
-  return /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : Math.max(0, Math.ceil((Date.parse(retryAfter) - at) / 1000));
+function secondsOf(retryAfter: string, at: number): number | undefined {
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
+  const seconds = Math.ceil((Date.parse(retryAfter) - at) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 /** Maximum characters of a target and of a body, and of a header field. */
 const MAX_LENGTH = 2048;
 const MAX_FIELD_LENGTH = 256;
+/** Maximum number of header fields. */
+const MAX_FIELDS = 100;
 
 function truncated(text: string, most = MAX_LENGTH): string {
   if (text.length <= most) return text;
   // A slice alone would keep the whole text in memory.
   return `${Buffer.from(text.slice(0, most)).toString()}… (${text.length} characters)`;
 }
-
-/** Creates a function that replaces each key with its name. */
-export const createRedactor = (keys: Iterable<ApiKey>): Redact =>
-  redactorOf(Array.from(keys, ({ key, name, partner }) => ({ value: key, name, owner: partner })));

@@ -7,7 +7,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { answerRequest } from './answer-request.ts';
 import type { MockOptions } from './index.ts';
 import { FOUND, depositPath, ids, testSession, userPath } from './testing/session.ts';
-import { ask, bearer, mockFor, readAnswer, sendRequest } from './testing/sockets.ts';
+import { ask, bearer, mockFor, readAnswer, sendRaw, sendRequest } from './testing/sockets.ts';
 
 const path = userPath(ids.member);
 
@@ -30,7 +30,7 @@ describe('the next answers', () => {
     next([{ status: 429 }, { status: 429, headers: { 'retry-after': '7' } }]);
     assert.equal(user(ids.member).headers['Retry-After'], '1');
     const { headers } = user(ids.member);
-    assert.deepEqual([headers['retry-after'], headers['Retry-After']], ['7', undefined]);
+    assert.deepEqual([headers['retry-after'], headers['Retry-After']], [undefined, '7']);
   });
   test('can be anything: a 502 with HTML, a 200 with HTML, JSON of another type', () => {
     const { next, user } = testSession();
@@ -162,6 +162,18 @@ describe('on a connection', () => {
     await answered;
     const [{ status, body, headers }] = await Promise.all([response, mock.close()]);
     assert.deepEqual([status, body, headers.connection], [200, FOUND, 'close']);
+  });
+  test('pipelined requests are all answered when the mock closes', { timeout: 30_000 }, async (t) => {
+    let answered = 0;
+    let both: () => void = () => {};
+    const isAnswered = new Promise<void>((resolve) => (both = resolve));
+    const onExchange = () => ++answered === 2 && both();
+    const mock = await mockFor(t, { next: [{ delay: '10m', endpoint: 'user-status' }], onExchange });
+    const head = `Host: x\r\nAuthorization: ${bearer('northwind-key').headers.authorization}`;
+    const response = sendRaw(mock.port, [`GET ${path} HTTP/1.1\r\n${head}\r\n\r\n`.repeat(2)]);
+    await isAnswered;
+    const [{ bytes }] = await Promise.all([response, mock.close()]);
+    assert.equal(bytes.split(FOUND).length - 1, 2);
   });
   test('a truncated response ends in the middle of its body', async (t) => {
     const mock = await mockFor(t, { next: [{ truncate: true }] });

@@ -102,6 +102,13 @@ describe('a wrong call gets a reason', () => {
       ['POST /next', { headers: { a: 'x\n' } }, /^headers.a is not a value/, 'headers.a'],
       ['POST /next', [{ status: 503 }, { delay: '5' }], /^\[1\].delay is not a duration/, '[1].delay'],
       ['POST /next', { reset: false }, /^reset /, 'reset'],
+      [
+        'POST /next',
+        { headers: { 'content-length': '5' } },
+        /^headers.content-length is written by/,
+        'headers.content-length',
+      ],
+      ['POST /next', { delay: '25h' }, /^delay is longer than a day/, 'delay'],
       ['POST /next', { status: 503, count: 1.5 }, /^count is not a number of requests/, 'count'],
       ['POST /next', { kind: '503' }, /^the body has an unknown key "kind"/, 'kind'],
       [
@@ -330,6 +337,30 @@ describe('requests', () => {
   });
 });
 
+test('a wait that is refused breaks no other request', async () => {
+  const { waitForRequest, user, session } = testSession();
+  await assert.rejects(waitForRequest({ key: 'typo' }), { status: 400 });
+  await assert.rejects(waitForRequest({}, { timeout: 'soon' }), { message: /^timeout is not a duration/ });
+  await assert.rejects(waitForRequest({}, { timeoutMs: 5 } as object), { message: /^timeoutMs is unknown/ });
+  assert.equal(session.waiting.size, 0);
+  assert.equal(user(ids.member).status, 200);
+});
+
+test('what a caller gave or got is a copy', () => {
+  const { data, next, setData, user } = testSession();
+  Object.assign(data().users[0]!, { partner: 'other' });
+  const answer = { status: 503 };
+  next(answer);
+  answer.status = 200;
+  data().next.length = 0;
+  assert.deepEqual([user(ids.member).status, user(ids.member).status], [503, 200]);
+  const fixture = structuredClone(builtIn);
+  setData(fixture);
+  fixture.users!.length = 0;
+  assert.equal(data().totals.users, builtIn.users!.length);
+  assert.throws(() => next({ status: 200, body: { n: 5n } as object }), { status: 400 });
+});
+
 describe('deposits', () => {
   const one = ({ data }: Controls, reference_id: string) => data({ contains: reference_id }).deposits[0]!;
   test('are shown in their current state, which is no poll', () => {
@@ -385,6 +416,15 @@ describe('deposits', () => {
     assert.equal(data().totals.users, builtIn.users!.length + 1);
     setUser(ids.nobody, { partner: null });
     assert.equal(deposit(ids.nobody).status, 404);
+  });
+  test('are not executed by a change or a clock set back before a poll finds them', () => {
+    const { setDeposit, setClock, deposit, data } = testSession();
+    for (let polls = 0; polls < 3; polls++) deposit(ids.afterPolls);
+    setClock({ now: START - 3_600_000 });
+    setDeposit(ids.afterPolls, {});
+    const { state, pollsLeft } = data({ contains: ids.afterPolls }).deposits[0]!;
+    assert.deepEqual([state, pollsLeft], ['pending', 0]);
+    assert.equal(deposit(ids.afterPolls).status, 200);
   });
   test('start to be polled anew when they are set', () => {
     const { setDeposit, deposit } = testSession();

@@ -28,8 +28,9 @@ import { listExamples } from './examples.ts';
 import { faults } from './faults.ts';
 import { splitTarget } from './handler.ts';
 import { clearJournal, readJournal, type JournalEntry } from './journal.ts';
+import { checkNext, shownNext } from './next.ts';
 import { gaugesOf } from './limiter.ts';
-import { badRequest, checkInput, Refusal, type Schema } from './refusal.ts';
+import { badRequest, Refusal, type Schema } from './refusal.ts';
 import {
   addressedWorld,
   newService,
@@ -48,7 +49,6 @@ import { depositNow, limitsOf, valuesOf } from './world.ts';
 export interface Operation<Args extends readonly never[] = readonly never[], Result = unknown> {
   /** Method, and path below `/__admin`. */
   readonly call: string;
-  readonly what: string;
   /** The schema of query or body. Without one, the operation itself checks them. */
   readonly input?: Schema;
   /** Applies to all worlds and has no `?world=`. */
@@ -60,36 +60,28 @@ export interface Operation<Args extends readonly never[] = readonly never[], Res
 
 const operation = <Args extends readonly unknown[], Result>(
   call: string,
-  what: string,
   run: (world: WorldHandle, ...args: Args) => Result,
   more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic'> = {},
-) => ({ call, what, run, ...more });
-
-const MAX_QUEUED = 1000;
+) => ({ call, run, ...more });
 
 /** All faults and variants by id. */
 const deviations = new Map(Object.entries({ ...faults, ...variants }));
 
 /** The operations of the mock. HTTP and JavaScript are derived from this table. */
 export const operations = {
+  /** Says that the mock is running, and its version. Needs no token. */
   health: operation(
     'GET /health',
-    'Says that the mock is running, and its version. Needs no token.',
     () => ({ status: 'healthy', name: packageJson.name, version: packageJson.version }),
     { isGlobal: true, isPublic: true },
   ),
-  requests: operation(
-    'GET /requests',
-    'The requests of the journal, oldest first, each with its answer and the reason.',
-    findRequests,
-    { input: 'requestFilter' },
-  ),
-  clearRequests: operation('DELETE /requests', 'Clears the journal.', ({ peek }) =>
-    clearJournal(peek().journal),
-  ),
+  /** The requests of the journal, oldest first, each with its answer and the reason. */
+  requests: operation('GET /requests', findRequests, { input: 'requestFilter' }),
+  /** Clears the journal. */
+  clearRequests: operation('DELETE /requests', ({ peek }) => clearJournal(peek().journal)),
+  /** Users, deposits as they are now, keys by name, limits and how full they are, fault, next answers, requests to try, and the worlds. */
   data: operation(
     'GET /data',
-    'Users, deposits as they are now, keys by name, limits and how full they are, fault, next answers, requests to try, and the worlds.',
     ({ session, peek }, filter: DataFilter = {}) => {
       const sandbox = peek();
       const { world, service, deviation, next } = sandbox;
@@ -103,7 +95,7 @@ export const operations = {
         keys: keys.items,
         totals: { users: users.total, deposits: deposits.total, keys: keys.total },
         fault: deviation?.id ?? null,
-        next,
+        next: shownNext(next),
         limits: shownLimits(world.limits),
         limiters: gaugesOf(service.behaviour, world, now),
         examples: listExamples(session),
@@ -112,9 +104,9 @@ export const operations = {
     },
     { input: 'dataFilter' },
   ),
+  /** Serves another fixture until a reset, and resets all worlds. */
   setData: operation(
     'PUT /data',
-    'Serves another fixture until a reset, and resets all worlds.',
     ({ session }, given: Fixture) => {
       const fixture = readPart(given ?? null);
       if (Object.keys(fixture).length === 0)
@@ -126,47 +118,37 @@ export const operations = {
     },
     { isGlobal: true },
   ),
-  setUser: operation(
-    'PUT /users/{id}',
-    'Changes a user, or adds one.',
-    (world, id: string, user: Partial<Omit<FixtureUser, 'user_id'>>) => setUser(world, id, user),
+  /** Changes a user, or adds one. */
+  setUser: operation('PUT /users/{id}', (world, id: string, user: Partial<Omit<FixtureUser, 'user_id'>>) =>
+    setUser(world, id, user),
   ),
-  setDeposit: operation(
-    'PUT /deposits/{id}',
-    'Changes a deposit, or adds one; afterSeconds and afterPolls count from now.',
-    (world, id: string, deposit: DepositChange) => setDeposit(world, id, deposit),
+  /** Changes a deposit, or adds one; afterSeconds and afterPolls count from now. */
+  setDeposit: operation('PUT /deposits/{id}', (world, id: string, deposit: DepositChange) =>
+    setDeposit(world, id, deposit),
   ),
-  setKey: operation(
-    'PUT /keys/{id}',
-    'Changes a key by its value or name; a new one needs "key". expiresAfterSeconds counts from now.',
-    (world, id: string, key: Partial<FixtureApiKey>) => setKey(world, id, key),
+  /** Changes a key by its value or name; a new one needs "key". expiresAfterSeconds counts from now. */
+  setKey: operation('PUT /keys/{id}', (world, id: string, key: Partial<FixtureApiKey>) =>
+    setKey(world, id, key),
   ),
-  setLimits: operation(
-    'PUT /limits',
-    'Sets the limits for all keys, as in a fixture. An endpoint that is not given has none.',
-    ({ open }, given: FixtureLimits) => {
-      const { limits } = readPart({ limits: given ?? null }, 'limits');
-      const sandbox = open();
-      sandbox.world = { ...sandbox.world, limits: limitsOf(limits!) };
-      return { limits: shownLimits(sandbox.world.limits) };
-    },
-  ),
-  clock: operation('GET /clock', 'The time and the speed of the clock.', ({ session, peek }) =>
-    shownClock(session, peek()),
-  ),
-  setClock: operation(
-    'PUT /clock',
-    'Sets the time, moves it forward, sets the speed. What was due in 3 s stays due in 3 s.',
-    changeClock,
-    { input: 'clockChange' },
-  ),
-  fault: operation('GET /fault', 'The active fault or variant, and all that there are.', ({ peek }) => ({
+  /** Sets the limits for all keys, as in a fixture. An endpoint that is not given has none. */
+  setLimits: operation('PUT /limits', ({ open }, given: FixtureLimits) => {
+    const { limits } = readPart({ limits: given ?? null }, 'limits');
+    const sandbox = open();
+    sandbox.world = { ...sandbox.world, limits: limitsOf(limits!) };
+    return { limits: shownLimits(sandbox.world.limits) };
+  }),
+  /** The time and the speed of the clock. */
+  clock: operation('GET /clock', ({ session, peek }) => shownClock(session, peek())),
+  /** Sets the time, moves it forward, sets the speed. Set back, it keeps remaining times: what was due in 3 s stays due in 3 s. */
+  setClock: operation('PUT /clock', changeClock, { input: 'clockChange' }),
+  /** The active fault or variant, and all that there are. */
+  fault: operation('GET /fault', ({ peek }) => ({
     fault: peek().deviation?.id ?? null,
     faults: Array.from(deviations, ([id, { what }]) => ({ id, what })),
   })),
+  /** Sets the fault or variant; null switches it off. */
   setFault: operation(
     'PUT /fault',
-    'Sets the fault or variant; null switches it off.',
     ({ session, open }, { fault }: FaultChange) => {
       const found = fault === null ? undefined : deviations.get(fault);
       if (fault !== null && found === undefined)
@@ -178,23 +160,16 @@ export const operations = {
     },
     { input: 'faultChange' },
   ),
-  next: operation(
-    'POST /next',
-    'Sets what happens to the next requests: an answer, or a list of them.',
-    ({ open }, given: NextAnswer | readonly NextAnswer[]) => {
-      const answers = (Array.isArray(given) ? given : [given]) as readonly NextAnswer[];
-      if (Array.isArray(given)) checkInput('nextAnswers', 'body', given);
-      else checkInput('nextAnswer', 'body', given);
-      const { next } = open();
-      if (next.length + answers.length > MAX_QUEUED)
-        throw badRequest('', `more than ${MAX_QUEUED} answers would wait; use a count instead`);
-      next.push(...answers);
-      return { next };
-    },
-  ),
+  /** Sets what happens to the next requests: an answer, or a list of them. */
+  next: operation('POST /next', ({ open, peek }, given: NextAnswer | readonly NextAnswer[]) => {
+    const answers = checkNext(given, peek().next.length);
+    const { next } = open();
+    next.push(...answers);
+    return { next: shownNext(next) };
+  }),
+  /** Resets one world (?world=) or all to what the mock started with. */
   reset: operation(
     'POST /reset',
-    'Resets one world (?world=) or all to what the mock started with.',
     ({ session, name, isAll }, _body: ResetBody = {}) => {
       if (isAll) resetAll(session);
       else resetWorld(session, name);
@@ -202,10 +177,15 @@ export const operations = {
     { input: 'reset' },
   ),
   // Follows Pact's provider states. `verify` can use it as its state hook.
+  /** Sets up a provider state, or tears it down. */
+  /** Sets up a provider state as in Pact, or tears it down. `verify` can use it as its state hook. */
   state: operation(
     'POST /state',
-    'Sets up a provider state, or tears it down.',
-    ({ open }, change: StateChange) => applyState(open().world, change),
+    ({ open, peek }, change: StateChange) => {
+      // First in a new world that is not kept: a refused call creates none.
+      applyState(peek().world, change);
+      applyState(open().world, change);
+    },
     { input: 'stateChange' },
   ),
 };

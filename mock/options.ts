@@ -5,7 +5,7 @@ import type { Fixture, NextAnswer } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { reference, type Behaviour } from './behaviour.ts';
 import { faults } from './faults.ts';
-import { checkInput } from './refusal.ts';
+import { checkNext } from './next.ts';
 import { variants } from './variants.ts';
 
 /** Initial mode of the clocks: `real` runs, `frozen` stands still. */
@@ -64,19 +64,35 @@ const within = ([min, max]: readonly [number, number]): Needed => [
   (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
 ];
 
+const hasOnly = (value: unknown, ...names: readonly string[]) =>
+  isObject(value) && Object.keys(value as object).every((name) => names.includes(name));
+
+function isClock(value: unknown): boolean {
+  const { now, mode } = Object(value) as { now?: unknown; mode?: unknown };
+  const isMode = mode === undefined || clockModes.includes(mode as 'real');
+  return isObject(value) && typeof now === 'function' && isMode;
+}
+
+function isAdmin(value: unknown): boolean {
+  const { token } = Object(value) as { token?: unknown };
+  return hasOnly(value, 'token') && (token === undefined || typeof token === 'string');
+}
+
+/** Whether a text is the path of a URL that leaves the admin API its own. */
+const isBasePath = (value: unknown) =>
+  typeof value === 'string' && /^[\w.~!$&'()*+,;=:@%/-]*$/.test(value) && !/^\/*__admin(?:\/|$)/.test(value);
+
 /** All options of `startMock` and `createMock`. */
 const known: Readonly<Record<string, Needed>> = {
   port: within(ranges.port),
-  host: ofType('string'),
+  host: ['a host name or an address', (value) => typeof value === 'string' && value !== ''],
   fixture: ['a fixture', () => true],
   env: object,
   arePublicKeys: ofType('boolean'),
-  basePath: ofType('string'),
+  basePath: ['a path of a URL such as /gateway/v2, not /__admin', isBasePath],
   clock: [
     `${clockModes.join(', ')}, or an object with a function now`,
-    (value) =>
-      clockModes.includes(value as 'real') ||
-      (isObject(value) && typeof (value as { now?: unknown }).now === 'function'),
+    (value) => clockModes.includes(value as 'real') || isClock(value),
   ],
   limits: ['on or off', (value) => value === 'on' || value === 'off'],
   fault: ofType('string'),
@@ -86,7 +102,7 @@ const known: Readonly<Record<string, Needed>> = {
   next: ['a list of answers', Array.isArray],
   journal: within(ranges.journal),
   onExchange: ofType('function'),
-  admin: ['true, false or an object', (value) => typeof value === 'boolean' || isObject(value)],
+  admin: ['false, or an object with a token', (value) => value === false || isAdmin(value)],
   cors: ofType('boolean'),
   keepsProcess: ofType('boolean'),
 };
@@ -105,7 +121,7 @@ export function resolveOptions<Given extends MockData & NamedOptions>(
       throw wrongUsage(`option ${name}: there is none${didYouMean(name, Object.keys(known))}`);
     if (value !== undefined && !needed[1](value)) throw wrongUsage(`option ${name}: needs ${needed[0]}`);
   }
-  if (given.next !== undefined) checkNext(given.next);
+  if (given.next !== undefined) checkOptionNext(given.next);
   const { fault, variant, limits, env = process.env, ...options } = given;
   const own = options.fixture === undefined ? undefined : checkFixture(options.fixture, 'fixture', env);
   const change = variant === undefined ? undefined : deviationOf('variant', variant, 'option ').change;
@@ -122,9 +138,9 @@ export function resolveOptions<Given extends MockData & NamedOptions>(
   };
 }
 
-function checkNext(next: unknown): void {
+function checkOptionNext(next: unknown): void {
   try {
-    checkInput('nextAnswers', 'body', next);
+    checkNext(next);
   } catch (error) {
     throw wrongUsage(`option next: ${(error as Error).message}`);
   }

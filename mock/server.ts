@@ -105,6 +105,9 @@ const MAX_ADMIN_BODY_BYTES = 2 ** 24;
 /** How long (ms) a refused connection stays open, so that the client can read the response. */
 const LINGER_MS = 1_000;
 
+/** Time in ms for open requests to finish when the mock stops. */
+const CLOSE_TIMEOUT_MS = 800;
+
 /** What the server knows about its connections. */
 interface Connections {
   readonly sockets: Set<Socket>;
@@ -183,26 +186,29 @@ function serveRequest(
   const target = (message as Request).originalUrl ?? message.url ?? '';
   const alongside = connections.open.size - 1;
   const request = { method, target, headers, rawHeaders, alongside };
+  const reply = (body?: string) => {
+    const fail = (error: unknown) => {
+      send(connections, response, errorResponse(500, date()));
+      // It is a mistake of ours, or of `onExchange`: do not hide it.
+      setImmediate(() => {
+        throw error;
+      });
+    };
+    try {
+      const answered = answer(body === undefined ? request : { ...request, body });
+      if (answered instanceof Promise) answered.then((late) => send(connections, response, late)).catch(fail);
+      else send(connections, response, answered);
+    } catch (error) {
+      fail(error);
+    }
+  };
   // Most requests have no body and need no wait.
-  if (!hasBody(message)) return reply(connections, response, answer(request));
-  void readBody(message, maxBody).then((body) =>
-    body === 'cutOff'
-      ? undefined
-      : reply(
-          connections,
-          response,
-          body === 'tooLarge' ? errorResponse(413, date()) : answer({ ...request, body: body.toString() }),
-        ),
-  );
-}
-
-function reply(
-  connections: Connections,
-  response: ServerResponse,
-  answer: HttpResponse | Promise<HttpResponse>,
-): void {
-  if (answer instanceof Promise) void answer.then((late) => send(connections, response, late));
-  else send(connections, response, answer);
+  if (!hasBody(message)) return reply();
+  void readBody(message, maxBody).then((body) => {
+    if (body === 'tooLarge') send(connections, response, errorResponse(413, date()));
+    else if (body !== 'cutOff') reply(body.toString());
+    return undefined;
+  });
 }
 
 /** Whether a request announces a body (RFC 9112, 6). */
@@ -309,15 +315,15 @@ function closer(server: Server, { sockets, open, delays }: Connections): ServedM
   return ({ force = false } = {}) => {
     closing ??= once(server, 'close').then(() => undefined);
     server.close();
-    const busy = new Set<Socket>();
-    for (const response of open) {
-      if (force || !response.req.complete) continue;
-      busy.add(response.req.socket);
-      response.shouldKeepAlive = false;
-    }
+    // The last response of a connection ends it.
+    const last = new Map<Socket, ServerResponse>();
+    for (const response of open) if (!force && response.req.complete) last.set(response.req.socket, response);
+    for (const response of last.values()) response.shouldKeepAlive = false;
     for (const end of delays) end();
     // It may still have data to send.
-    for (const socket of sockets) if (!busy.has(socket)) socket[force ? 'destroy' : 'destroySoon']();
+    for (const socket of sockets) if (!last.has(socket)) socket[force ? 'destroy' : 'destroySoon']();
+    // A client that does not read cannot keep it open.
+    setTimeout(() => sockets.forEach((socket) => socket.destroy()), CLOSE_TIMEOUT_MS).unref();
     return closing;
   };
 }

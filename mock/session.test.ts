@@ -73,6 +73,23 @@ describe('a key with a world name', () => {
   });
 });
 
+test('a key is redacted for ever, and is no name of a world', () => {
+  const { setKey, setData, reset, world, user, get, entries } = testSession();
+  setKey('mine', { key: 'added-key-4711', partner: 'northwind' });
+  setData({ apiKeys: [{ key: 'another-key-0815', partner: 'p', state: 'active' }] });
+  reset();
+  get('/?a=added-key-4711&b=another-key-0815&c=northwind-spare-key');
+  assert.match(entries()[0]!.target, /^\/\?a=<key mine>&b=<key p\/active>&c=<key northwind\/active\/2>$/);
+  assert.throws(() => world('northwind-key'), { message: /^world must not contain a key/ });
+  assert.equal(user(ids.member, 'app~northwind-key').status, 401);
+  assert.deepEqual(entries('northwind-key'), []);
+});
+
+test('operations on all worlds are not those of one', () => {
+  const { world } = testSession();
+  assert.throws(() => world('a').setData({ users: [] }), { status: 400, message: /^world is unknown here/ });
+});
+
 test('the name of a world is a text', () => {
   const { world } = testSession();
   for (const name of [5, null, {}, 'a~b', ' a'])

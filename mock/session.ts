@@ -1,12 +1,12 @@
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
-import type { Redact } from '../schemas/redact.ts';
+import { createRedactor } from '../schemas/redact.ts';
 import { createService, reference, type Service } from './behaviour.ts';
-import { createJournal, createRedactor, type Journal } from './journal.ts';
+import { createJournal, type Journal } from './journal.ts';
 import { startingQueue, type NextQueue } from './next.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { JOURNAL_SIZE, type Deviation, type MockData } from './options.ts';
-import { factsOf, lookUp, newWorld, worldNameProblem, type ApiKey, type Facts, type World } from './world.ts';
+import { factsOf, lookUp, newWorld, worldNameProblem, type Facts, type World } from './world.ts';
 
 /** The clock of a world: at the base time `since` (ms) it shows `at` (Unix ms), and runs `rate` times as fast. */
 export interface Clock {
@@ -60,9 +60,8 @@ export interface Session {
   served: Served;
   /** Restored by a reset of the mock. */
   readonly initial: Served;
-  /** Keys that were added to a world since the last reset of the mock. */
-  readonly added: Map<string, ApiKey>;
-  redact: Redact;
+  /** Knows every key that the mock ever had, also after a reset. */
+  readonly redactor: ReturnType<typeof createRedactor>;
   /** Number of answered requests in all worlds. */
   answered: number;
 }
@@ -81,14 +80,15 @@ export function createSession(options: MockData, elapsed = elapsedMs): Session {
   const { arePublicKeys = options.fixture === undefined } = options;
   const served = { ...servedOf(fixture), arePublicKeys };
   const base = { options, served, now, startedAt: now() };
+  const redactor = createRedactor();
+  addKeys(redactor, served);
   return {
     ...base,
     initial: served,
     elapsed,
     waiting: new Set(),
-    added: new Map(),
     sandboxes: new Map(),
-    redact: createRedactor(served.facts.keys.values()),
+    redactor,
     main: createSandbox(base, ''),
     answered: 0,
   };
@@ -149,6 +149,11 @@ export function newService({ behaviour = reference, basePath }: MockData, deviat
 /** Maximum number of worlds besides the main one. It protects the memory. */
 export const MAX_WORLDS = 10_000;
 
+/** Returns why a name of a world is invalid, if it is. */
+function nameProblem({ redactor }: Session, name: string): string | undefined {
+  return redactor.redact(name) === name ? worldNameProblem(name) : 'must not contain a key';
+}
+
 /** Returns why a world cannot be created; undefined if it exists or can be. */
 const boundProblem = ({ sandboxes }: Session, name: string) =>
   sandboxes.size >= MAX_WORLDS && !sandboxes.has(name)
@@ -187,7 +192,7 @@ export interface WorldHandle {
 
 /** @throws Refusal with 400 for an invalid name */
 export function worldHandle(session: Session, name: string, isAll = false): WorldHandle {
-  const wrong = typeof name === 'string' ? worldNameProblem(name) : 'must be a text';
+  const wrong = typeof name === 'string' ? nameProblem(session, name) : 'must be a text';
   if (wrong !== undefined) throw badRequest('world', wrong);
   const [open, peek] = [() => getSandbox(session, name), () => peekSandbox(session, name)];
   return { session, name, isAll, open, peek };
@@ -203,17 +208,12 @@ export function resetWorld(session: Session, name: string): void {
 export function resetAll(session: Session, served: Served = session.initial): void {
   session.served = served;
   session.sandboxes.clear();
-  session.added.clear();
-  session.redact = createRedactor(served.facts.keys.values());
+  addKeys(session.redactor, served);
   resetWorld(session, '');
 }
 
-/** Redacts an added key from now on, in all worlds, even after its world was removed. */
-export function redactKey(session: Session, key: ApiKey): void {
-  // A test may add the same key to many worlds.
-  if (session.added.get(key.key)?.name === key.name) return;
-  session.added.set(key.key, key);
-  session.redact = createRedactor([...session.served.facts.keys.values(), ...session.added.values()]);
+function addKeys({ add }: Session['redactor'], { facts }: Served): void {
+  for (const { key, name, partner } of facts.keys.values()) add({ value: key, name, owner: partner });
 }
 
 /**
@@ -226,7 +226,7 @@ export function addressedWorld(session: Session, authorization: string) {
   const mark = credential.lastIndexOf('~');
   if (mark <= 0 || lookUp(session.main.world.keys, credential) !== undefined) return undefined;
   const name = credential.slice(mark + 1);
-  const why = name === '' ? 'is missing' : worldNameProblem(name);
+  const why = name === '' ? 'is missing' : nameProblem(session, name);
   const problem = why ? `the world name after ~ ${why}` : boundProblem(session, name);
   return { name, problem, authorization: authorization.slice(0, mark - credential.length) };
 }

@@ -177,6 +177,13 @@ export function becomeExecuted(world: World, deposit: Deposit, now: number): Exe
   return { amountInUsd: plan.amountInUsd, executedAt: plan.executedAt ?? Math.trunc(due) };
 }
 
+/** Returns the execution that is over at `now` (Unix ms): a poll has found it, or time alone has caused it. */
+export function executionSoFar(world: World, deposit: Deposit, now: number): Execution | undefined {
+  const isPolled = pollsLeft(world, deposit) !== undefined;
+  if (isPolled && !world.foundAt.has(deposit.reference_id.toLowerCase())) return undefined;
+  return becomeExecuted(world, deposit, now);
+}
+
 /** Counts an answered poll of a deposit by its own partner. */
 export function countPoll(world: World, deposit: Deposit, now: number): void {
   const left = pollsLeft(world, deposit);
@@ -202,10 +209,9 @@ export function depositNow(world: World, deposit: Deposit, now: number): Deposit
     const { amountInUsd, executedAt } = deposit;
     return { ...shown, amountInUsd, executedAt };
   }
+  const execution = executionSoFar(world, deposit, now);
   const left = pollsLeft(world, deposit);
-  if (left !== undefined && !world.foundAt.has(reference_id.toLowerCase()))
-    return { ...shown, pollsLeft: left };
-  const execution = becomeExecuted(world, deposit, now);
+  if (execution === undefined && left !== undefined) return { ...shown, pollsLeft: left };
   if (execution !== undefined) return { ...shown, state: 'EXECUTED', ...execution };
   const due = dueAt(world, deposit);
   return due === undefined ? shown : { ...shown, dueInMs: due - now };

@@ -22,6 +22,10 @@ const writings: Readonly<Record<string, (text: string) => string>> = {
   'in lower case': (text) => text.toLowerCase(),
   'in upper case': (text) => text.toUpperCase(),
   'percent-encoded': encodeURIComponent,
+  'percent-encoded by URLSearchParams': (text) => new URLSearchParams({ k: text }).toString().slice(2),
+  'percent-encoded by URL': (text) => encodeURIComponent(text).replaceAll("'", '%27'),
+  'percent-encoded as in RFC 3986': (text) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`),
   'in JSON': (text) => JSON.stringify(text).slice(1, -1),
 };
 

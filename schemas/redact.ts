@@ -15,7 +15,6 @@ export type Redact = (text: string) => string;
 /** A way to write a secret. */
 interface Form extends Pick<Secret, 'name'> {
   readonly text: string;
-  readonly folded: string;
   /** Whether it counts only as a separate word in its exact letter case. */
   readonly isWord: boolean;
 }
@@ -49,42 +48,61 @@ const interfaceWords: readonly string[] = [
  * id or a word of the interface. A secret of fewer than 8 characters is replaced only where it is a separate word.
  */
 export function redactorOf(secrets: readonly Secret[]): Redact {
-  // Built at first use, because most test servers never log.
-  let index: Index | undefined;
-  return (text) => replaceForms(text, (index ??= indexOf(formsOfAll(secrets))));
+  const { add, redact } = createRedactor();
+  // Added at first use, because most test servers never log.
+  let waiting = secrets;
+  return (text) => {
+    for (const secret of waiting) add(secret);
+    waiting = [];
+    return redact(text);
+  };
 }
 
-function formsOfAll(secrets: readonly Secret[]): readonly Form[] {
-  const counts = new Map<string, number>();
-  for (const half of new Set(secrets.map(({ value }) => value)).values())
-    for (const one of halvesOf(half)) counts.set(one, (counts.get(one) ?? 0) + 1);
-  return secrets.flatMap(({ value, name, owner }) => {
-    const known = owner ? [...interfaceWords, owner.toLowerCase()] : interfaceWords;
-    const isKnown = (text: string) => known.some((word) => word.includes(text.toLowerCase()));
-    if (value.length < MIN_SECRET || isKnown(value)) return [];
-    const isWord = value.length < MIN_LENGTH || new Set(value).size < MIN_VARIETY;
-    const halves = halvesOf(value).filter(
-      (half) => counts.get(half) === 1 && !isKnown(half) && !isWordOf(half, known),
-    );
-    const bytes = Buffer.from(value);
-    const encoded = [encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
-    const inBase64 = [0, 1, 2]
-      .map((at) => base64Core(bytes, at))
-      .filter(({ length }) => length >= MIN_LENGTH);
-    const texts = new Set([
-      ...encoded,
-      ...inBase64,
-      ...halves,
-      ...halves.map((half) => encodeURIComponent(half)),
-    ]);
-    texts.delete(value);
-    return [
+/** Makes the same function, to which secrets can be added. */
+export function createRedactor() {
+  const index: Index = { forms: new Map(), begins: new Uint8Array(0x1_0000) };
+  const values = new Set<string>();
+  const halves = new Map<string, number>();
+  return {
+    add: ({ value, name, owner }: Secret): void => {
+      if (values.has(value)) return;
+      values.add(value);
+      const known = owner ? [...interfaceWords, owner.toLowerCase()] : interfaceWords;
+      const isKnown = (text: string) => known.some((word) => word.includes(text.toLowerCase()));
+      if (value.length < MIN_SECRET || isKnown(value)) return;
       // A name stays as it is, also if it contains a secret.
-      { name, text: name, folded: fold(name), isWord: false },
-      { name, text: value, folded: fold(value), isWord },
-      ...Array.from(texts, (text) => ({ name, text, folded: fold(text), isWord: false })),
-    ];
-  });
+      addForm(index, { name, text: name, isWord: false });
+      for (const text of writingsOf(value))
+        addForm(index, {
+          name,
+          text,
+          isWord: value.length < MIN_LENGTH || new Set(value).size < MIN_VARIETY,
+        });
+      for (const half of halvesOf(value).filter((one) => !isKnown(one) && !isWordOf(one, known))) {
+        const count = (halves.get(half) ?? 0) + 1;
+        halves.set(half, count);
+        for (const text of percentEncoded(half))
+          if (count === 1) addForm(index, { name, text, isWord: false });
+          else index.forms.get(text.length)?.delete(fold(text));
+      }
+    },
+    redact: (text: string) => replaceForms(text, index),
+  };
+}
+
+/** Returns the ways to write a secret: as it is, percent-encoded, in JSON, and in base64. */
+function writingsOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  const inBase64 = [0, 1, 2].map((at) => base64Core(bytes, at)).filter(({ length }) => length >= MIN_LENGTH);
+  return [...percentEncoded(value), JSON.stringify(value).slice(1, -1), ...inBase64];
+}
+
+/** Returns a text, and as encodeURIComponent, URL, URLSearchParams and RFC 3986 encode it. */
+function percentEncoded(text: string): readonly string[] {
+  const encoded = encodeURIComponent(text);
+  const hex = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`;
+  const form = new URLSearchParams({ k: text }).toString().slice(2);
+  return [text, encoded, encoded.replaceAll("'", '%27'), encoded.replace(/[!'()*]/g, hex), form];
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -102,10 +120,10 @@ function halvesOf(value: string): readonly string[] {
 const isWordOf = (text: string, known: readonly string[]) =>
   known.some((word) => text.toLowerCase().includes(word) && 2 * word.length >= text.length);
 
-/** Forms by their first four characters, which are a number. The longest comes first. */
+/** Forms by their length, and then by their folded text. */
 interface Index {
-  readonly forms: ReadonlyMap<number, readonly Form[]>;
-  /** 1 where a form may begin, by a hash of the four characters. */
+  readonly forms: Map<number, Map<string, Form>>;
+  /** 1 where a form may begin, by a hash of its first four characters. */
   readonly begins: Uint8Array;
 }
 
@@ -113,38 +131,42 @@ interface Index {
 const withNext = (sequence: number, code: number) => (sequence << 8) | code;
 const hashOf = (sequence: number) => (sequence ^ (sequence >>> 13)) & 0xffff;
 
-function indexOf(all: readonly Form[]): Index {
-  const forms = new Map<number, Form[]>();
-  const begins = new Uint8Array(0x1_0000);
-  for (const form of all.toSorted((one, other) => other.text.length - one.text.length)) {
-    let sequence = 0;
-    for (let at = 0; at < MIN_SECRET; at++)
-      sequence = withNext(sequence, foldedCode[form.folded.charCodeAt(at) & 0xff]!);
-    const found = forms.get(sequence);
-    if (found === undefined) forms.set(sequence, [form]);
-    else found.push(form);
-    begins[hashOf(sequence)] = 1;
-  }
-  return { forms, begins };
+/** Adds a form, unless another one is written in the same way. */
+function addForm({ forms, begins }: Index, form: Form): void {
+  const folded = fold(form.text);
+  const ofLength = forms.get(folded.length) ?? new Map<string, Form>();
+  forms.set(folded.length, ofLength);
+  if (!ofLength.has(folded)) ofLength.set(folded, form);
+  let sequence = 0;
+  for (let at = 0; at < MIN_SECRET; at++)
+    sequence = withNext(sequence, foldedCode[folded.charCodeAt(at) & 0xff]!);
+  begins[hashOf(sequence)] = 1;
 }
 
-function replaceForms(text: string, { forms, begins }: Index): string {
+function replaceForms(text: string, index: Index): string {
   let [clean, end, sequence] = ['', 0, 0];
   let folded: string | undefined;
   for (let at = 0; at < text.length; at++) {
     sequence = withNext(sequence, foldedCode[text.charCodeAt(at) & 0xff]!);
-    if (begins[hashOf(sequence)] === 0) continue;
+    if (index.begins[hashOf(sequence)] === 0) continue;
     const start = at - MIN_SECRET + 1;
     if (start < end) continue;
-    const whole = (folded ??= fold(text));
-    const form = forms
-      .get(sequence)
-      ?.find((one) => whole.startsWith(one.folded, start) && (!one.isWord || isWordAt(text, start, one)));
+    const form = longestAt(text, (folded ??= fold(text)), start, index);
     if (form === undefined) continue;
     clean += text.slice(end, start) + form.name;
     end = start + form.text.length;
   }
   return end === 0 ? text : clean + text.slice(end);
+}
+
+function longestAt(text: string, folded: string, start: number, { forms }: Index): Form | undefined {
+  let longest: Form | undefined;
+  for (const [length, ofLength] of forms) {
+    if (length <= (longest?.text.length ?? 0)) continue;
+    const form = ofLength.get(folded.slice(start, start + length));
+    if (form !== undefined && (!form.isWord || isWordAt(text, start, form))) longest = form;
+  }
+  return longest;
 }
 
 const isWordAt = (text: string, start: number, form: Form) => {

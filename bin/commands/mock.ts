@@ -102,9 +102,6 @@ export const mock = command({
   },
 });
 
-/** Time in ms for open requests to finish when the mock stops. */
-const CLOSE_TIMEOUT_MS = 800;
-
 /** Time in ms for the rest of the log to be read when the mock stops. */
 const LOG_TIMEOUT_MS = 150;
 
@@ -128,9 +125,7 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
     }
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
-    const deadline = setTimeout(() => void server.close({ force: true }), CLOSE_TIMEOUT_MS);
     await server.close();
-    clearTimeout(deadline);
   }
 }
 
