@@ -2,7 +2,6 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import { carriesSecret, type Redact } from '../schemas/redact.ts';
 import { reasonOf } from './answer.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
-import type { ApiKey } from './world.ts';
 
 /** A request, its answer and the reason. Contains no credential. */
 export interface JournalEntry {
@@ -37,10 +36,9 @@ export interface JournalEntry {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The last `size` entries, and how many there were. */
+/** The last `size` entries, each in the place of the one that it replaces, and how many there were. */
 export interface Journal {
   readonly size: number;
-  /** At most twice `size`. */
   readonly entries: JournalEntry[];
   noted: number;
   lastId: number;
@@ -51,11 +49,10 @@ export const createJournal = (size: number): Journal => ({ size, entries: [], no
 
 /** Adds an entry. A full journal drops its oldest one. */
 export function addEntry(journal: Journal, entry: JournalEntry): void {
-  const { size, entries } = journal;
+  const { size, entries, noted } = journal;
+  if (size > 0) entries[noted % size] = entry;
   journal.noted += 1;
   journal.lastId = entry.id;
-  entries.push(entry);
-  if (entries.length >= 2 * size) entries.splice(0, entries.length - size);
 }
 
 export function clearJournal(journal: Journal): void {
@@ -65,7 +62,8 @@ export function clearJournal(journal: Journal): void {
 
 /** Returns the entries of a journal, oldest first, how many it dropped, and the id of the last of those. */
 export function readJournal({ size, entries, noted, lastId }: Journal) {
-  const kept = size === 0 ? [] : entries.slice(-size);
+  const oldest = noted > size && size > 0 ? noted % size : 0;
+  const kept = [...entries.slice(oldest), ...entries.slice(0, oldest)];
   return { kept, dropped: noted - kept.length, droppedTo: (kept[0]?.id ?? lastId + 1) - 1 };
 }
 
@@ -90,8 +88,14 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
     keyInTarget: target !== request.target,
     elapsedMs: Math.round(noted.elapsedMs),
     durationMs: Math.round((noted.durationMs + delayMs) * 1000) / 1000,
-    requestHeaders: requestFields(request.headers, call?.key, redact),
-    responseHeaders: fieldsOf(headers, redact),
+    requestHeaders: fieldsOf(request.headers, (name, value) =>
+      name === 'authorization' && call?.key !== undefined
+        ? `Bearer ${call.key.name}`
+        : carriesSecret(name)
+          ? schemeAndName(redact(value))
+          : redact(value),
+    ),
+    responseHeaders: fieldsOf(headers, (_, value) => redact(value)),
     responseBody: truncated(redact(response.body.toString())),
   };
   if (call !== undefined) entry.endpoint = call.endpoint;
@@ -102,27 +106,20 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
   return entry;
 }
 
-function fieldsOf(headers: HttpResponse['headers'], redact: Redact): Fields {
-  const fields: Record<string, string> = {};
-  for (const name in headers) fields[name] = truncated(redact(headers[name]!), MAX_FIELD_LENGTH);
-  return fields;
-}
-
-function requestFields(headers: HttpRequest['headers'], key: ApiKey | undefined, redact: Redact): Fields {
-  const fields: Record<string, string> = {};
+/** Returns header fields as they are shown. Most need no change, and then no copy. */
+function fieldsOf(headers: HttpRequest['headers'], shownAs: (name: string, value: string) => string): Fields {
+  let copy: Record<string, string> | undefined;
   let count = 0;
   for (const name in headers) {
-    if (++count > MAX_FIELDS) break;
-    const value = String(headers[name]);
-    const shown =
-      name === 'authorization' && key !== undefined
-        ? `Bearer ${key.name}`
-        : carriesSecret(name)
-          ? schemeAndName(redact(value))
-          : redact(value);
-    fields[name] = truncated(shown, MAX_FIELD_LENGTH);
+    const value = headers[name]!;
+    const shown = truncated(shownAs(name, String(value)), MAX_FIELD_LENGTH);
+    if (++count > MAX_FIELDS)
+      return Object.fromEntries(Object.entries(copy ?? headers).slice(0, MAX_FIELDS)) as Fields;
+    if (shown === value) continue;
+    copy ??= { ...(headers as Fields) };
+    copy[name] = shown;
   }
-  return fields;
+  return copy ?? (headers as Fields);
 }
 
 const SCHEME = /^(?:Basic|Bearer|Digest|Token) +/i;
