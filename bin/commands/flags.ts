@@ -1,3 +1,4 @@
+import { parseDuration } from '../../schemas/duration.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
@@ -61,14 +62,11 @@ export const positiveNumberTo = (max: number) =>
     },
   }) as const;
 
-const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
 /** A duration such as `500ms`, `90s`, `5m` or `1h`; converted to ms. */
 export const duration = {
   ...text,
   coerce: (given: string, flag: string) => {
-    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(given) ?? [];
-    const value = Number(amount) * unitsInMs[unit]!;
+    const value = parseDuration(given) ?? 0;
     if (value > 0) return value;
     throw invalid(flag, given, 'a time above 0 such as 500ms, 90s, 5m or 1h');
   },
@@ -88,7 +86,7 @@ export const limits = {
     const stated = given.split(',').map((one) => {
       const [, endpoint, most, amount = '', unit] =
         /^(user-status|deposit-check)=(\d+)\/(\d*)(ms|s|m|h)$/.exec(one) ?? [];
-      const windowSeconds = (Number(amount || '1') * unitsInMs[unit ?? '']!) / 1000;
+      const windowSeconds = (parseDuration(`${amount || '1'}${unit}`) ?? 0) / 1000;
       if (Number(most) > 0 && windowSeconds > 0)
         return endpoint === 'user-status'
           ? { [endpoint]: { failedLookups: Number(most), windowSeconds } }
