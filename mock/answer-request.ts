@@ -47,17 +47,15 @@ function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest)
   const { next, service, world, journal, name } = sandbox;
   const now = timeIn(session, sandbox);
   const elapsedMs = session.elapsed();
-  const { exchange, response, isNext } =
-    next.length > 0
-      ? answerNext(next, service, world, request, now)
-      : { ...service.answer(world, request, now), isNext: false };
+  const waiting = next.length > 0 ? answerNext(next, service, world, request, now) : undefined;
+  const { exchange, response } = waiting ?? service.answer(world, request, now);
   session.answered += 1;
   const entry = createEntry(exchange, response, session.redactor.redact, {
     id: session.answered,
     world: name,
     elapsedMs,
     durationMs: session.elapsed() - elapsedMs,
-    ...(isNext && { next: true }),
+    isNext: waiting?.isNext === true,
   });
   addEntry(journal, entry);
   for (const wake of session.waiting) wake();

@@ -68,7 +68,9 @@ export function readJournal({ size, entries, noted, lastId }: Journal) {
 }
 
 /** What only the caller knows about a request. Times are in ms. */
-type Noted = Pick<JournalEntry, 'id' | 'world' | 'next' | 'elapsedMs' | 'durationMs'>;
+interface Noted extends Pick<JournalEntry, 'id' | 'world' | 'elapsedMs' | 'durationMs'> {
+  readonly isNext: boolean;
+}
 
 /** Creates the entry of an answered request. Credentials are replaced by names here, once. */
 export function createEntry(exchange: Exchange, response: HttpResponse, redact: Redact, noted: Noted) {
@@ -102,7 +104,7 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
   if (call?.key !== undefined) entry.key = call.key.name;
   const retryAfterSeconds = retryAfter === undefined ? undefined : secondsOf(retryAfter, now);
   if (retryAfterSeconds !== undefined) entry.retryAfterSeconds = retryAfterSeconds;
-  if (noted.next !== undefined) entry.next = noted.next;
+  if (noted.isNext) entry.next = true;
   return entry;
 }
 
