@@ -11,6 +11,9 @@ import { parseJson } from '../schemas/json.ts';
 /** The flags and arguments of each command that has a section in the config file. */
 export type Sections = Readonly<Record<string, Flags>>;
 
+/** Called only if a config file or a variable is to be checked. */
+type LoadSections = () => Sections | Promise<Sections>;
+
 /** Values by the names of flags and arguments, before `coerce`. */
 type Given = Readonly<Record<string, unknown>>;
 
@@ -19,7 +22,7 @@ export async function configure(
   { positionals, flags, configured }: Command,
   typed: Given,
   { env, configFile, writeError }: CliContext,
-  sections: () => Sections,
+  sections: LoadSections,
 ): Promise<Given> {
   if (configured === undefined) return typed;
   const given: Record<string, unknown> = { ...typed };
@@ -42,7 +45,7 @@ export async function configure(
   }
   const notes = [...namesOf].map(([source, names]) => `${names.join(', ')} from ${source}`);
   if (notes.length > 0) writeError(`config: ${notes.join('; ')}\n`);
-  for (const hint of unusedHints(env, sections)) writeError(`config: ${hint}\n`);
+  for (const hint of await unusedHints(env, sections)) writeError(`config: ${hint}\n`);
   return given;
 }
 
@@ -74,10 +77,10 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
 }
 
 /** Returns hints for unused variables with our prefix that look like a misspelled flag. */
-function unusedHints(env: Environment, sections: () => Sections): readonly string[] {
+async function unusedHints(env: Environment, sections: LoadSections): Promise<readonly string[]> {
   const ours = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !isServiceAddress(env[name]));
   if (ours.length === 0) return [];
-  const known = Object.values(sections()).flatMap((section) => Object.keys(section).map(variableOf));
+  const known = Object.values(await sections()).flatMap((section) => Object.keys(section).map(variableOf));
   // The common prefix would make all names similar.
   const flags = known.map((name) => name.slice(PREFIX.length));
   return ours
@@ -87,11 +90,11 @@ function unusedHints(env: Environment, sections: () => Sections): readonly strin
     .map(([name, hint]) => `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`);
 }
 
-async function readConfig(file: string, mayBeMissing: boolean, sections: () => Sections) {
+async function readConfig(file: string, mayBeMissing: boolean, sections: LoadSections) {
   if (mayBeMissing && !fs.existsSync(file)) return {};
   const text = await readText(file, `--config ${file}`);
   const config = parseJson(text, file, 'usage');
-  const problems = problemsOf(config, sections());
+  const problems = problemsOf(config, await sections());
   if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${file}: ${problem}`).join('\n'));
   return config as Readonly<Record<string, Given>>;
 }

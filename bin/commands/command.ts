@@ -93,5 +93,9 @@ export function command<const Given extends Flags = {}, const Placed extends Fla
 
 export const nameOf = ({ usage }: { readonly usage: string }) => usage.replace(/ .*/, '');
 
+/** Returns a list of commands with those of the families. */
+export const everyCommandOf = (list: readonly (Command | Family)[]): readonly Command[] =>
+  list.flatMap((one) => ('commands' in one ? one.commands : [one]));
+
 /** Returns the description in help texts. A config file has a list instead of repeated flags. */
 export const helpOf = ({ describe, array }: Flag) => (array === true ? `${describe}; repeatable` : describe);

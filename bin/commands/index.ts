@@ -1,5 +1,6 @@
+import type { Sections } from '../config.ts';
 import { answers } from './answers.ts';
-import type { Command, Family } from './command.ts';
+import { everyCommandOf, nameOf, type Command, type Family } from './command.ts';
 import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
 import { init } from './init.ts';
@@ -19,3 +20,16 @@ export const commands: readonly (Command | Family)[] = [
   answers,
   fixture,
 ];
+
+/** The sections of the config file: flags and arguments by command. */
+export const configSections = (): Sections =>
+  Object.fromEntries(
+    everyCommandOf(commands)
+      .filter((command) => command.configured?.section === nameOf(command))
+      .map((command) => [nameOf(command), configurableOf(command)]),
+  );
+
+function configurableOf({ positionals, flags, configured }: Command) {
+  const all = Object.entries({ ...positionals, ...flags });
+  return Object.fromEntries(all.filter(([name]) => configured?.only?.includes(name) !== false));
+}

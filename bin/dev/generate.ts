@@ -9,7 +9,7 @@ import standalone from 'ajv/dist/standalone/index.js';
 import addFormats from 'ajv-formats';
 import { transform } from 'esbuild';
 import { compile } from 'json-schema-to-typescript';
-import { configSections } from '../command-line.ts';
+import { configSections } from '../commands/index.ts';
 import type { Flag, Flags } from '../commands/command.ts';
 import { TEXT_PATTERN } from '../config.ts';
 import { bundlePage } from './package/bundle.ts';
