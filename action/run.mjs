@@ -70,7 +70,7 @@ async function verify() {
     const code = await run([...argv, `--report=json=${file}`]);
     if (existsSync(file))
       return { code, record: JSON.parse(readFileSync(file, 'utf8')), files: files.filter(existsSync) };
-    // Without a record there is no verdict: not with 0 (--plan, --help), and not with 1 (Node cannot start).
+    // Without a record there is no verdict: not with 0 (--help), and not with 1 (Node cannot start).
     if (code === 0) throw new InputError('nothing was verified: there is no run record');
     return { code: code === 1 ? OUR_BUG : code };
   } finally {

@@ -93,9 +93,9 @@ describe('a variable', () => {
     [verify, 'IB_CONFORMANCE_URL', '', 'IB_CONFORMANCE_URL is empty: give it a value, or unset it'],
     [
       verify,
-      'IB_CONFORMANCE_PLAN',
+      'IB_CONFORMANCE_REPLAY',
       '1',
-      'IB_CONFORMANCE_PLAN: --plan works only on the command line; unset the variable',
+      'IB_CONFORMANCE_REPLAY: --replay works only on the command line; unset the variable',
     ],
   ] as const;
   for (const [command, variable, text, message] of bad)
@@ -193,7 +193,7 @@ describe('a problem of the config file is reported with its place', () => {
     '{"verify": {"stateUrl": "x"}}': '/verify/stateUrl: unknown key; did you mean state-url?',
     '{"verify": {"__proto__": 1}}': '/verify/__proto__: unknown key',
     '{"verify": {"a\\u001b": 1}}': String.raw`/verify/a\u{1b}: unknown key`,
-    '{"verify": {"plan": true}}': '/verify/plan: cannot be in a config file',
+    '{"verify": {"replay": "x"}}': '/verify/replay: cannot be in a config file',
     '{"mock": {"admin-token": "s3cret"}}': '/mock/admin-token: cannot be in a config file',
     '{"verify": {"cases": "20"}}': '/verify/cases: needs a number, without quotes',
     '{"verify": {"strict": "true"}}': '/verify/strict: needs true or false',
@@ -229,12 +229,13 @@ test('the published schema accepts and rejects the same values as the program', 
   assert.ok(seen.good > 300 && seen.bad > 300, JSON.stringify(seen));
 });
 
-const plan = ['verify', '--plan', '--only', 'robustness'];
+/** A short run. */
+const short = ['verify', '--only', 'valid/user-status/member', '--report', 'json'];
 
 test('the config file in the working directory is read', async () => {
   const program = new URL('ib-conformance.mjs', import.meta.url).pathname;
   const cwd = dirname(fileOf(`here/${CONFIG_FILE}`, { verify: { cases: 1, rate: 5 } }));
-  const argv = [program, ...plan, '--rate', '9'];
+  const argv = [program, ...short, '--rate', '9'];
   // In CI, verify needs a URL.
   const env = { ...process.env, CI: '' };
   const { stderr } = await promisify(execFile)(process.execPath, argv, { cwd, env });
@@ -243,11 +244,11 @@ test('the config file in the working directory is read', async () => {
 
 test('the config file is optional, unless --config names it', async () => {
   const missing = place('missing.json');
-  const { code, stderr } = await runCli(plan, { configFile: missing });
+  const { code, stderr } = await runCli(short, { configFile: missing });
   assert.deepEqual([code, stderr], [0, '']);
   for (const named of [
-    await runCli([...plan, '--config', missing]),
-    await runCli(plan, { env: { IB_CONFORMANCE_CONFIG: missing } }),
+    await runCli([...short, '--config', missing]),
+    await runCli(short, { env: { IB_CONFORMANCE_CONFIG: missing } }),
   ]) {
     assert.equal(named.code, 2);
     assert.match(named.error, /--config \S+missing\.json: cannot be read \(ENOENT\)/);
@@ -264,7 +265,7 @@ test('a truncated file and a folder are rejected; a byte order mark is ignored',
 
 test('all problems of a file are reported before the command starts', async () => {
   const file = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
-  const { code, output, stderr, error } = await runCli([...plan, '--config', file]);
+  const { code, output, stderr, error } = await runCli([...short, '--config', file]);
   assert.deepEqual([code, output, stderr], [2, '', error]);
   assert.match(error, /bad\.json: \/verify\/casse: .*\n.*bad\.json: \/mock\/port: needs a number/);
 });

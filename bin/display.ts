@@ -1,4 +1,4 @@
-import { renderFailing, renderPlan, renderProgress, renderWaiting } from '../reports/index.ts';
+import { renderFailing, renderProgress, renderWaiting } from '../reports/index.ts';
 import type { Progress, Waiting } from '../schemas/plan.ts';
 import type { RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
@@ -21,7 +21,7 @@ interface Shown {
 type Every = (work: () => void, ms: number) => { unref: () => void };
 
 /**
- * Shows what a run does while it lasts: on a terminal one line that changes, in a log the plan and a line every 10 s.
+ * Shows what a run does while it lasts: on a terminal one line that changes, in a log a line every 10 s.
  * Both name the requirements that have failed so far, because the reports come after all waits.
  *
  * @param every calls a function again and again, such as `setInterval`
@@ -70,7 +70,6 @@ export function createDisplay(
     timer.unref();
   };
   return {
-    onPlan: (plan) => print(renderPlan(plan)),
     onRemark: (words) => print(`${words}\n`),
     onWait: (waiting, ids) => {
       const before = waits.get(waiting.endpoint);
@@ -97,7 +96,7 @@ export function createDisplay(
       if (timer !== undefined) clearInterval(timer as NodeJS.Timeout);
       if (isTerminal) writeError(CLEAR_LINE);
     },
-  } satisfies Pick<RunOptions, 'onPlan' | 'onRemark' | 'onWait' | 'onProgress'> & {
+  } satisfies Pick<RunOptions, 'onRemark' | 'onWait' | 'onProgress'> & {
     readonly close: () => void;
   };
 }

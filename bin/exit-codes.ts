@@ -1,5 +1,4 @@
 import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
-import { isOpenIfStrict } from '../reports/limits.ts';
 import { lacksLevels } from '../reports/strength.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { Problem, TOO_MANY_FILES, type ProblemCode } from '../schemas/problem.ts';
@@ -43,8 +42,7 @@ export function exitCodeOf(
   const isStrictFailure = strict && !advised.every(isKnownFailure);
   if (verdict === 'nonconformant' || wrong.length > 0 || isStrictFailure) return exitCodes.nonconformant[0];
   const isExcused = allowIncomplete && record.counts.required.passed > 0;
-  const isIncomplete =
-    verdict === 'incomplete' || (strict && (isOpenIfStrict(record) || lacksLevels(record)));
+  const isIncomplete = verdict === 'incomplete' || (strict && lacksLevels(record));
   if (isIncomplete && !isExcused) return exitCodes.incomplete[0];
   return exitCodes.conformant[0];
 }

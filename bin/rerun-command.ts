@@ -1,6 +1,6 @@
 import { compact, shellWord } from '../reports/text.ts';
 import type { CliContext } from './cli-context.ts';
-import { defaults, type StatedLimits } from './commands/flags.ts';
+import { defaults } from './commands/flags.ts';
 
 /** The flags that say which target is verified, and how. */
 interface TargetFlags {
@@ -9,7 +9,6 @@ interface TargetFlags {
   readonly partner: string | undefined;
   readonly cases?: number;
   readonly stateUrl: URL | undefined;
-  readonly limits?: StatedLimits | undefined;
   readonly grace?: number;
   readonly ca: string | undefined;
   readonly insecure: boolean;
@@ -24,7 +23,7 @@ export const programName = (env: CliContext['env']) =>
 export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env: CliContext['env']): string {
   const { url, fixture, partner, stateUrl, ca, insecure, header } = given;
   // doctor does not have these flags.
-  const { cases, limits, grace } = name === 'verify' ? given : {};
+  const { cases, grace } = name === 'verify' ? given : {};
   const flag = (of: string, value: string | undefined) => value && `--${of} ${shellWord(value)}`;
   return compact(
     `${programName(env)} ${name}`,
@@ -33,7 +32,6 @@ export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env:
     flag('partner', partner),
     cases !== undefined && cases !== defaults.cases && flag('cases', String(cases)),
     flag('state-url', stateUrl?.href),
-    flag('limits', limits?.text),
     grace !== undefined && grace !== defaults.graceMs && `--grace ${grace}ms`,
     flag('ca', ca),
     insecure && '--insecure',

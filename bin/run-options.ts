@@ -6,7 +6,7 @@ import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { catalogue, knownFrom, realClock } from '../suites/index.ts';
 import type { Requirement, RunOptions } from '../suites/index.ts';
 import type { VerifyOptions } from './api/verify-options.ts';
-import { defaults, type StatedLimits } from './commands/flags.ts';
+import { defaults } from './commands/flags.ts';
 import { readText } from './fixture-file.ts';
 import { version } from './version.ts';
 
@@ -71,10 +71,6 @@ export function runOptions({
     version,
   };
 }
-
-/** The fixture with the limits of --limits: they come before its own. */
-export const withLimits = (fixture: Fixture, given: StatedLimits | undefined): Fixture =>
-  given === undefined ? fixture : { ...fixture, limits: { ...fixture.limits, ...given.limits } };
 
 /** Runs with the same fixture share what is derived from it. */
 const knownOf = oncePer((fixture: Fixture) => knownFrom(fixture));

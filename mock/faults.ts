@@ -463,9 +463,6 @@ const limit = (which: Endpoint, edit: (limit: Limit) => Limit | undefined) =>
       return found === undefined || endpoint !== which ? found : edit(found);
     },
   }));
-const more =
-  (requests: number) =>
-  ({ most, windowMs }: Limit): Limit => ({ most: Math.max(1, most + requests), windowMs });
 /** Counts some forms of a request apart. */
 const apart = (test: (request: HttpRequest) => boolean) =>
   set(({ limiterKey }) => ({
@@ -484,13 +481,11 @@ const firstAfterLimitEmpty = d.remembering(() => {
   );
 });
 
-/** Limiters that start or end too late or too early. */
+/** Limiters that are missing, count the wrong requests, or end too early or never. */
 const rateLimit: d.Rows = {
   ...each((endpoint) => ({
     [`${endpoint}-without-limiter`]: limit(endpoint, () => undefined),
     [`${endpoint}-limit-tenfold`]: limit(endpoint, (one) => ({ ...one, most: one.most * 10 })),
-    [`${endpoint}-limit-one-late`]: limit(endpoint, more(1)),
-    [`${endpoint}-limit-one-early`]: limit(endpoint, more(-1)),
     [`${endpoint}-lets-every-fourth-pass`]: set((from) => {
       let calls = 0;
       return {
@@ -501,6 +496,10 @@ const rateLimit: d.Rows = {
         },
       };
     }),
+    [`${endpoint}-limited-once`]: on(endpoint, 'limited', (_, { world }) => {
+      world.hits[endpoint].clear();
+      return {};
+    }),
     [`${endpoint}-never-lets-go`]: limit(endpoint, (one) => ({ ...one, windowMs: one.windowMs * 1e12 })),
     [`${endpoint}-429-with-second-field`]: on(endpoint, 429, fields({ retryAfter: 3 })),
   })),
@@ -508,15 +507,19 @@ const rateLimit: d.Rows = {
   'counted-apart-by-query': apart(({ target }) => target.includes('&')),
   'counted-apart-by-scheme': apart(isLowerBearer),
   'first-after-limit-empty: The first answer after a 429 to the same key has no data': firstAfterLimitEmpty,
-  'limit-counts-after-lookup: The limiter lets requests pass that are in flight together': set((from) => ({
-    limit: (world, endpoint, key, call) => {
-      const found = from.limit(world, endpoint, key);
-      return found && { ...found, most: found.most + (call?.request.alongside ?? 0) };
-    },
-  })),
   'user-status-counts-successes': set(({ counted }) => ({
     counted: { ...counted, 'user-status': [...counted['user-status'], 'member'] },
   })),
+  'user-status-counts-invalid-ids-only': set(({ counted }) => ({
+    counted: { ...counted, 'user-status': ['invalid'] },
+  })),
+  'user-status-counts-no-foreign-users': set(({ counted }) => ({
+    counted: { ...counted, 'user-status': ['invalid', 'unknown'] },
+  })),
+  'user-status-count-reset-by-success': on('member', (_, { call, world }) => {
+    world.hits['user-status'].delete(call?.caller?.key ?? '');
+    return {};
+  }),
 };
 
 const isMethod = (name: string) => (request: HttpRequest) => request.method === name;

@@ -9,7 +9,7 @@ import { renderMarkdown } from './markdown.ts';
 export type { ReportName, ReportOptions } from './formats.ts';
 export { checkupStep, renderCheckup } from './checkup.ts';
 export { renderJson, safeJson } from './json.ts';
-export { renderFailing, renderPlan, renderProgress, renderWaiting } from './progress.ts';
+export { renderFailing, renderProgress, renderWaiting } from './progress.ts';
 export { renderVerdict } from './verdict.ts';
 
 /** Every format of a report. */

@@ -139,15 +139,15 @@ export const fixes = {
   'key-refused': 'check that the target has the first active key of the fixture',
   network: 'check in the log of the target why connections break',
   timeout: 'check why the target is slow, or double --timeout (default: 5000)',
-  budget: 'raise the bound that was reached; --plan shows what is enough',
+  budget: 'raise the bound that was reached; doctor shows what is enough',
   'rate-limited':
     'add active keys of the partner, give the run more time, or raise the limits of the key on a test system',
   flaky: 'check why the target gives different answers to the same request',
   'no-second-key': 'add an active key of another partner to the fixture',
   'no-fixture': 'add the missing data, named above, to the fixture',
+  'not-compared': 'give the run more time, or the test system a shorter window',
   'timing-window': 'run closer to the target, or on a test system with a longer window',
-  'limit-not-reached':
-    'state the limit, such as --limits user-status=20/5m, or check that the limiter of the target is on',
+  'limit-not-reached': 'state the limit in the fixture, or check that the limiter of the target is on',
   'fixture-outdated': 'restart the target with the data of the fixture',
   'state-hook': 'check why the state hook did not change the target',
   'no-state-hook': 'give --state-url to verify the rest (docs/state-hook.md)',
@@ -162,7 +162,7 @@ export function fixOf(reason: string): string | undefined {
 }
 
 /** Reasons without a next step: another requirement fails first, or the user chose it. */
-const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
+const minor: ReadonlySet<string> = new Set(['depends', 'not-compared', 'not-seen', 'skipped']);
 
 /** The next step of a reader: a command to copy, or words. */
 type Step = { readonly command: string } | { readonly words: string };

@@ -40,6 +40,9 @@ const retired = new Set([
   'pending/deposit-check/after-executed',
   'auth/user-status/two-fields',
   'auth/deposit-check/two-fields',
+  ...['user-status', 'deposit-check'].flatMap((endpoint) =>
+    ['counts-at-once', 'window', 'scope', 'order'].map((row) => `rate-limit/${endpoint}/${row}`),
+  ),
   'robustness/service/parameter-case',
   'robustness/service/compression',
   'robustness/service/accept',

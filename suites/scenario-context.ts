@@ -23,12 +23,14 @@ export interface ChangeTimes {
   readonly dueAt: number;
 }
 
-/** The speed of a stream of requests. */
+/** How a stream of requests is sent. Times are in ms of the engine's clock. */
 export interface Pace {
   readonly most: number;
-  /** Time in which they should be answered, in ms. Decides how many are in flight. */
-  readonly withinMs?: number;
-  readonly oneAtATime?: boolean;
+  readonly inFlight: number;
+  /** No request is sent after it. */
+  readonly endsAt: number;
+  /** Whether an answer ends the stream. */
+  readonly isLast: (answer: Answer) => boolean;
 }
 
 /** A request and its reply. */
@@ -43,18 +45,20 @@ export interface Context {
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** Sends requests at once, as far as --concurrency and --rate allow. Waits and retries after 429. */
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** Like `send`, and reports each 429. */
-  readonly sendUntilAllowed: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
+  /** Like `send`, and reports each 429. It waits until `until` at most, in ms of the clock. */
+  readonly sendUntilAllowed: (
+    request: Request,
+    onRefused: (answer: Answer) => void,
+    until?: number,
+  ) => Promise<Reply>;
   /** Sends requests at once. Never retries: 429 is an answer like any other. */
   readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** Sends new requests until the first 429. Never retries. Returns exchanges in the order of sending. */
+  /** Sends new requests until the last answer. Never retries. Returns exchanges in the order of sending. */
   readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
   /** Waits until the run got no reply for `ms`, before a burst to an endpoint. */
   readonly waitForQuiet: (endpoint: Endpoint, ms: number) => Promise<void>;
-  /** The longest window of a limiter that was stated, advertised or learned, in ms; 0 if none is known. */
+  /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
   readonly longestWindowMs: (endpoint: Endpoint) => number;
-  /** Whether the target showed that it does not have the stated limit. */
-  readonly isContradicted: (endpoint: Endpoint) => boolean;
   /** Under a limit with a long window, waits until the lookups of an endpoint are sent: they come first. */
   readonly afterLookups: (endpoint: Endpoint) => Promise<void>;
   /** Calls `make` once per run, for requirements that share requests. */
@@ -72,15 +76,11 @@ export interface Context {
   readonly now: () => number;
   /** Rest of the run's time, in ms. */
   readonly leftMs: () => number;
-  /** Time that a run without bounds would take, in ms. */
-  readonly wholeRunMs: () => number;
   readonly cases: number;
   /** What the catalogue says of an answer to a lookup; empty if the interface is silent. */
   readonly verdictsOn: (request: Request, answer: Answer) => readonly Verdict[];
   /** Whether the rows that a wrong answer would fail have failed by other lookups. */
   readonly failsAnyway: (request: Request, answer: Answer) => boolean;
-  /** Whether the user gave a flag. */
-  readonly isGiven: (flag: '--rate' | '--concurrency') => boolean;
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;
 }

@@ -9,6 +9,8 @@ export type Reason =
   | 'limit-not-reached'
   /** The limiter's window may have ended during the requests. */
   | 'timing-window'
+  /** A comparison of a limiter had no time. It leaves the verdict as it is. */
+  | 'not-compared'
   /** The same request got different answers. */
   | 'flaky'
   /** The target answers every request of the key under test with 401. */
@@ -25,13 +27,7 @@ export type Exclusion = 'no-state-hook' | 'skipped';
 
 /** The judgement of an answer or a requirement. */
 export type Verdict =
-  | {
-      readonly kind: 'passed';
-      /** Set if it was not tested whether a limit is the stated one: why, and the run that would, in seconds. */
-      readonly threshold?: 'not compared';
-      readonly why?: string;
-      readonly neededSeconds?: number;
-    }
+  | { readonly kind: 'passed' }
   | {
       readonly kind: 'failed';
       /** What differs: status, JSON, shape, message, value, … */

@@ -1,5 +1,4 @@
 import { parseDuration } from '../../schemas/duration.ts';
-import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
 
@@ -69,31 +68,6 @@ export const duration = {
     const value = parseDuration(given) ?? 0;
     if (value > 0) return value;
     throw invalid(flag, given, 'a time above 0 such as 500ms, 90s, 5m or 1h');
-  },
-} as const;
-
-/** Limits that a flag states, and its text. */
-export interface StatedLimits {
-  readonly limits: FixtureLimits;
-  readonly text: string;
-}
-
-/** Limits such as `user-status=20/5m,deposit-check=100/15m`. */
-export const limits = {
-  ...text,
-  describe: 'expect these rate limits: user-status=20/5m,deposit-check=100/15m',
-  coerce: (given: string, flag: string): StatedLimits => {
-    const stated = given.split(',').map((one) => {
-      const [, endpoint, most, amount = '', unit] =
-        /^(user-status|deposit-check)=(\d+)\/(\d*)(ms|s|m|h)$/.exec(one) ?? [];
-      const windowSeconds = (parseDuration(`${amount || '1'}${unit}`) ?? 0) / 1000;
-      if (Number(most) > 0 && windowSeconds > 0)
-        return endpoint === 'user-status'
-          ? { [endpoint]: { failedLookups: Number(most), windowSeconds } }
-          : { 'deposit-check': { requests: Number(most), windowSeconds } };
-      throw invalid(flag, given, 'limits such as user-status=20/5m,deposit-check=100/15m');
-    });
-    return { limits: Object.assign({}, ...stated) as FixtureLimits, text: given };
   },
 } as const;
 

@@ -3,7 +3,7 @@ import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
 import type { Known } from '../../suites/known.ts';
-import { exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { exitCodeOf } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
 import * as kinds from './flags.ts';
 import { openBaseline } from '../baseline.ts';
@@ -11,7 +11,7 @@ import { openLog } from '../exchange-log.ts';
 import { verifyRun } from '../verify-run.ts';
 import { annotateStep } from '../github-actions.ts';
 import { rerunCommand } from '../rerun-command.ts';
-import { runOptions, select, tlsOptions, withLimits } from '../run-options.ts';
+import { runOptions, select, tlsOptions } from '../run-options.ts';
 import { loadFixture } from '../fixture-file.ts';
 import * as reporting from '../../reports/index.ts';
 import * as engine from '../../suites/index.ts';
@@ -37,7 +37,6 @@ const flags = {
     describe: 'check only this suite, id, or beginning of ids',
   },
   skip: { ...kinds.list, describe: 'skip this suite, id, or beginning of ids' },
-  plan: { ...kinds.onOff, configurable: 'never', describe: 'print the plan of the run and send nothing' },
   strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too, and require every level' },
   baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },
   report: {
@@ -81,7 +80,6 @@ const flags = {
     ...kinds.onOff,
     describe: 'exit with 0 if nothing failed but some requirements could not be checked',
   },
-  limits: kinds.limits,
   header: kinds.target.header,
   ca: kinds.target.ca,
   insecure: kinds.target.insecure,
@@ -126,17 +124,12 @@ export const verify = command({
 const isSet = (variable = '') => !['', '0', 'false'].includes(variable.toLowerCase());
 
 async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
-  const { signal, print, writeError } = context;
+  const { writeError } = context;
   const texts = files.withConsole(given.report);
   const sources = [given.fixture, given.baseline];
   const requests = files.parseReports('report', reportFormats, texts, sources, given.log);
   const baseline = await openBaseline(given);
   const { fixture, options } = await optionsOf(given, context);
-  if (given.plan && signal.aborted) return exitCodes.interrupted[0];
-  if (given.plan) {
-    await print(reporting.renderPlan(engine.plan({ ...options, comparesBounds: true })));
-    return exitCodes.conformant[0];
-  }
   const reportFiles = await files.prepareReports(requests, context);
   try {
     const log = given.log === undefined ? undefined : openLog(given.log, writeError);
@@ -185,8 +178,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
   if (replay !== undefined) checkReplay(replay, requirements);
-  const loaded = await loadFixture(given.fixture, context.env);
-  const fixture = withLimits(loaded, given.limits);
+  const fixture = await loadFixture(given.fixture, context.env);
   const options = runOptions({
     ...given,
     fixture,

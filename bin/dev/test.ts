@@ -12,6 +12,7 @@ import { root } from './paths.ts';
 /** Files by part. CONTRIBUTING.md says what they test. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   docs: ['bin/dev/docs/check-docs.ts'],
+  limiters: ['bin/dev/limiters/check-limiters.ts'],
   package: ['bin/dev/package/check-package.ts'],
   page: ['bin/admin-page.page-test.ts', 'bin/html-report.page-test.ts'],
   sweep: ['bin/dev/clients/check-sweep.ts'],

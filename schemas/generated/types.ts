@@ -371,24 +371,12 @@ export interface RunRecord {
          */
         requests: number;
         windowSeconds: number;
-        /**
-         * Where it comes from: the fixture or --limits, header fields of the target, or 429 answers.
-         */
-        source: 'stated' | 'advertised' | 'learned';
       };
       /**
        * How the target contradicts the stated limit.
        */
       contradiction?: string;
-      /**
-       * What else a person should know.
-       */
-      remarks?: string[];
     }[];
-    /**
-     * Header fields that announced a limit which did not come.
-     */
-    ignored?: string[];
   };
   /**
    * Bounds that would have been enough to get further.
@@ -527,18 +515,6 @@ export interface Passed1 {
    * fixture: nothing in the run proves that the server has this data. A server without it gives the same answer.
    */
   basis?: 'fixture';
-  /**
-   * not compared: a 429 came, but it was not tested whether the limit is the stated one.
-   */
-  threshold?: 'not compared';
-  /**
-   * Why the threshold was not compared.
-   */
-  why?: string;
-  /**
-   * The --max-duration that would compare it.
-   */
-  neededSeconds?: number;
 }
 export interface Failed1 {
   outcome: 'failed';

@@ -4,7 +4,7 @@ import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
 import { createClient, type Client } from '../engine/client.ts';
 import { redactor } from '../engine/evidence.ts';
-import { plan } from '../limits/plan.ts';
+import { expectedRun } from '../engine/expected-run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { wireRequest } from '../engine/sender.ts';
 import { findableId } from '../inputs/uuids.ts';
@@ -72,7 +72,7 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
       durationMs: Math.round(clock.now() - begun),
       checks: all.map((one) => ({ ...one, words: truncated(redact(one.words)) })),
       gaps: [...gapsOf(requirements, known, stateHook !== undefined)],
-      plan: expectedRun(options, answers),
+      plan: planOf(options, answers),
     };
   } finally {
     await client.close();
@@ -91,8 +91,8 @@ function verdictOf(checks: readonly Check[]): Checkup['verdict'] {
   return problems.length > 0 ? 'problems' : 'ok';
 }
 
-function expectedRun(options: ExamineOptions, answers: readonly Answer[]): Checkup['plan'] {
-  const { requests, durationMs, strength, needs } = plan(options);
+function planOf(options: ExamineOptions, answers: readonly Answer[]): Checkup['plan'] {
+  const { requests, durationMs, strength, needs } = expectedRun(options);
   const times = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)];
   const answersMs = median && Math.round((requests * median) / options.concurrency);

@@ -17,17 +17,14 @@ export interface ContextOptions extends Pick<
   readonly failsAnyway: Context['failsAnyway'];
   readonly changes: ChangeLog;
   readonly alone: Context['alone'];
-  readonly sender: Pick<
-    Sender,
-    'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'isContradicted' | 'keyWorks'
-  >;
+  readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'keyWorks'>;
   readonly onWait: (waiting: Waiting) => void;
   /** Ends when the lookups of an endpoint are sent; undefined before the first of them. */
   readonly lookupsOf: (endpoint: Endpoint) => Promise<void> | undefined;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
-  /** Time that a run without bounds would take, in ms. */
-  readonly wholeRunMs: () => number;
+  /** When a requirement must leave the rest of the time to others, in ms of the clock. */
+  readonly untilOf: (of: string) => number | undefined;
 }
 
 /** Returns a function that creates the context of a requirement, by id. */
@@ -41,7 +38,6 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       ...sendingContext(options, of),
       waitForQuiet: sender.waitForQuiet,
       longestWindowMs: sender.longestWindowMs,
-      isContradicted: sender.isContradicted,
       afterLookups: async (endpoint) => {
         if (sender.longestWindowMs(endpoint) > SHORT_WAIT_MS) await options.lookupsOf(endpoint);
       },
@@ -58,9 +54,7 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       },
       now: clock.now,
       leftMs: () => deadline - clock.now(),
-      wholeRunMs: options.wholeRunMs,
       keyWorks: sender.keyWorks,
-      isGiven: (flag) => (flag === '--rate' ? options.rate : options.burstConcurrency) !== undefined,
       cases,
       graceMs,
       verdictsOn,
@@ -72,13 +66,14 @@ export function createContexts(options: ContextOptions): (of: string) => Context
 
 /** The part of a context that sends requests. */
 function sendingContext(
-  { sender, clock, burstConcurrency }: ContextOptions,
+  { sender, clock, burstConcurrency, untilOf }: ContextOptions,
   of: string,
 ): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
   const sendOnce = (request: Request) => sender.sendOnce(request, { of });
+  const until = untilOf(of);
   const sendInTurn = async (requests: readonly Request[]) => {
     const replies: Reply[] = [];
-    for (const request of requests) replies.push((await sender.send(request, { of })).reply);
+    for (const request of requests) replies.push((await sender.send(request, { of, until })).reply);
     return replies;
   };
   const sendTogether = async (requests: readonly Request[]) => {
@@ -87,7 +82,7 @@ function sendingContext(
     for (let at = 0; at < requests.length; at += bound) {
       const sent = requests
         .slice(at, at + bound)
-        .map((one) => sender.send(one, { of, isAtOnce: true as const }));
+        .map((one) => sender.send(one, { of, until, isAtOnce: true as const }));
       replies.push(...(await Promise.all(sent)).map(({ reply }) => reply));
     }
     return replies;
@@ -97,7 +92,8 @@ function sendingContext(
     sendAtOnce: (...requests) => sendTogether(requests),
     burst: (...requests) => Promise.all(requests.map(async (request) => (await sendOnce(request)).reply)),
     stream: (make, pace) => stream(make, pace, sendOnce, clock, burstConcurrency),
-    sendUntilAllowed: async (request, onRefused) => (await sender.send(request, { of, onRefused })).reply,
+    sendUntilAllowed: async (request, onRefused, until) =>
+      (await sender.send(request, { of, onRefused, until })).reply,
   };
 }
 
@@ -148,81 +144,31 @@ const hookTrouble = (change: Change, elapsedMs: () => number) => (error: unknown
 
 async function stream(
   make: () => Request,
-  pace: Pace,
+  { most, inFlight: wanted, endsAt, isLast }: Pace,
   sendOnce: (request: Request) => Promise<Exchange>,
   clock: RunOptions['clock'],
   bound: number | undefined,
 ): Promise<readonly Exchange[]> {
   const sent: Exchange[] = [];
-  const latencies: Latency[] = [];
   const inFlight = new Set<Promise<void>>();
   let isOver = false;
   const sendNth = async (nth: number, request: Request) => {
-    const among = inFlight.size + 1;
     const exchange = await sendOnce(request);
     sent[nth] = exchange;
     const { reply } = exchange;
-    if (reply.kind === 'answer') latencies.push({ ms: reply.receivedAt - reply.sentAt, among });
     // A request that was not sent ends the stream. A lost request does not.
-    isOver ||=
-      reply.kind === 'answer' ? reply.status === 429 : reply.code !== 'timeout' && reply.code !== 'network';
+    isOver ||= reply.kind === 'answer' ? isLast(reply) : reply.code !== 'timeout' && reply.code !== 'network';
   };
-  for (let nth = 0; nth < pace.most; nth++) {
-    if (isOver) break;
+  for (let nth = 0; nth < most && !isOver && clock.now() < endsAt; nth++) {
     const one = sendNth(nth, make()).then(() => void inFlight.delete(one));
     inFlight.add(one);
     // It fails while nobody awaits it: the stream ends, and throws this.
     one.catch(() => (isOver = true));
-    while (inFlight.size >= inFlightOf(pace, latencies, bound)) await Promise.race(inFlight);
-    // If all answers take equally long, requests would arrive in groups, and a limit may end with one.
-    if (nth < IN_FLIGHT_AT_FIRST - 1) await clock.sleep(STAGGER_MS);
+    while (inFlight.size >= Math.min(wanted, bound ?? MAX_IN_FLIGHT)) await Promise.race(inFlight);
   }
   await Promise.all(inFlight);
   return sent;
 }
 
-/** Requests in flight at the start of a stream, before the target's latency is known. */
-export const IN_FLIGHT_AT_FIRST = 4;
-
-/** Time between the first requests of a stream, in ms. */
-const STAGGER_MS = 2;
-
 /** Maximum number of requests in flight. */
 export const MAX_IN_FLIGHT = 256;
-
-/** How long an answer took, and how many requests were in flight when its own was sent. */
-interface Latency {
-  readonly ms: number;
-  readonly among: number;
-}
-
-/** Answers whose mean latency counts. */
-const LATENCIES = 2 * IN_FLIGHT_AT_FIRST;
-
-/** How many times as many requests may be in flight as the first answers suggest. */
-const MAX_GROWTH = 4;
-
-/**
- * How many requests of a stream may be in flight: as many as the pace needs at the latency of the target. The first
- * answers show it, or later ones, if they take longer though no more requests are in flight.
- *
- * @param bound set by the user
- */
-export function inFlightOf(
-  { most, withinMs, oneAtATime }: Pace,
-  latencies: readonly Latency[],
-  bound = MAX_IN_FLIGHT,
-): number {
-  if (oneAtATime === true) return 1;
-  if (withinMs === undefined) return Math.min(bound, IN_FLIGHT_AT_FIRST);
-  // Requests may queue behind each other: among twice as many, each then takes twice as long.
-  const needed = (some: readonly Latency[]) =>
-    ((most / withinMs) *
-      some.reduce((sum, { ms, among }) => sum + ms * Math.min(1, IN_FLIGHT_AT_FIRST / among), 0)) /
-    Math.max(1, some.length);
-  const first = Math.max(IN_FLIGHT_AT_FIRST, Math.ceil(needed(latencies.slice(0, LATENCIES))));
-  let later = 0;
-  for (let at = LATENCIES; at + LATENCIES <= latencies.length; at += LATENCIES)
-    later = Math.max(later, needed(latencies.slice(at, at + LATENCIES)));
-  return Math.min(bound, MAX_IN_FLIGHT, Math.max(first, Math.min(MAX_GROWTH * first, Math.ceil(later))));
-}

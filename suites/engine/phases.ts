@@ -1,8 +1,7 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { drawAt } from '../model/path.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
-import { plan } from '../limits/plan.ts';
-import { longestWindowMs, stopTelling, tellLimits } from '../limits/waiter.ts';
+import { longestWindowMs } from '../limits/limiter.ts';
 import type { Request } from '../request.ts';
 import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
@@ -43,7 +42,6 @@ const isWhole = ({ options, rows, stopped }: RunState) =>
 async function reach(state: RunState): Promise<void> {
   const { options, sender, known, evaluation } = state;
   state.stopped = await preflight(sender, known, options.target.href, options.ifRefused);
-  if (stopOf(state) === undefined && options.path === undefined) options.onPlan?.(plan(options));
   for (const requirement of options.requirements) {
     const early = evaluation.earlyResult(requirement);
     if (early !== undefined) finish(state, requirement, early);
@@ -87,11 +85,16 @@ async function walkBoth(state: RunState): Promise<void> {
   await Promise.all(
     endpointNames.map((endpoint) => {
       const sent = walk(state, endpoint, {
+        onRequired: async () => {
+          // They take few failed lookups, but many checks: only the other endpoint may use them up before.
+          if (endpoint === 'user-status') return;
+          pairs.begin();
+          await pairs.work();
+        },
         onLevels: () => {
           if (becoming.some((one) => one.endpoint === endpoint)) transitions.begin();
           if (!isScarce(state)) return undefined;
           pairs.begin();
-          // They take few failed lookups, but many checks: only the other endpoint may use them up before.
           return endpoint === 'user-status' ? undefined : pairs.work();
         },
         onPairs: () => pairs.reach(endpoint),
@@ -102,12 +105,11 @@ async function walkBoth(state: RunState): Promise<void> {
     }),
   );
   await Promise.all([transitions.work(), pairs.work()]);
-  tellLimits(state.waiter);
 }
 
 /** Whether a limit makes the run wait long: what needs little of it does not come after what uses it up. */
-const isScarce = ({ waiter }: RunState) =>
-  endpointNames.some((endpoint) => longestWindowMs(waiter, endpoint) > SHORT_WAIT_MS);
+const isScarce = ({ limiter }: RunState) =>
+  endpointNames.some((endpoint) => longestWindowMs(limiter, endpoint) > SHORT_WAIT_MS);
 
 const requiredOf = ({ scenarios }: RunState, endpoint: Endpoint | 'service') =>
   scenarios.lanes.flat().filter((one) => one.endpoint === endpoint && one.level === 'required');
@@ -129,6 +131,8 @@ function atOnceAll(start: () => Promise<void>) {
 
 /** What starts while lookups are sent. */
 interface Milestones {
+  /** Each required requirement was tried. Further lookups wait for the result. */
+  readonly onRequired: () => Promise<void>;
   /** Each level was tried. Further lookups wait for the result. */
   readonly onLevels: () => Promise<void> | undefined;
   /** Enough pairs were tried. */
@@ -140,7 +144,7 @@ interface Milestones {
 async function walk(
   state: RunState,
   endpoint: Endpoint,
-  { onLevels, onPairs, onLongWait }: Milestones,
+  { onRequired, onLevels, onPairs, onLongWait }: Milestones,
 ): Promise<void> {
   const { options, budget } = state;
   const onSent = (sent: number) => {
@@ -152,7 +156,11 @@ async function walk(
   const sendRequired = () =>
     timed(state, 'required scenarios', () => runScenarios(state, requiredOf(state, endpoint)), endpoint);
   await send('one lookup for each requirement', 'requirement');
-  if (isScarce(state)) await sendRequired();
+  // A limit that nobody states is known only once lookups have used it up.
+  if (options.maxRequests === Infinity || isScarce(state)) {
+    await sendRequired();
+    await onRequired();
+  }
   await send('every level', 'level');
   if (isScarce(state)) await sendRequired();
   await onLevels();
@@ -211,9 +219,7 @@ async function changeState(state: RunState): Promise<void> {
   await runAll(state, hasOneKey ? [becoming] : [becoming, alone]);
 }
 
-/** Crosses each limit. It takes as long as it takes: a new plan would not help. */
 function crossLimits(state: RunState): Promise<void> {
-  stopTelling(state.waiter);
   return runAll(state, [state.scenarios.limiters]);
 }
 

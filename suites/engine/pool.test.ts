@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Turn } from '../limits/account.ts';
+import type { Turn } from '../limits/limiter.ts';
 import { createPool } from './pool.ts';
 
 interface Item {

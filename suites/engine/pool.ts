@@ -1,4 +1,4 @@
-import type { Turn } from '../limits/account.ts';
+import type { Turn } from '../limits/limiter.ts';
 
 /** How many items may be held that have to wait. */
 const MAX_HELD = 4096;

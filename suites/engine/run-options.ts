@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Plan, Progress, Waiting } from '../../schemas/plan.ts';
+import type { Progress, Waiting } from '../../schemas/plan.ts';
 import type { Rank } from '../model/factors.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Exchange, StateHook } from '../scenario-context.ts';
@@ -61,8 +61,6 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
    */
   readonly isEnough?: (failing: readonly string[], endpoint: Endpoint, rank: Rank) => boolean;
   readonly onProgress?: (progress: Progress) => void;
-  /** Called with the plan once the target answers, and again when a limit becomes known. */
-  readonly onPlan?: (plan: Plan) => void;
   /**
    * Called when a wait begins.
    *

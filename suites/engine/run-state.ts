@@ -1,15 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import type { Waiting } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
-import { plan } from '../limits/plan.ts';
-import { createWaiter, type Waiter } from '../limits/waiter.ts';
+import { createLimiter } from '../limits/limiter.ts';
 import { isLookupRow, type Requirement, type Scenario } from '../requirement.ts';
 import { inconclusive, type Reason } from '../verdict.ts';
-import { createBudget, reserveOf, type Budget } from './budget.ts';
+import { createBudget, reserveOf } from './budget.ts';
 import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createCoverage } from './order.ts';
@@ -46,7 +45,15 @@ export function createRunState(options: RunOptions) {
   const findings = newFindings();
   const failing = () => failingOf(asked, tally, findings.results);
   const onWait = (wait: Waiting) => options.onWait?.(wait, failing());
-  const waiter = waiterFor({ ...options, onWait }, budget, { startedAt, deadline }, findings);
+  const limiter = createLimiter({
+    ...options,
+    budget,
+    stated: statedLimits(known),
+    deadline,
+    lookupsEndAt,
+    reserved: countedAfterLookups(asked, options),
+    onWait: ({ until, ...wait }) => onWait({ ...wait, waitMs: until - clock.now() }),
+  });
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
   const sent = new Map<Endpoint, number>();
@@ -54,7 +61,7 @@ export function createRunState(options: RunOptions) {
     ...options,
     client,
     budget,
-    waiter,
+    limiter,
     deadline,
     maxLostInARow: maxLost,
     wasRevoked: changes.wasRevoked,
@@ -66,6 +73,8 @@ export function createRunState(options: RunOptions) {
     },
   });
   const gate = createGate();
+  const scenarios = schedule(asked);
+  const beside = new Set(scenarios.lanes.flat().map(({ id }) => id));
   return {
     options,
     known,
@@ -77,7 +86,7 @@ export function createRunState(options: RunOptions) {
     evaluation,
     tally,
     budget,
-    waiter,
+    limiter,
     sender,
     coverage: createCoverage(known, options.seed),
     gate,
@@ -87,13 +96,13 @@ export function createRunState(options: RunOptions) {
     /** Lookups stop here (ms of the clock), so that each limit can still be crossed once. */
     lookupsEndAt,
     lookups: createLookups(options, rows),
-    scenarios: schedule(asked),
+    scenarios,
     contextOf: createContexts({
       ...options,
       onWait,
       sender,
       deadline,
-      wholeRunMs: () => plan({ ...options, maxRequests: Infinity }).wholeMs,
+      untilOf: (of) => (beside.has(of) ? lookupsEndAt : undefined),
       verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
       failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
       changes,
@@ -157,28 +166,24 @@ function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt:
   return { deadline, lookupsEndAt: deadline - reserve.ms - changesMs, reserved: reserve.requests };
 }
 
-function waiterFor(
-  options: RunOptions & { readonly onWait: (waiting: Waiting) => void },
-  budget: Budget,
-  { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number },
-  { covered, results }: ReturnType<typeof newFindings>,
-): Waiter {
-  const { clock, known, path } = options;
-  const waiter: Waiter = createWaiter({
-    ...options,
-    budget,
-    stated: statedLimits(known),
-    deadline,
-    onWait: ({ until, ...wait }) => options.onWait({ ...wait, waitMs: until - clock.now() }),
-    onRemark: ({ words }) => options.onRemark?.(words),
-    onLimits: (limits) => {
-      const isDone = (requirement: Requirement) => results.has(requirement);
-      const done = { startedAt, now: clock.now(), requests: budget.spent(), sent: covered, isDone };
-      const soFar = { ...done, known, limits: waiter.limits };
-      if (path === undefined) options.onPlan?.(plan({ ...options, limits, soFar }));
-    },
+/** Counted requests of a change, before and after it. */
+const COUNTED_PER_CHANGE = 8;
+
+/** Counted requests at each endpoint that lookups leave for what changes data after them. */
+function countedAfterLookups(
+  asked: readonly Requirement[],
+  { stateHook, known }: RunOptions,
+): Readonly<Record<Endpoint, number>> {
+  const isMade = ({ needsChange }: Scenario) =>
+    needsChange !== undefined &&
+    (stateHook !== undefined || (needsChange === 'transition' && known.becoming.length > 0));
+  return perEndpoint((endpoint) => {
+    const changes = asked.filter(
+      (one) => one.kind === 'scenario' && one.endpoint === endpoint && isMade(one),
+    );
+    const limit = statedLimits(known)[endpoint]?.most ?? 0;
+    return Math.min(COUNTED_PER_CHANGE * changes.length, Math.floor(limit / 2));
   });
-  return waiter;
 }
 
 /** Why the run has to stop; undefined if it goes on. */

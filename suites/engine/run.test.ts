@@ -59,7 +59,12 @@ test('a request that cannot be sent ends the run with its reason, also while a s
     clause: '',
     title: '',
     run: async (context) => {
-      await context.stream(() => userStatus(id), { most: 4 });
+      await context.stream(() => userStatus(id), {
+        most: 4,
+        inFlight: 2,
+        endsAt: Infinity,
+        isLast: () => false,
+      });
       return { finding: pass };
     },
   });

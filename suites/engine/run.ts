@@ -2,8 +2,8 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import type { Need } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
-import { plan } from '../limits/plan.ts';
-import { figuresOf } from '../limits/waiter.ts';
+import { figuresOf } from '../limits/limiter.ts';
+import { expectedRun } from './expected-run.ts';
 import { redactor } from './evidence.ts';
 import { phases } from './phases.ts';
 import { makeRecord, type Figures } from './record.ts';
@@ -30,29 +30,27 @@ export async function run(given: RunOptions): Promise<RunRecord> {
 }
 
 /** What a longer run would reach. */
-function needsOf({ options, waiter, rows, isCut, results }: RunState): Pick<RunRecord, 'needs'> {
+function needsOf({ options, rows, isCut, results }: RunState): Pick<RunRecord, 'needs'> {
   if (rows.length === 0 || options.isBrief === true || options.path !== undefined) return {};
-  const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive' || 'threshold' in one;
+  const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive';
   if (!isCut && ![...results.values()].some(isOpen)) return {};
   const { maxDurationMs, maxRequests } = options;
   if (maxDurationMs === Infinity && maxRequests === Infinity) return {};
   const isMore = ({ durationMs, requests }: Need) => durationMs > maxDurationMs || requests > maxRequests;
   const inSeconds = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });
-  const needs = plan({ ...options, limits: waiter.known })
-    .needs.filter(isMore)
-    .map(inSeconds);
+  const needs = expectedRun(options).needs.filter(isMore).map(inSeconds);
   return needs.length === 0 ? {} : { needs };
 }
 
 function recordOf(state: RunState): RunRecord {
-  const { options, results, evaluation, begun, startedAt, budget, sender, waiter, coverage } = state;
+  const { options, results, evaluation, begun, startedAt, budget, sender, limiter, coverage } = state;
   const { signal, requirements } = options;
   const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
   const figures: Figures = {
     startedAt,
     durationMs: Math.round(performance.now() - begun),
     requests: budget.spent(),
-    rateLimited: { answers: sender.rateLimited(), ...figuresOf(waiter) },
+    rateLimited: { answers: sender.rateLimited(), ...figuresOf(limiter) },
     phases: state.phases,
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,

@@ -5,7 +5,7 @@ import type { Known } from '../known.ts';
 import { askedBy } from '../limits/costs.ts';
 import type { Rank } from '../model/factors.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
-import { sleep, untilReply } from '../limits/waiter.ts';
+import { sleep, untilReply } from '../limits/limiter.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Lookup } from './lookups.ts';
 import { createPool } from './pool.ts';
@@ -36,7 +36,7 @@ interface Item {
 
 /** Sends lookups concurrently. Those that need not wait for a limiter pass those that do. */
 export async function sendLookups(state: RunState, what: LookupsToSend): Promise<void> {
-  const { lookups, waiter, sender, budget, gate, options, known } = state;
+  const { lookups, limiter, sender, budget, gate, options, known } = state;
   const { endpoint, ranks, until, longestWaitMs = Number.POSITIVE_INFINITY, onSent, onLongWait } = what;
   if (options.isEnough?.(state.failing(), endpoint, ranks[0]) === true) return;
   const pool = createPool(itemsOf(lookups.next(endpoint, ...ranks)), ({ lookup }) =>
@@ -60,13 +60,13 @@ export async function sendLookups(state: RunState, what: LookupsToSend): Promise
     }
     if (next.kind === 'never') return false;
     if (next.kind === 'send') await sendOne(next.item);
-    else if (next.kind === 'reply') await untilReply(waiter);
+    else if (next.kind === 'reply') await untilReply(limiter);
     else {
       const { at, why } = next;
       const waitMs = at - options.clock.now();
       if (at > until || waitMs > longestWaitMs) return false;
       if (waitMs > SHORT_WAIT_MS) onLongWait?.();
-      await sleep(waiter, { endpoint, until: at, why });
+      await sleep(limiter, { endpoint, until: at, why });
     }
     return true;
   };

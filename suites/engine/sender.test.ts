@@ -7,7 +7,7 @@ import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
 import { createSender } from './sender.ts';
 import { statedLimits } from '../limits/limit.ts';
-import { createWaiter } from '../limits/waiter.ts';
+import { createLimiter } from '../limits/limiter.ts';
 
 /** A sender to a fake target, with the number of requests and of exchanges. */
 function senderOf(
@@ -34,7 +34,15 @@ function senderOf(
     known,
     clock,
     budget,
-    waiter: createWaiter({ clock, budget, stated, deadline, maxDurationMs: 3_600_000, signal }),
+    limiter: createLimiter({
+      clock,
+      budget,
+      stated,
+      deadline,
+      lookupsEndAt: deadline,
+      reserved: { 'user-status': 0, 'deposit-check': 0 },
+      signal,
+    }),
     signal,
     deadline,
     maxLostInARow,

@@ -8,17 +8,17 @@ import type { Exchange } from '../scenario-context.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import { askedBy, isCounted } from '../limits/costs.ts';
-import { firstKey, type Turn } from '../limits/account.ts';
 import {
   admit,
   allowRetry,
-  isContradicted,
+  firstKey,
   longestWindowMs,
   recordReply,
   turnOf,
   waitForQuiet,
-  type Waiter,
-} from '../limits/waiter.ts';
+  type Limiter,
+  type Turn,
+} from '../limits/limiter.ts';
 import type { RunExchange, RunOptions } from './run-options.ts';
 
 export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain' | 'isAtOnce'> {
@@ -33,7 +33,7 @@ export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain'
 export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'signal'> {
   readonly client: Client;
   readonly budget: Budget;
-  readonly waiter: Waiter;
+  readonly limiter: Limiter;
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
   /** After so many consecutive requests without an answer, the target counts as gone. */
@@ -70,7 +70,7 @@ interface Sending extends SenderOptions {
 
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
-  const { known, waiter } = setup;
+  const { known, limiter } = setup;
   const counts = { rateLimited: 0, lostInARow: 0, answered: 0, givenUpAt: 0 };
   const sending: Sending = { ...setup, ...counts, outage: undefined, keyWorks: undefined };
   /** Waits after 429 and retries lost requests. */
@@ -78,12 +78,11 @@ export function createSender(setup: SenderOptions) {
   return {
     send,
     /** When a request may be sent, by what is known now. */
-    turnOf: (request: Request): Turn => turnOf(waiter, askedBy(known, withKey(sending, request) ?? request)),
+    turnOf: (request: Request): Turn => turnOf(limiter, askedBy(known, withKey(sending, request) ?? request)),
     /** Never retries: a 429 is an answer like any other. */
     sendOnce: (request: Request, options?: SendOptions) => attempt(sending, request, true, options),
-    waitForQuiet: (endpoint: Endpoint, ms: number) => waitForQuiet(waiter, endpoint, ms),
-    longestWindowMs: (endpoint: Endpoint) => longestWindowMs(waiter, endpoint),
-    isContradicted: (endpoint: Endpoint) => isContradicted(waiter, endpoint),
+    waitForQuiet: (endpoint: Endpoint, ms: number) => waitForQuiet(limiter, endpoint, ms),
+    longestWindowMs: (endpoint: Endpoint) => longestWindowMs(limiter, endpoint),
     rateLimited: () => sending.rateLimited,
     /** Whether the key under test was ever accepted; undefined before it was used. */
     keyWorks: () => sending.keyWorks,
@@ -91,12 +90,12 @@ export function createSender(setup: SenderOptions) {
 }
 
 /** Chooses the key of the partner that may send first; undefined without an active one. */
-function withKey({ known, clock, waiter, wasRevoked }: Sending, request: Request): Request | undefined {
+function withKey({ known, limiter, wasRevoked }: Sending, request: Request): Request | undefined {
   if (request.credential.as !== 'caller') return request;
   if (known.callerKeys.length === 0) return undefined;
   const usable = known.callerKeys.filter((one, at) => at === 0 || !wasRevoked(one)).map(({ key }) => key);
   const before = keyed.get(request) ?? withCallerKey(request, known.callerKeys[0]!);
-  const first = firstKey(waiter.limits, askedBy(known, before), usable, clock.now());
+  const first = firstKey(limiter, askedBy(known, before), usable);
   return first === before.credential.key.key
     ? before
     : withCallerKey(
@@ -130,9 +129,9 @@ async function attempt(
   isOnce: boolean,
   options: SendOptions = {},
 ): Promise<Exchange> {
-  const { known, clock, budget, waiter, signal } = sending;
+  const { known, clock, budget, limiter, signal } = sending;
   const { until, isNow = false, onRefused } = options;
-  if (onRefused !== undefined) allowRetry(waiter, askedBy(known, asked));
+  if (onRefused !== undefined) allowRetry(limiter, askedBy(known, asked));
   for (;;) {
     if (sending.outage !== undefined) await sending.outage;
     const request = withKey(sending, asked);
@@ -145,13 +144,13 @@ async function attempt(
         ? trouble('network', NOT_SENT)
         : isOnce
           ? undefined
-          : await admit(waiter, account, isNow ? clock.now() : until));
+          : await admit(limiter, account, isNow ? clock.now() : until));
     if (refusal !== undefined) return { request, reply: refusal };
     const reply = await transmit(sending, request, options, isOnce ? 1 : MAX_TRIES);
     const answer = reply.kind === 'answer' ? reply : undefined;
     // A key whose revocation is under way may still be accepted: the answer decides.
     const counted = answer === undefined ? account.cost > 0 : isCounted(askedBy(known, request), answer);
-    recordReply(waiter, account, answer, counted, !isOnce);
+    recordReply(limiter, account, answer, { counted, isAdmitted: !isOnce });
     if (answer === undefined && signal.aborted)
       return { request, reply: trouble('interrupted', 'the run was interrupted') };
     if (isOnce || answer?.status !== 429) return { request, reply };
@@ -168,7 +167,7 @@ async function transmit(
   options: SendOptions,
   most: number,
 ): Promise<Reply> {
-  const { client, known, clock, budget, waiter, onExchange } = sending;
+  const { client, known, clock, budget, limiter, onExchange } = sending;
   const wire = wireRequest(request);
   for (let tries = 1; ; tries++) {
     const end = await budget.spend(options.isAtOnce);
@@ -195,7 +194,7 @@ async function transmit(
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
       const account = accountOf(sending, request);
-      recordReply(waiter, account, undefined, account.cost > 0, false);
+      recordReply(limiter, account, undefined, { counted: account.cost > 0, isAdmitted: false });
       continue;
     }
     // A burst may overload a target that recovers afterwards.

@@ -30,8 +30,8 @@ const commands =
     for (const [index, written] of text.trim().split('\n').entries()) {
       // Without --fail, curl succeeds for any status.
       const line = written.replace(/^curl /, 'curl --fail ');
-      const isWhole = / verify http/.test(line) && !/ --(?:only|plan)\b/.test(line);
-      const isRun = / verify\b/.test(line) && !line.includes(' --plan');
+      const isWhole = / verify http/.test(line) && !/ --only\b/.test(line);
+      const isRun = / verify\b/.test(line);
       const flags = (isWhole ? ' --only valid' : '') + (isRun ? SHORT : '');
       if (/ib-conformance mock\b/.test(line)) await reader.serve(line);
       else await reader.run(line + (line.endsWith(' init') ? INIT_ANSWERS : flags), codes[index]);
@@ -213,7 +213,10 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(),
     commands(),
     file('known.json', `${verify} --fixture fixture.json --only valid --baseline known.json${SHORT}`),
-    file('given.json', 'GATEWAY_TOKEN=t npx ib-conformance verify --plan --config given.json'),
+    file(
+      'given.json',
+      'GATEWAY_TOKEN=t npx ib-conformance verify mock --only valid/user-status/member --config given.json',
+    ),
   ],
   'docs/answers.md': [commands(), lastOutput, commands()],
   'docs/verify-in-tests.md': [tests('conformance.test.ts'), typescript('verify.ts')],

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { estimate, type EstimateOptions } from './estimate.ts';
+
+const lookups = (count: number, cost: 0 | 1) =>
+  Array.from({ length: count }, () => ({ endpoint: 'user-status' as const, cost, times: 1 }));
+
+const options: EstimateOptions = {
+  stages: [lookups(20, 1), lookups(40, 1), lookups(100, 0)],
+  limits: { 'user-status': { most: 11, windowMs: 60_000 } },
+  keys: 1,
+  rate: undefined,
+  maxDurationMs: Infinity,
+  maxRequests: Infinity,
+  others: 10,
+  othersMs: 60_000,
+};
+
+test('the nth counted request waits n / (keys × (limit - 1)) windows', () => {
+  const waits = (keys: number) => estimate({ ...options, keys }).durationMs - options.othersMs;
+  // 60 counted requests, 10 a window: the last one is in the sixth.
+  assert.equal(waits(1), 5 * 60_000);
+  assert.equal(waits(2), 2 * 60_000);
+  assert.equal(waits(10), 0);
+  assert.equal(estimate(options).requests, 170);
+});
+
+test('a run that is cut reaches less, and what it needs is enough', () => {
+  const cut = estimate({ ...options, maxDurationMs: 120_000 });
+  assert.equal(cut.strength, 1);
+  const [pairs, everything] = cut.needs;
+  assert.deepEqual([pairs!.reaches, everything!.reaches], ['strength 2', 'everything']);
+  assert.equal(estimate({ ...options, maxDurationMs: pairs!.durationMs }).strength, 2);
+  assert.equal(estimate({ ...options, maxRequests: 30 }).strength, 1);
+  assert.equal(estimate({ ...options, maxRequests: 10 }).strength, 0);
+  assert.equal(estimate(options).strength, 2);
+});
+
+test('a rate slows all requests', () => {
+  assert.equal(estimate({ ...options, limits: {}, rate: 2, othersMs: 0 }).durationMs, 80_000);
+});

@@ -1,0 +1,371 @@
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/defined.ts';
+import { trouble, type Answer, type Trouble } from '../answer.ts';
+import type { Budget } from '../engine/budget.ts';
+import type { RunOptions } from '../engine/run-options.ts';
+import { describeLimit, describeMs, type RateLimit } from './limit.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** Who asks: an endpoint, an accepted key or the empty one, and whether the request may count. */
+export interface Asked {
+  readonly endpoint: Endpoint;
+  readonly key: string;
+  readonly cost: 0 | 1;
+}
+
+/** When a request may be sent. `reply`: that depends on a reply. */
+export type Turn =
+  | { readonly kind: 'now' }
+  | { readonly kind: 'at'; readonly at: number; readonly why: string }
+  | { readonly kind: 'reply' }
+  | { readonly kind: 'never'; readonly why: string };
+
+/** A key got 429, and no request that counts has passed since. Times are in ms of the clock. */
+interface Pause {
+  readonly since: number;
+  readonly ms: number;
+  readonly until: number;
+  readonly tries: number;
+  readonly why: string;
+  /** Whether requests that do not count wait, too. */
+  blocksAll: boolean;
+  readonly gaveUp?: string | undefined;
+}
+
+/** One key on one endpoint. */
+interface Account {
+  /** Requests in flight that may count, and others. */
+  readonly inFlight: [free: number, counted: number];
+  /** When requests counted, and when others passed, while a limit is stated. */
+  counted: number[];
+  free: number[];
+  pause: Pause | undefined;
+  /** The last pause that was long enough, in ms. */
+  enoughMs: number | undefined;
+}
+
+/** A wait for a limiter, and its end in ms of the engine's clock. */
+export interface Wait {
+  readonly endpoint: Endpoint;
+  readonly until: number;
+  /** Such as `Retry-After 297 s`. */
+  readonly why: string;
+}
+
+type KnownLimits = Readonly<Partial<Record<Endpoint, RateLimit>>>;
+
+export interface LimiterOptions extends Pick<RunOptions, 'clock' | 'signal'> {
+  readonly budget: Pick<Budget, 'ended'>;
+  readonly stated: KnownLimits;
+  /** When lookups and the run must end, in ms of the clock. */
+  readonly lookupsEndAt: number;
+  readonly deadline: number;
+  /** Counted requests that lookups leave for what comes after them. */
+  readonly reserved: Readonly<Record<Endpoint, number>>;
+  /** Called when a wait begins. */
+  readonly onWait?: (wait: Wait) => void;
+  /** Called with what a person should know, such as a contradiction. */
+  readonly onRemark?: (words: string) => void;
+}
+
+/** Keeps requests below the stated limits, and pauses a key on an endpoint after a 429. */
+export interface Limiter {
+  readonly options: LimiterOptions;
+  /** The stated limits that requests are kept below. */
+  readonly paced: Partial<Record<Endpoint, RateLimit>>;
+  readonly accounts: Map<string, Account>;
+  /** Endpoints that answered 429 to a request that should be free: pauses are for all requests of a key. */
+  readonly blockingAll: Set<Endpoint>;
+  readonly remarks: Map<Endpoint, string>;
+  /** Wakes those who wait for a reply. */
+  readonly waiting: Set<() => void>;
+  /** Requests that wait for a time. */
+  readonly queue: Set<Wait>;
+  /** When each endpoint answered last, in ms. */
+  readonly lastAnswers: Map<Endpoint, number>;
+  /** How long the run waited, and until when. */
+  readonly waits: Map<Endpoint, { readonly sumMs: number; readonly until: number }>;
+}
+
+export const createLimiter = (options: LimiterOptions): Limiter => ({
+  options,
+  paced: { ...options.stated },
+  accounts: new Map(),
+  blockingAll: new Set(),
+  remarks: new Map(),
+  waiting: new Set(),
+  queue: new Set(),
+  lastAnswers: new Map(),
+  waits: new Map(),
+});
+
+export const LIMITED_UNTIL_END = 'the key is rate-limited until after the end of --max-duration';
+
+/** Clocks round. */
+const MARGIN_MS = 20;
+
+/** First back-off, and the one after which a wait that would outlast the run is given up, in ms. */
+const [BACK_OFF_MS, MAX_BACK_OFF_MS] = [500, 8000];
+
+/** A key that gets 429 after so many ms in which nothing was sent with it does not recover. */
+export const decidingMs = (stated?: RateLimit, askedMs = 0): number =>
+  Math.max(15 * 60_000, 2 * askedMs, 4 * (stated?.windowMs ?? 0));
+
+function accountOf({ accounts }: Limiter, { endpoint, key }: Omit<Asked, 'cost'>): Account {
+  const name = `${endpoint} ${key}`;
+  const found = accounts.get(name) ?? {
+    inFlight: [0, 0],
+    counted: [],
+    free: [],
+    pause: undefined,
+    enoughMs: undefined,
+  };
+  accounts.set(name, found);
+  return found;
+}
+
+const isBlocked = ({ pause }: Account, cost: 0 | 1) => pause !== undefined && (cost > 0 || pause.blocksAll);
+
+/** When a request may be sent. @param leaves counted requests of a stated limit that it leaves */
+function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn {
+  const account = accountOf(limiter, asked);
+  const { pause, inFlight, counted } = account;
+  if (pause !== undefined && isBlocked(account, asked.cost)) {
+    if (pause.gaveUp !== undefined) return { kind: 'never', why: pause.gaveUp };
+    if (now < pause.until) return { kind: 'at', at: pause.until, why: pause.why };
+    // One request shows whether it has ended.
+    if (inFlight[1] + (pause.blocksAll ? inFlight[0] : 0) > 0) return { kind: 'reply' };
+  }
+  const limit = limiter.paced[asked.endpoint];
+  if (limit === undefined || asked.cost === 0 || asked.key === '') return { kind: 'now' };
+  const isLive = (at: number) => at + limit.windowMs + MARGIN_MS > now;
+  while (counted[0] !== undefined && !isLive(counted[0])) counted.shift();
+  const used = counted.length + inFlight[1];
+  const most = Math.max(1, limit.most - 1 - leaves);
+  if (used < most) return { kind: 'now' };
+  const frees = counted[used - most];
+  return frees === undefined
+    ? { kind: 'reply' }
+    : { kind: 'at', at: frees + limit.windowMs + MARGIN_MS, why: `stated limit, ${describeLimit(limit)}` };
+}
+
+/** When a lookup may be sent. Those that waited until now come first. */
+export function turnOf(limiter: Limiter, asked: Asked): Turn {
+  const { clock, lookupsEndAt, reserved } = limiter.options;
+  const now = clock.now();
+  const isNext = ({ endpoint, until }: Wait) => endpoint === asked.endpoint && until <= now;
+  if (asked.cost > 0 && [...limiter.queue].some(isNext)) return { kind: 'reply' };
+  // What counts until the lookups end is not there for what follows them.
+  const windowMs = limiter.paced[asked.endpoint]?.windowMs ?? 0;
+  const leaves = now + windowMs > lookupsEndAt ? reserved[asked.endpoint] : 0;
+  return nextTurn(limiter, asked, now, leaves);
+}
+
+/** The key whose request may be sent first. */
+export function firstKey(limiter: Limiter, asked: Asked, keys: readonly string[]): string {
+  const now = limiter.options.clock.now();
+  const rank = (key: string) => {
+    const turn = nextTurn(limiter, { ...asked, key }, now);
+    return { now: 0, reply: now + 1, at: turn.kind === 'at' ? turn.at : 0, never: Infinity }[turn.kind];
+  };
+  let [best, least] = [keys[0]!, Infinity];
+  for (const key of keys) {
+    const its = rank(key);
+    if (its < least) [best, least] = [key, its];
+    if (its === 0) break;
+  }
+  return best;
+}
+
+function wakeAll({ waiting }: Limiter): void {
+  for (const wake of waiting) wake();
+  waiting.clear();
+}
+
+/** Waits for the next reply that may change a turn. */
+export const untilReply = ({ waiting }: Limiter): Promise<void> =>
+  new Promise((resolve) => waiting.add(resolve));
+
+/** Waits, and adds the time to the sum of the endpoint. Several requests may wait at once. */
+export async function sleep({ waits, options }: Limiter, { endpoint, until, why }: Wait): Promise<void> {
+  const { clock, signal, onWait } = options;
+  const before = waits.get(endpoint) ?? { sumMs: 0, until: 0 };
+  const from = Math.max(clock.now(), before.until);
+  if (until > from) {
+    waits.set(endpoint, { sumMs: before.sumMs + until - from, until });
+    onWait?.({ endpoint, until, why });
+  }
+  await clock.sleep(Math.max(0, until - clock.now()), signal);
+}
+
+/** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
+export async function admit(limiter: Limiter, asked: Asked, until = Infinity): Promise<Trouble | undefined> {
+  const { budget, deadline, clock } = limiter.options;
+  for (;;) {
+    const end = budget.ended();
+    if (end !== undefined) return end;
+    const turn = nextTurn(limiter, asked, clock.now());
+    if (turn.kind === 'never') return trouble('rate-limited', turn.why);
+    if (turn.kind === 'now') break;
+    if (turn.kind === 'reply') await untilReply(limiter);
+    // Fail at once instead of a wait that cannot succeed.
+    else if (turn.at >= Math.min(until, deadline)) return trouble('rate-limited', LIMITED_UNTIL_END);
+    else {
+      const wait = { endpoint: asked.endpoint, until: turn.at, why: turn.why };
+      limiter.queue.add(wait);
+      await sleep(limiter, wait);
+      limiter.queue.delete(wait);
+      wakeAll(limiter);
+    }
+  }
+  accountOf(limiter, asked).inFlight[asked.cost]++;
+  return undefined;
+}
+
+/** How a request ended: whether it counted, judged by its answer, and whether it waited for its turn. */
+interface Ended {
+  readonly counted: boolean;
+  readonly isAdmitted: boolean;
+}
+
+/** Records the reply to a request; undefined if there was none. */
+export function recordReply(limiter: Limiter, asked: Asked, reply: Answer | undefined, ended: Ended): void {
+  const account = accountOf(limiter, asked);
+  const now = limiter.options.clock.now();
+  limiter.lastAnswers.set(asked.endpoint, now);
+  if (ended.isAdmitted) account.inFlight[asked.cost]--;
+  // A burst teaches nothing about waits.
+  if (reply?.status === 429) {
+    if (ended.isAdmitted) refused(limiter, asked, reply);
+  } else {
+    if (reply !== undefined && ended.isAdmitted) passed(account, asked, reply);
+    const limit = limiter.paced[asked.endpoint];
+    if (limit !== undefined) (ended.counted ? account.counted : account.free).push(now);
+    if (limit !== undefined) account.free = account.free.filter((at) => at > now - limit.windowMs);
+  }
+  wakeAll(limiter);
+}
+
+function passed(account: Account, { cost }: Asked, { sentAt }: Answer): void {
+  const { pause } = account;
+  // Where nothing passes during a pause, anything that passes shows its end.
+  if (pause === undefined || sentAt < pause.until || (cost === 0 && !pause.blocksAll)) return;
+  account.enoughMs = sentAt - pause.since;
+  account.pause = undefined;
+}
+
+function refused(limiter: Limiter, asked: Asked, answer: Answer): void {
+  const { endpoint, cost } = asked;
+  const account = accountOf(limiter, asked);
+  const { pause } = account;
+  if (cost === 0) limiter.blockingAll.add(endpoint);
+  const blocksAll = limiter.blockingAll.has(endpoint);
+  if (pause !== undefined && answer.sentAt < pause.until) {
+    pause.blocksAll ||= blocksAll;
+    return;
+  }
+  if (pause === undefined) compareWithStated(limiter, asked, answer);
+  const askedMs = retryAfterMs(answer);
+  const { ms, gaveUp } = nextPause(limiter, endpoint, account, askedMs);
+  account.pause = {
+    since: pause?.since ?? answer.sentAt,
+    ms,
+    until: limiter.options.clock.now() + ms + MARGIN_MS,
+    tries: (pause?.tries ?? 0) + 1,
+    why: askedMs === undefined ? 'back-off' : `Retry-After ${describeMs(askedMs)}`,
+    blocksAll,
+    gaveUp,
+  };
+}
+
+/** How long a key pauses: as Retry-After says, or as long as was enough before, then twice as long each time. */
+function nextPause(
+  { options }: Limiter,
+  endpoint: Endpoint,
+  { pause, enoughMs }: Account,
+  askedMs: number | undefined,
+): Pick<Pause, 'ms' | 'gaveUp'> {
+  const { clock, deadline } = options;
+  const stated = options.stated[endpoint];
+  const leftMs = deadline - clock.now();
+  const backOffMs = BACK_OFF_MS * 2 ** (pause?.tries ?? 0);
+  let ms =
+    pause === undefined
+      ? (askedMs ?? enoughMs ?? stated?.windowMs ?? BACK_OFF_MS)
+      : Math.max(askedMs ?? 0, 2 * pause.ms, BACK_OFF_MS);
+  // A field alone never stops a run: shorter waits test it.
+  const isTooLong = askedMs !== undefined && askedMs > leftMs;
+  if (isTooLong) ms = backOffMs;
+  if (pause !== undefined && pause.ms >= decidingMs(stated, isTooLong ? 0 : askedMs))
+    return { ms, gaveUp: `still 429 after ${describeMs(pause.ms)} in which nothing was sent` };
+  return ms > leftMs || (isTooLong && ms > MAX_BACK_OFF_MS) ? { ms, gaveUp: LIMITED_UNTIL_END } : { ms };
+}
+
+/** Remarks on a 429 that comes before the stated limit. A statement that is wrong in its window slows nothing. */
+function compareWithStated(limiter: Limiter, { endpoint, key }: Asked, answer: Answer): void {
+  const { options, paced, remarks } = limiter;
+  const limit = paced[endpoint];
+  if (limit === undefined || key === '' || remarks.has(endpoint)) return;
+  const since = options.clock.now() - limit.windowMs;
+  const { counted, free, inFlight } = accountOf(limiter, { endpoint, key });
+  const recent = (times: readonly number[]) => times.filter((at) => at > since).length;
+  const [used, others] = [recent(counted), recent(free)];
+  if (used >= limit.most - 1) return;
+  const askedMs = retryAfterMs(answer);
+  const said = askedMs === undefined ? '' : ` (Retry-After ${describeMs(askedMs)})`;
+  const count = others > 0 ? `${used} counted requests and ${others} others` : `${used} counted requests`;
+  const sent = used + others + inFlight[0] + inFlight[1];
+  const members = sent >= limit.most ? ', or lookups of members count' : '';
+  const words = `429 after ${count}${said}, but the fixture states ${describeLimit(limit)}: it is wrong, or others use this limit${members}`;
+  remarks.set(endpoint, words);
+  options.onRemark?.(`${endpoint}: ${words}`);
+  if ((askedMs ?? 0) > limit.windowMs + 1000) delete paced[endpoint];
+}
+
+/** Allows another try for a key that was given up. */
+export function allowRetry(limiter: Limiter, asked: Asked): void {
+  const account = accountOf(limiter, asked);
+  if (account.pause?.gaveUp !== undefined) account.pause = undefined;
+}
+
+/** Waits until the run got no reply for `ms`. */
+export async function waitForQuiet(limiter: Limiter, endpoint: Endpoint, ms: number): Promise<void> {
+  const { clock, signal, deadline } = limiter.options;
+  const end = () => Math.min(Math.max(...limiter.lastAnswers.values()) + ms, deadline);
+  while (end() > clock.now() && !signal.aborted)
+    await sleep(limiter, { endpoint, until: end(), why: 'a rest before the limit is tried' });
+}
+
+/** The stated window, or the longest pause of a key, in ms; 0 if none is known. */
+export const longestWindowMs = ({ accounts, options }: Limiter, endpoint: Endpoint): number =>
+  Math.max(
+    options.stated[endpoint]?.windowMs ?? 0,
+    ...[...accounts].flatMap(([name, { enoughMs, pause }]) =>
+      name.startsWith(endpoint) ? [enoughMs ?? 0, pause?.ms ?? 0] : [],
+    ),
+  );
+
+/** Counted requests of a key that a stated limit has left in this window; undefined without one. */
+export function leftOf(limiter: Limiter, { endpoint, key }: Omit<Asked, 'cost'>): number | undefined {
+  const limit = limiter.options.stated[endpoint];
+  if (limit === undefined) return undefined;
+  const since = limiter.options.clock.now() - limit.windowMs;
+  return limit.most - accountOf(limiter, { endpoint, key }).counted.filter((at) => at > since).length;
+}
+
+/** What the run knows about limiters, for its record. */
+export function figuresOf({ waits, remarks, paced }: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
+  const endpoints = endpointNames.map((endpoint) => {
+    const limit = paced[endpoint];
+    return {
+      endpoint,
+      waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
+      ...defined({
+        limit: limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000 },
+        contradiction: remarks.get(endpoint),
+      }),
+    };
+  });
+  return { waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0), endpoints };
+}

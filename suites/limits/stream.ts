@@ -1,0 +1,109 @@
+import { defined } from '../../schemas/defined.ts';
+import type { Answer, Trouble } from '../answer.ts';
+import type { Context, Exchange } from '../scenario-context.ts';
+import type { Request } from '../request.ts';
+import type { Supply } from './kinds.ts';
+import { describeMs } from './limit.ts';
+
+/** How a stream is sent: so many requests, so many of them in flight, at most so long. */
+export interface Pace {
+  readonly most: number;
+  readonly inFlight: number;
+  readonly withinMs: number;
+}
+
+/** Requests of one kind, up to the first refusal. Times are in ms. */
+export interface Stream {
+  readonly kind: string;
+  readonly sent: number;
+  /** Requests that a limiter let pass. */
+  readonly passed: number;
+  /** Those of them that were failed lookups: every second one of a mixture. */
+  readonly failures: number;
+  /** Whether the first answer was 429. */
+  readonly startsLimited: boolean;
+  readonly elapsedMs: number;
+  /** The first 429. */
+  readonly refusal?: { readonly request: Request; readonly reply: Answer };
+  /** Another answer than before, which ten requests one at a time got too. */
+  readonly instead?: { readonly request: Request; readonly reply: Answer };
+  /** How many times as long the last answers took as the first. */
+  readonly slowdown: number;
+  /** Why requests got no answer, if most of them did not or the stream ended with it. */
+  readonly trouble?: Trouble;
+}
+
+const isLimited = ({ reply }: Exchange) => reply.kind === 'answer' && reply.status === 429;
+const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer } =>
+  one.reply.kind === 'answer';
+
+/** An answer that refuses what others got before it. A front end may break for a moment: only what recurs counts. */
+const REPEATS = 10;
+
+/** Sends new requests of a kind until the first refusal. Never retries. */
+export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
+  const startedAt = context.now();
+  const endsAt = startedAt + pace.withinMs;
+  const sent: Exchange[] = [];
+  let usual: number | undefined;
+  /** Whether an answer refuses a request. Others of its kind got another answer, or no lookup may get it. */
+  const isRefusal = ({ status }: Answer) => {
+    if (status !== 429 && status !== 403 && status < 500) usual ??= status;
+    return status === 429 || (status >= 400 && status !== usual);
+  };
+  let instead: Stream['instead'];
+  while (instead === undefined && sent.length < pace.most) {
+    const { inFlight } = pace;
+    const most = pace.most - sent.length;
+    const part = await context.stream(next, { most, inFlight, endsAt, isLast: isRefusal });
+    sent.push(...part);
+    const odd = part.filter(isAnswered).find((one) => isRefusal(one.reply));
+    if (odd === undefined || part.some(isLimited)) break;
+    const slow = { most: REPEATS, inFlight: 1, endsAt: Infinity, isLast: () => false };
+    const again = (await context.stream(next, slow)).filter(isAnswered);
+    const isAgain = again.length === REPEATS && !again.some(isLimited);
+    if (isAgain && again.every(({ reply }) => isRefusal(reply))) instead = odd;
+  }
+  const answered = sent.filter(isAnswered);
+  // What comes much later may belong to another window.
+  const isInTime = ({ reply }: { readonly reply: Answer }) => reply.receivedAt <= endsAt + pace.withinMs / 20;
+  const passed = answered.filter((one) => one.reply.status === usual && isInTime(one)).length;
+  const times = answered.map(({ reply }) => reply.receivedAt - reply.sentAt);
+  const tenth = Math.ceil(times.length / 10);
+  const lost = sent.flatMap(({ reply }) => (reply.kind === 'trouble' ? [reply] : []));
+  const isCut =
+    lost.length > sent.length / 2 || lost.some(({ code }) => code !== 'network' && code !== 'timeout');
+  return {
+    kind,
+    sent: sent.length,
+    passed,
+    failures: passed,
+    startsLimited: answered[0] !== undefined && isLimited(answered[0]),
+    elapsedMs: context.now() - startedAt,
+    slowdown: mean(times.slice(-tenth)) / Math.max(1, mean(times.slice(0, tenth))),
+    ...defined({
+      refusal: answered.find(isLimited),
+      instead,
+      trouble: isCut ? lost.at(-1) : undefined,
+    }),
+  };
+}
+
+const mean = (some: readonly number[]) => some.reduce((sum, ms) => sum + ms, 0) / Math.max(1, some.length);
+
+/** The same of a mixture with members, of which every second one is a failed lookup. */
+export const mixedStream = async (context: Context, supply: Supply, pace: Pace): Promise<Stream> => {
+  const one = await stream(context, supply, { ...pace, most: 2 * pace.most });
+  return { ...one, failures: Math.ceil(one.passed / 2) };
+};
+
+/**
+ * Whether more requests passed in one stream than triggered a limiter in another, at no lower pace: then those of the
+ * first do not count in the same way.
+ */
+export const outdoes = (one: Stream, other: Stream, passed = one.failures): boolean =>
+  passed > other.failures &&
+  (passed / Math.max(1, one.elapsedMs)) * Math.max(1, other.elapsedMs) >= other.failures + 1;
+
+export const describeStream = ({ kind, sent, elapsedMs }: Stream): string =>
+  `${sent} requests (${kind}) in ${describeMs(elapsedMs)}`;
