@@ -5,7 +5,7 @@ import { faults } from '../mock/faults.ts';
 import type { Change } from '../mock/deviate.ts';
 import { variants } from '../mock/variants.ts';
 import { catalogue, type Client } from '../suites/index.ts';
-import { randomOf } from '../suites/model/covering.ts';
+import { randomOf } from '../suites/testing/random.ts';
 import { failedIds, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
 import { defaults } from './commands/flags.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';

@@ -5,7 +5,7 @@ import { on, set } from '../mock/deviate.ts';
 import { variants } from '../mock/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
-import { randomOf } from '../suites/model/covering.ts';
+import { randomOf } from '../suites/testing/random.ts';
 import { limitsOf, verifyMock } from './testing/verify-mock.ts';
 import { loadFixture } from './fixture-file.ts';
 

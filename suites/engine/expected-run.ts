@@ -33,11 +33,7 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const most = Math.min(cases, MAX_LOOKUPS);
   const source = createLookups({ known, seed, cases: most }, asked.filter(isLookupRow));
-  const ranks = [
-    ['requirement', 'level'],
-    ['pair', 'example'],
-    ['triple', 'random'],
-  ] as const;
+  const ranks = [['requirement', 'level'], ['pair', 'example'], ['triple']] as const;
   const stages = ranks.map((some) =>
     endpointNames.flatMap((endpoint) => [...source.next(endpoint, ...some)]),
   );

@@ -5,11 +5,11 @@ import type { Known } from '../known.ts';
 import type { Levels, Rank } from '../model/factors.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { pathOf, requestAt } from '../model/path.ts';
+import { rowsInOrder, type Row } from '../model/rows.ts';
 import { costOf } from '../limits/costs.ts';
 import { choicesOf, lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import type { LookupRow } from '../requirement.ts';
-import { orderOf, type OrderedRow } from './order.ts';
 
 /** A lookup that a run sends. */
 export interface Lookup {
@@ -21,8 +21,6 @@ export interface Lookup {
   /** Rows about this lookup. */
   readonly rows: readonly LookupRow[];
   readonly rank: Rank;
-  /** How late it comes: 0 for triples that no gate may mask, and for all before them. */
-  readonly depth: number;
   readonly times: number;
   readonly isAlone: boolean;
   /** Whether it may count at the limiter. */
@@ -32,9 +30,6 @@ export interface Lookup {
   /** Draws the request, always the same. */
   readonly request: () => Request;
 }
-
-/** Rows of depth 1, and deeper ones, are sent until an endpoint took so many requests, times `--cases`. */
-const [MOST_AT_DEPTH_1, MOST_BELOW] = [1.05, 0.7];
 
 /** The lookups of both endpoints, in the order in which a run sends them. */
 export interface Lookups {
@@ -52,17 +47,13 @@ export interface LookupOptions {
 export function createLookups(options: LookupOptions, rows: readonly LookupRow[]): Lookups {
   const sources = perEndpoint((endpoint) => {
     const source = coveredLookups(endpoint, options, rows);
-    return { source, next: source.next(), requests: 0 };
+    return { source, next: source.next() };
   });
   return {
     *next(endpoint, ...ranks) {
       const of = sources[endpoint];
       while (of.next.done !== true) {
-        const { rank, depth, times } = of.next.value;
-        if (!ranks.includes(rank)) return;
-        const most = depth === 1 ? MOST_AT_DEPTH_1 : MOST_BELOW;
-        if (depth > 0 && of.requests >= most * options.cases) return;
-        of.requests += times;
+        if (!ranks.includes(of.next.value.rank)) return;
         const { value } = of.next;
         of.next = of.source.next();
         yield value;
@@ -83,10 +74,10 @@ function* coveredLookups(
     ),
   );
   let left = own.size === 0 ? 0 : cases;
-  for (const row of orderOf(endpoint, known, seed).rows()) {
+  for (const row of rowsInOrder(endpoint, known, seed)) {
     const one = sharedLookupOf(endpoint, row, known, seed);
-    // Random rows never end, even if no row is about them.
-    if (left === 0 || (left === cases && one.rank === 'random')) return;
+    // Triples never end, even if no row is about them.
+    if (left === 0 || (left === cases && one.rank === 'triple')) return;
     if (!one.rows.some((about) => own.has(about) && (about.kind !== 'repetition' || one.times > 1))) continue;
     left--;
     yield one;
@@ -94,23 +85,17 @@ function* coveredLookups(
 }
 
 /** The last lookup of each row: a run, its plan and the next run with the same fixture share it and its request. */
-const made = new WeakMap<OrderedRow, { readonly known: Known; readonly lookup: Lookup }>();
+const made = new WeakMap<Row, { readonly known: Known; readonly lookup: Lookup }>();
 
-function sharedLookupOf(endpoint: Endpoint, row: OrderedRow, known: Known, seed: number): Lookup {
+function sharedLookupOf(endpoint: Endpoint, row: Row, known: Known, seed: number): Lookup {
   const before = made.get(row);
   if (before?.known === known) return before.lookup;
   const lookup = lookupOf(endpoint, row, known, seed);
-  // Deeper rows are too many to keep.
-  if (row.depth <= 1) made.set(row, { known, lookup });
+  made.set(row, { known, lookup });
   return lookup;
 }
 
-function lookupOf(
-  endpoint: Endpoint,
-  { levels, at, rank, depth }: OrderedRow,
-  known: Known,
-  seed: number,
-): Lookup {
+function lookupOf(endpoint: Endpoint, { levels, at, rank }: Row, known: Known, seed: number): Lookup {
   const facts = factsOfLevels(endpoint, levels);
   const cost = costOf(facts);
   const isAccepted = facts.key === 'accepted' || facts.key === 'open';
@@ -122,7 +107,6 @@ function lookupOf(
     facts,
     rows: table.coverOf(facts).rows,
     rank,
-    depth,
     times: levels.repetition === 'once' ? 1 : 3,
     isAlone: levels.load === 'alone',
     cost,

@@ -176,7 +176,7 @@ async function walk(
 
 async function sendTriples(state: RunState): Promise<void> {
   if (!isWhole(state)) return;
-  const ranks = ['triple', 'random'] as const;
+  const ranks = ['triple'] as const;
   const what = { ranks, until: state.lookupsEndAt, longestWaitMs: SHORT_WAIT_MS };
   await Promise.all(endpointNames.map((endpoint) => sendLookups(state, { endpoint, ...what })));
 }

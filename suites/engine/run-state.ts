@@ -11,7 +11,7 @@ import { inconclusive, type Reason } from '../verdict.ts';
 import { createBudget, reserveOf } from './budget.ts';
 import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
-import { createCoverage } from './order.ts';
+import { createCoverage } from '../model/coverage.ts';
 import { createEvaluation, runScenario } from './evaluation.ts';
 import { createLookups, type Lookup } from './lookups.ts';
 import { createDescriber, type Result } from './record.ts';
@@ -88,7 +88,7 @@ export function createRunState(options: RunOptions) {
     budget,
     limiter,
     sender,
-    coverage: createCoverage(known, options.seed),
+    coverage: createCoverage(known),
     gate,
     maxLost,
     /** Requests sent to each endpoint. */

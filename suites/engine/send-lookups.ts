@@ -113,8 +113,7 @@ async function sendItem(state: RunState, item: Item, until: number, lost: Item[]
     return 0;
   }
   coverage.take(lookup.endpoint, lookup.levels);
-  // Random ones are too many to keep.
-  if (lookup.rank !== 'random') covered.add(lookup);
+  covered.add(lookup);
   return 0;
 }
 

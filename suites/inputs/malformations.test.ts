@@ -52,6 +52,31 @@ test('each id has the same number of examples: they are chosen by number, and no
   fc.assert(fc.property(uuid, (text) => assert.deepEqual(counts(text), counts(id))));
 });
 
+test('in each group, a sign or prefix stands for the first digits, and a filler for the last one', () => {
+  const examples = new Set(
+    [...malformations['a sign or filler for a digit']!.examples('user_id', id)].map(valueOf),
+  );
+  const groups = id.split('-');
+  const expected = groups.flatMap((group, at) =>
+    [
+      ...['+', '-', '0x', '0X'].map((sign) => sign + group.slice(sign.length)),
+      ...['\0', ' ', '\t'].map((filler) => group.slice(0, -1) + filler),
+    ].map((written) => groups.with(at, written).join('-')),
+  );
+  assert.deepEqual(examples, new Set(expected));
+  assert.ok(examples.has('+f2504e0-4f89-41d3-9a0c-0305e82c3301'));
+});
+
+test('each value with a sign, prefix or filler has the length of a UUID and its hyphens', () => {
+  const { drawn } = malformations['a sign or filler for a digit']!;
+  fc.assert(
+    fc.property(drawn!('user_id', uuid).map(valueOf), (text) => {
+      assert.match(text, /^[^]{8}-[^]{4}-[^]{4}-[^]{4}-[^]{12}$/);
+      assert.ok(text.replace(/[\da-f-]/gi, '') !== '' || /(?:^|-)-/.test(text), text);
+    }),
+  );
+});
+
 test('there is an example of every kind of mistake in the catalogue', () => {
   const examples = new Set(examplesOf(id));
   const bare = id.replaceAll('-', '');

@@ -54,8 +54,9 @@ const spelling = (of: (uuid: string) => readonly string[]) =>
 const hyphenPlaces = [8, 13, 18, 23];
 const hexPlaces = Array.from({ length: 36 }, (_, at) => at).filter((at) => !hyphenPlaces.includes(at));
 const groupStarts = [0, 9, 14, 19, 24];
+const groupEnds = [...hyphenPlaces, 36];
 /** Positions where a regular expression may differ: the first two digits of each group, and its last. */
-const groupPlaces = groupStarts.flatMap((at, group) => [at, at + 1, (hyphenPlaces[group] ?? 36) - 1]);
+const groupPlaces = groupStarts.flatMap((at, group) => [at, at + 1, groupEnds[group]! - 1]);
 
 const put = (text: string, at: number, piece: string, instead = piece.length) =>
   text.slice(0, at) + piece + text.slice(at + instead);
@@ -71,6 +72,10 @@ const withoutHyphens = (uuid: string) => uuid.replaceAll('-', '');
 
 /** Characters that a class of hexadecimal digits must not match. */
 const nonHexCharacters = [...'gGz_.:/@` +\u0661\uff11\uff41\u0430\u{1d7d9}'];
+
+/** What a parser of numbers may take at the start of a number, and at its end. */
+const signs = ['+', '-', '0x', '0X'];
+const fillers = ['\0', ' ', '\t'];
 
 /** Texts before, after and around a UUID, for servers that search for a UUID anywhere in the value. */
 const before = 'x|0|-|x\n|\0|../|{|uuid:|x '.split('|');
@@ -187,6 +192,24 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     `${uuid}%00`,
     `${uuid}%20`,
   ]),
+  // Parsers of numbers take them: Guid.TryParseExact of .NET reads each group as one.
+  'a sign or filler for a digit': malformed(
+    (uuid) =>
+      groupStarts.flatMap((start, group) => [
+        ...signs.map((sign) => put(uuid, start, sign)),
+        ...fillers.map((filler) => put(uuid, groupEnds[group]! - 1, filler)),
+      ]),
+    (uuid) => {
+      const [group, filled] = [fc.nat(groupStarts.length - 1), fc.integer({ min: 1, max: 3 })];
+      const signed = fc
+        .tuple(uuid, group, fc.constantFrom(...signs))
+        .map(([text, nth, sign]) => put(text, groupStarts[nth]!, sign));
+      const ended = fc
+        .tuple(uuid, group, fc.constantFrom(...fillers), filled)
+        .map(([text, nth, filler, count]) => put(text, groupEnds[nth]! - count, filler.repeat(count)));
+      return fc.oneof(signed, ended);
+    },
+  ),
   'only the length or the form of one': malformed(() => [
     'z'.repeat(36),
     '-'.repeat(36),

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { coveringArray, createCounter } from './covering.ts';
 import { requestsOf } from './drawing.ts';
-import { factors, plainLevels, type FactorName, type Levels } from './factors.ts';
+import { factors, plainLevels, type Levels } from './factors.ts';
 import { factsOfLevels } from './facts-of-levels.ts';
 import { isFeasible, missingLevels } from './feasible.ts';
 import { table } from '../catalogue.ts';
@@ -206,18 +205,6 @@ test('with each key, what only its owner hides comes last', () => {
   assert.deepEqual(rare("another partner's"), [...ofOwner('own'), ...ofOwner("third partner's")]);
 });
 
-test('the pairs have each key that is not plain in each form of the header', () => {
-  const { pairs } = coveringArray(factors['deposit-check'], () => true);
-  const rows = [...pairs(1), ...pairs(2)];
-  const names = (name: FactorName) => factors['deposit-check'].find((one) => one.name === name)!.names;
-  for (const key of names('key'))
-    for (const header of names('header'))
-      assert.ok(
-        rows.some((row) => row.key === key && row.header === header),
-        `${key}, ${header}`,
-      );
-});
-
 test('infeasible: a header form without a key, and another letter case without letters', () => {
   const plain = plainLevels('user-status');
   assert.equal(isFeasible('user-status', { ...plain, key: 'none', header: 'bearer' }, known), false);
@@ -231,23 +218,6 @@ test('infeasible: a header form without a key, and another letter case without l
     isFeasible('user-status', { ...plain, situation: 'unknown', 'id spelling': 'upper case' }, digits),
     true,
   );
-});
-
-test('header fields take turns: each of them is in the pairs, and is counted once for all', () => {
-  const { names } = factors['deposit-check'].find(({ name }) => name === 'fields')!;
-  const array = coveringArray(factors['deposit-check'], (row) => isFeasible('deposit-check', row, known));
-  const rows = [...array.pairs(0)];
-  for (const level of names)
-    assert.ok(
-      rows.some((row) => row.fields === level),
-      level,
-    );
-  const counter = createCounter(factors['deposit-check']);
-  const plain = plainLevels('deposit-check');
-  counter.take({ ...plain, fields: names[1]! });
-  const [one] = counter.figures();
-  counter.take({ ...plain, fields: names[2]! });
-  assert.equal(counter.figures()[0], one);
 });
 
 test('header fields are those of their level, and do not replace those that carry a key', () => {
@@ -264,21 +234,4 @@ test('header fields are those of their level, and do not replace those that carr
 test('no name of a level has a comma or semicolon, which separate names in a condition', () => {
   for (const { name, names } of both.flatMap((endpoint) => factors[endpoint]))
     for (const level of names) assert.doesNotMatch(level, /[,;]/, name);
-});
-
-test('a free level goes with everything else', () => {
-  for (const endpoint of both) {
-    const row = fc.record(
-      Object.fromEntries(factors[endpoint].map(({ name, names }) => [name, fc.constantFrom(...names)])),
-    ) as fc.Arbitrary<Levels>;
-    const free = factors[endpoint].filter(({ isFree }) => isFree);
-    assert.ok(free.length > 0);
-    const isSame = (levels: Levels, name: FactorName, level: string) =>
-      isFeasible(endpoint, { ...levels, [name]: level }, known) === isFeasible(endpoint, levels, known);
-    fc.assert(
-      fc.property(row, (levels) =>
-        free.every(({ name, names }) => names.every((level) => isSame(levels, name, level))),
-      ),
-    );
-  }
 });

@@ -37,21 +37,19 @@ export interface Factor {
   readonly names: readonly string[];
   /** Whether a level that is not plain decides the answer and so masks the other factors. */
   readonly isGate: boolean;
-  /** Whether levels other than the plain one take more requests. */
+  /** Whether levels other than the plain one take more requests, or more time. */
   readonly isCostly?: boolean;
   /** Whether the first request of every level also covers the plain level. */
   readonly includesPlain?: boolean;
-  /** Whether each of its levels goes with everything else, whatever the fixture has. */
-  readonly isFree?: boolean;
 }
 
 /** A level of each factor, by name. */
 export type Levels = Readonly<Record<FactorName, string>>;
 
 /** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
-export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple' | 'random';
+export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple';
 
-/** The levels and the path of a lookup of the covering array. */
+/** The levels and the path of a lookup. */
 export interface Origin {
   readonly levels: Levels;
   readonly path: string;
@@ -104,14 +102,10 @@ const tableOf = (endpoint: Endpoint): readonly Factor[] => [
     first: {},
     second: { need: { ...keyLevels['active']!.need!, words: 'second active key of the partner' } },
   }),
-  factor('query', queryLevels, { isFree: true }),
-  factor('fields', fieldsLevels, { isFree: true }),
-  factor('repetition', named('once', 'three times'), {
-    isFree: true,
-    isCostly: true,
-    includesPlain: true,
-  }),
-  factor('load', { 'with others': {}, alone: { isFine: true } }, { isFree: true, isCostly: true }),
+  factor('query', queryLevels),
+  factor('fields', fieldsLevels),
+  factor('repetition', named('once', 'three times'), { isCostly: true, includesPlain: true }),
+  factor('load', { 'with others': {}, alone: { isFine: true } }, { isCostly: true }),
 ];
 
 /** The factors of each endpoint. */

@@ -3,7 +3,7 @@ import { oncePer } from '../../schemas/once-per.ts';
 import { isIssued, type Token } from '../inputs/credentials.ts';
 import type { Known } from '../known.ts';
 import { fits, poolsOf } from './entities.ts';
-import { dataLevels, factors, situationOf, type Levels } from './factors.ts';
+import { dataLevels, factors, plainLevels, situationOf, type Levels } from './factors.ts';
 import { headerLevels, keyLevels } from './levels.ts';
 
 const tokensByLevel = oncePer(
@@ -29,6 +29,27 @@ export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: K
   if (situation === undefined ? isPlainData : situationOf(endpoint, situation).owner === undefined)
     return isPlainData;
   return poolsOf(endpoint, known).some((pool) => fits(endpoint, pool, levels));
+}
+
+/**
+ * The row with these levels and plain others. If the fixture has no such data, one or two other factors change: the
+ * situation last, because a row about own data then becomes one about nothing.
+ *
+ * @returns undefined if no lookup has these levels
+ */
+export function completed(endpoint: Endpoint, levels: Partial<Levels>, known: Known): Levels | undefined {
+  const row = { ...plainLevels(endpoint), ...levels };
+  const changes = factors[endpoint]
+    .filter(({ name, isGate }) => !isGate && !(name in levels))
+    .toSorted((a, b) => Number(a.name === 'situation') - Number(b.name === 'situation'))
+    .flatMap(({ name, names }) => names.map((level): Partial<Levels> => ({ [name]: level })));
+  const rows = function* (): Generator<Levels> {
+    yield row;
+    for (const one of changes) yield { ...row, ...one };
+    for (const one of changes) for (const two of changes) yield { ...row, ...one, ...two };
+  };
+  for (const one of rows()) if (isFeasible(endpoint, one, known)) return one;
+  return undefined;
 }
 
 /** A text that determines which levels are feasible, and how many examples each has. */

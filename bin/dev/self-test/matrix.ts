@@ -42,7 +42,7 @@ interface Share {
 }
 
 /** Default number of lookups per endpoint. It decides how many triples are found. */
-const DEFAULT_CASES = 1500;
+const DEFAULT_CASES = 1900;
 
 /** Minimum percentage of caught faults with two conditions, by what one of them is. */
 const MIN_PERCENT = { none: 88, histories: 95 } as const;

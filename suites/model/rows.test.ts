@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { known as builtIn } from '../explain/testing/fake-target.ts';
+import { knownFrom, type Known } from '../known.ts';
+import { sampleFixture, sampleKnown } from '../testing/samples.ts';
+import { combinationsIn, combinationsOf, createCoverage, strengthOf } from './coverage.ts';
+import { createExamples } from './examples.ts';
+import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
+import { isFeasible } from './feasible.ts';
+import { headerLevels } from './levels.ts';
+import { rowsInOrder, type Row } from './rows.ts';
+
+/** Rows until the first one of a rank, or so many. */
+function rowsUntil(endpoint: Endpoint, known: Known, seed: number, end: Rank | number): readonly Row[] {
+  const rows: Row[] = [];
+  for (const row of rowsInOrder(endpoint, known, seed)) {
+    if (row.rank === end || rows.length === end) break;
+    rows.push(row);
+  }
+  return rows;
+}
+
+const shownBy = (endpoint: Endpoint, rows: readonly Row[]) =>
+  new Set(rows.flatMap(({ levels }) => combinationsIn(endpoint, levels)));
+
+/** Combinations of a strength that no row shows. */
+const unseen = (endpoint: Endpoint, known: Known, rows: readonly Row[], strength: number) => {
+  const shown = shownBy(endpoint, rows);
+  return [...combinationsOf(endpoint, known)].flatMap(([code, levels]) =>
+    strengthOf(endpoint, code) === strength && !shown.has(code) ? [JSON.stringify(levels)] : [],
+  );
+};
+
+const fixtures: Readonly<Record<string, Known>> = {
+  'the sample fixture': sampleKnown,
+  'one user': knownFrom({ ...sampleFixture, users: sampleFixture.users!.slice(0, 1), deposits: [] }),
+};
+
+for (const [name, known] of Object.entries(fixtures))
+  describe(`with ${name}`, () => {
+    for (const endpoint of endpointNames)
+      test(`rows of ${endpoint} show every level, then every pair; each of them exists`, () => {
+        const levels = rowsUntil(endpoint, known, 3, 'pair').filter(({ rank }) => rank !== 'example');
+        assert.deepEqual(unseen(endpoint, known, levels, 1), []);
+        const pairs = rowsUntil(endpoint, known, 3, 'triple');
+        assert.deepEqual(unseen(endpoint, known, pairs, 2), []);
+        for (const row of pairs) assert.ok(isFeasible(endpoint, row.levels, known), JSON.stringify(row));
+      });
+  });
+
+const known = sampleKnown;
+
+test('the rows depend on the seed alone', () => {
+  for (const endpoint of endpointNames) {
+    const rows = rowsUntil(endpoint, known, 5, 300);
+    // Another fixture with as much of everything would share them: this one does not.
+    const again = rowsUntil(endpoint, known, 5, 400);
+    assert.deepEqual(again.slice(0, 300), rows);
+    const others = new Set(rowsUntil(endpoint, known, 6, 300).map(({ levels }) => JSON.stringify(levels)));
+    assert.ok(rows.filter(({ levels }) => others.has(JSON.stringify(levels))).length < 100);
+  }
+});
+
+test('two examples follow each pair, while there are some', () => {
+  for (const endpoint of endpointNames) {
+    const ranks = rowsUntil(endpoint, known, 3, 'triple')
+      .map(({ rank }) => rank)
+      .filter((rank) => rank === 'pair' || rank === 'example');
+    assert.deepEqual(ranks.slice(0, 6), ['pair', 'example', 'example', 'pair', 'example', 'example']);
+  }
+});
+
+test('each example and entity is handed out once, and none is left', () => {
+  for (const endpoint of endpointNames) {
+    const rows = rowsUntil(endpoint, known, 3, 'triple');
+    const tried = rows.flatMap(({ levels, at }) =>
+      at.pick === undefined ? [] : [[levels, at.pick] as const],
+    );
+    const malformed = tried.filter(([{ malformation }]) => malformation === 'a character less');
+    const picks = malformed.map(([, pick]) => pick);
+    assert.deepEqual(
+      picks.toSorted((a, b) => a - b),
+      [...picks.keys()],
+    );
+    const examples = createExamples(endpoint, known);
+    let left = 0;
+    while (examples.next() !== undefined) left++;
+    assert.ok(left > 300 && tried.length >= left, `${tried.length} of ${left}`);
+  }
+});
+
+test('the longest list of examples is not left for last', () => {
+  const examples = createExamples('user-status', known);
+  const levels: Partial<Levels>[] = [];
+  for (let one = examples.next(); one !== undefined; one = examples.next()) levels.push(one.levels);
+  const places = levels.flatMap((one, at) => (one.malformation === 'text before or after' ? [at] : []));
+  const half = places[Math.floor(places.length / 2)]! / levels.length;
+  assert.ok(half > 0.35 && half < 0.65, `${half}`);
+});
+
+test('100 lookups of each endpoint show two fifths of all pairs, and 400 three quarters', () => {
+  for (const [most, share] of [
+    [100, 0.4],
+    [400, 0.74],
+  ] as const) {
+    const coverage = createCoverage(builtIn);
+    for (const endpoint of endpointNames)
+      for (const { levels } of rowsUntil(endpoint, builtIn, 3, most)) coverage.take(endpoint, levels);
+    const [shown, total] = coverage.figures().coverage.pairs;
+    assert.ok(shown > share * total, `${shown} of ${total} after ${most}`);
+  }
+});
+
+test('most rows have plain gates, and few take several requests or are sent alone', () => {
+  for (const endpoint of endpointNames) {
+    const rows = rowsUntil(endpoint, known, 3, 2000).map(({ levels }) => levels);
+    const share = (is: (levels: Levels) => boolean) => rows.filter(is).length / rows.length;
+    for (const { name, names, isGate } of factors[endpoint])
+      if (isGate && name !== 'malformation')
+        assert.ok(share((levels) => levels[name] === names[0]) > 0.5, name);
+    assert.ok(share(({ repetition }) => repetition !== 'once') < 0.25);
+    assert.ok(share(({ load }) => load !== 'with others') < 0.25);
+  }
+});
+
+test('a form that ends the connection is only in rows that need it', () => {
+  for (const endpoint of endpointNames)
+    for (const { levels, rank } of rowsUntil(endpoint, known, 3, 2000))
+      if (headerLevels[levels.header]!.endsConnection === true) assert.notEqual(rank, 'triple');
+});
+
+test('first the other partner finds its own data, and an own entity is asked for three times', () => {
+  for (const endpoint of endpointNames) {
+    const [first, second] = rowsUntil(endpoint, known, 3, 2);
+    assert.equal(first!.levels.key, "another partner's");
+    assert.match(first!.levels.situation, /^another partner's/);
+    assert.deepEqual(second!.levels, { ...plainLevels(endpoint), repetition: 'three times' });
+  }
+});

@@ -1,0 +1,223 @@
+import * as fc from 'fast-check';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { catalogue, table } from '../catalogue.ts';
+import type { Known } from '../known.ts';
+import { choicesOf } from '../needs.ts';
+import { isLookupRow, type LookupRow } from '../requirement.ts';
+import { combinationsIn, combinationsOf, strengthOf, zeros, type Strength } from './coverage.ts';
+import { createExamples } from './examples.ts';
+import { factors, plainLevels, type Factor, type Levels, type Rank } from './factors.ts';
+import { factsOfLevels } from './facts-of-levels.ts';
+import { completed, fixtureKey, isFeasible } from './feasible.ts';
+import { headerLevels } from './levels.ts';
+import { seedOf } from './path.ts';
+
+/** The levels of a lookup, and its place in the order. */
+export interface Row {
+  readonly levels: Levels;
+  /** Which draw of its levels it is: an example or entity by its number, or a random one. */
+  readonly at: { readonly draw?: number; readonly pick?: number };
+  readonly rank: Rank;
+}
+
+const MAX_ORDERS = 16;
+const orders = new Map<string, () => Generator<Row>>();
+
+/** The rows of an endpoint, in the order in which a run tries them. Fixtures with as much of everything share them. */
+export function rowsInOrder(endpoint: Endpoint, known: Known, seed: number): Generator<Row> {
+  const name = `${endpoint} ${seed} ${fixtureKey(endpoint, known)}`;
+  const rows = orders.get(name) ?? repeatable(orderedRows(endpoint, known, seed));
+  if (orders.size >= MAX_ORDERS) orders.clear();
+  orders.set(name, rows);
+  return rows();
+}
+
+/** Makes a generator repeatable. Items are computed once. */
+function repeatable<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
+  const made: Item[] = [];
+  return function* () {
+    for (let nth = 0; ; nth++) {
+      if (nth === made.length) {
+        const { value, done } = source.next();
+        if (done === true) return;
+        made.push(value);
+      }
+      yield made[nth]!;
+    }
+  };
+}
+
+/** Malformed values matter as much as pairs: each pair is followed by so many examples. */
+const EXAMPLES_PER_PAIR = 2;
+
+/** A row for each required requirement, then every level, then pairs and examples in turn, then triples without end. */
+function* orderedRows(endpoint: Endpoint, known: Known, seed: number): Generator<Row> {
+  const examples = createExamples(endpoint, known);
+  const chooser = createChooser(endpoint, known, seed);
+  let draws = 0;
+  const make = (levels: Levels, rank: Rank, pick = examples.pickOf(levels)): Row => {
+    chooser.take(levels);
+    return { levels, at: pick === undefined ? { draw: draws++ } : { pick }, rank };
+  };
+  for (const levels of rowsOfRequirements(endpoint, known)) yield make(levels, 'requirement');
+  for (let levels = chooser.next(1); levels !== undefined; levels = chooser.next(1))
+    yield make(levels, 'level');
+  for (let isMore = true; isMore;) {
+    const pair = chooser.next(2);
+    isMore = pair !== undefined;
+    if (pair !== undefined) yield make(pair, 'pair');
+    for (let nth = 0; nth < EXAMPLES_PER_PAIR; nth++) {
+      const example = examples.next();
+      if (example === undefined) break;
+      isMore = true;
+      yield make(chooser.around(example.levels), 'example', example.pick);
+    }
+  }
+  for (;;) yield make(chooser.any(), 'triple');
+}
+
+/**
+ * One row for each required requirement, so that a short run judges all of them. A row counts for every requirement
+ * that it is about. First the other partner finds its own data, then an own entity is asked for three times.
+ */
+function rowsOfRequirements(endpoint: Endpoint, known: Known): readonly Levels[] {
+  const found: Levels[] = [];
+  const covered = new Set<LookupRow>();
+  const take = (levels: Partial<Levels>): boolean => {
+    const row = completed(endpoint, levels, known);
+    if (row === undefined) return false;
+    found.push(row);
+    for (const one of table.coverOf(factsOfLevels(endpoint, row)).rows)
+      if (one.kind !== 'repetition' || row.repetition !== 'once') covered.add(one);
+    return true;
+  };
+  take({
+    key: "another partner's",
+    situation: endpoint === 'user-status' ? "another partner's" : "another partner's EXECUTED",
+  });
+  take({ repetition: 'three times' });
+  for (const row of catalogue.filter(isLookupRow))
+    if (row.level === 'required' && !covered.has(row))
+      choicesOf(row).some(([on, levels]) => on === endpoint && take(levels));
+  return found;
+}
+
+/** Number of rows that are drawn to choose the best one. */
+const CANDIDATES = 40;
+
+/** How often a level is drawn that may let a caller in, compared with others of a gate. */
+const LETS_IN = 4;
+
+/**
+ * How often a factor is plain, compared with all other levels together. A gate may hide the other factors, and a level
+ * that is costly takes more requests or more time.
+ */
+function plainWeight({ name, names, isGate, isCostly }: Factor): number {
+  if (isGate) return 3;
+  if (isCostly === true) return 6;
+  return name === 'situation' ? 1 : 1 / (names.length - 1);
+}
+
+/** Draws rows. The levels of a group together are as frequent as another level. */
+const drawnRows = perEndpoint((endpoint): fc.Arbitrary<Levels> => {
+  const levelOf = (factor: Factor): fc.Arbitrary<string> => {
+    const [plain, ...others] = factor.names as readonly [string, ...string[]];
+    const groupOf = (name: string) => factor.levels[name]!.group ?? name;
+    const weighted = others.map((name) => {
+      const size = others.filter((one) => groupOf(one) === groupOf(name)).length;
+      const weight = ((factor.levels[name]!.mayLetIn === true ? LETS_IN : 1) * 1000) / size;
+      return { weight: Math.round(weight), arbitrary: fc.constant(name) };
+    });
+    const sum = weighted.reduce((all, { weight }) => all + weight, 0);
+    return fc.oneof(
+      { weight: Math.round(sum * plainWeight(factor)), arbitrary: fc.constant(plain) },
+      ...weighted,
+    );
+  };
+  const levels = factors[endpoint].map((factor) => [factor.name, levelOf(factor)] as const);
+  return fc.record(Object.fromEntries(levels), { noNullPrototype: true }) as fc.Arbitrary<Levels>;
+});
+
+/** What it is worth that a row is the first to show a combination. Most worth have those of a lower strength. */
+function worthOf(endpoint: Endpoint, levels: Partial<Levels>): number {
+  const chosen = factors[endpoint].flatMap((factor) => {
+    const name = levels[factor.name];
+    return name === undefined ? [] : [{ ...factor, level: factor.levels[name]! }];
+  });
+  if (chosen.length < 3) return chosen.length === 1 ? 1000 : 50;
+  const gates = chosen.filter(({ isGate }) => isGate);
+  const others = chosen.filter(({ isGate }) => !isGate);
+  const isOpen = gates.every(({ level }) => level.mayLetIn === true);
+  // What decides the answer hides fine differences, which are rarely wrong then.
+  if (others.some(({ level }) => (isOpen ? level.isRare?.(levels.key ?? 'active') : level.isFine) === true))
+    return 0;
+  if (gates.length === 0) return 1;
+  // Such a row shows fewer combinations. More faults have a gate that may let a caller in.
+  return isOpen ? 4 * gates.length : 2;
+}
+
+/** Chooses rows that show most of what no row has shown. */
+function createChooser(endpoint: Endpoint, known: Known, seed: number) {
+  const all = combinationsOf(endpoint, known);
+  /** By code: the worth of a combination, and 0 once a row has shown it. */
+  const worth = zeros(endpoint);
+  for (const [code, levels] of all) worth[code] = worthOf(endpoint, levels);
+  const gates = factors[endpoint].filter(({ isGate }) => isGate);
+  const costly = factors[endpoint].filter(({ isCostly }) => isCostly === true);
+  const plainGates = Object.fromEntries(gates.map(({ name, names }) => [name, names[0]!]));
+  const isPlain =
+    (row: Levels) =>
+    ({ name, names }: Factor) =>
+      row[name] === names[0];
+  let draws = 0;
+  /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
+  const best = (levels: Partial<Levels> = {}): Levels | undefined => {
+    let found: Levels | undefined;
+    let most = -1;
+    for (const drawn of fc.sample(drawnRows[endpoint], {
+      seed: seedOf(seed, draws++),
+      numRuns: CANDIDATES,
+    })) {
+      const row = { ...drawn, ...levels };
+      if (!isFeasible(endpoint, row, known)) continue;
+      if (headerLevels[row.header]!.endsConnection === true && levels.header === undefined) continue;
+      const cost = 2 ** costly.filter((one) => !isPlain(row)(one)).length;
+      const gain = combinationsIn(endpoint, row).reduce((sum, code) => sum + worth[code]!, 0) / cost;
+      if (gain > most) [found, most] = [row, gain];
+    }
+    return found;
+  };
+  /** The best row with these levels. Other gates are plain, so that they hide nothing. */
+  const around = (levels: Partial<Levels>): Levels =>
+    best({ ...plainGates, ...levels }) ?? completed(endpoint, levels, known)!;
+  const isLeft = (strength: Strength) => (code: number) =>
+    worth[code]! > 0 && strengthOf(endpoint, code) === strength;
+  return {
+    around,
+    any: (): Levels => best() ?? plainLevels(endpoint),
+    take: (row: Levels): void => {
+      for (const code of combinationsIn(endpoint, row)) worth[code] = 0;
+    },
+    /** A row with a combination of this strength that no row has shown; undefined if there is none. */
+    next: (strength: Strength): Levels | undefined => {
+      const isNew = isLeft(strength);
+      // A level is first tried with own data: "not found" would hide more.
+      const preferred = strength === 1 ? { situation: plainLevels(endpoint).situation } : {};
+      const free = best(preferred);
+      if (free !== undefined && combinationsIn(endpoint, free).some(isNew)) return free;
+      for (const [code, levels] of all) {
+        if (!isNew(code)) continue;
+        const wanted = { ...plainGates, ...levels };
+        for (const row of [
+          best({ ...preferred, ...wanted }),
+          best(wanted),
+          completed(endpoint, levels, known),
+        ])
+          if (row !== undefined && combinationsIn(endpoint, row).includes(code)) return row;
+        // No complete row shows it.
+        worth[code] = 0;
+      }
+      return undefined;
+    },
+  };
+}
