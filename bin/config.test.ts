@@ -230,7 +230,7 @@ test('the published schema accepts and rejects the same values as the program', 
 });
 
 /** A short run. */
-const short = ['verify', '--only', 'valid/user-status/member', '--report', 'json'];
+const short = ['verify', '--only', 'valid/user-status/member', '--max-requests', '9', '--report', 'json'];
 
 test('the config file in the working directory is read', async () => {
   const program = new URL('ib-conformance.mjs', import.meta.url).pathname;

@@ -93,5 +93,8 @@ test('a stated limit is crossed only on purpose', async () => {
       if (reply.kind === 'answer' && reply.status === 429) asking.add(asker);
     },
   });
-  assert.deepEqual([...asking].toSorted(), ['limiter of deposit-check', 'limiter of user-status']);
+  assert.deepEqual([...asking].map(String).toSorted(), [
+    'limiter of deposit-check',
+    'limiter of user-status',
+  ]);
 });

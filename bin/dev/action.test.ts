@@ -155,6 +155,7 @@ test('a cancelled step forwards the signal and exits like verify', async (t) => 
 test('the commands of docs/ci.md for other CI servers use existing flags and refuse an empty URL', async (t) => {
   const folder = folderFor(t);
   cpSync(builtInFixture, join(folder, 'fixture.json'));
+  mkdirSync(join(folder, 'ib-conformance'));
   const lines = page.match(/npx --yes ib.*/g) ?? [];
   assert.equal(lines.length, 2);
   const npx = `npx() { shift 2; "${process.execPath}" "${packagedProgram}" "$@"; }`;

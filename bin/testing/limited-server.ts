@@ -1,4 +1,4 @@
-import { createServer, request, type IncomingMessage, type Server } from 'node:http';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { reference } from '../../mock/behaviour.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../../schemas/generated/types.ts';
 import { decodeBody } from '../../suites/index.ts';
@@ -84,14 +84,7 @@ export function limitedServer(gateway: Gateway, latencyMs: number, behind: numbe
     );
     setTimeout(
       () => {
-        if ('delayMs' in decision)
-          return void forward(incoming, behind).then(
-            (answer) => {
-              outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-              answer.pipe(outgoing);
-            },
-            () => outgoing.destroy(),
-          );
+        if ('delayMs' in decision) return forward(incoming, outgoing, behind);
         outgoing.writeHead(decision.status, { 'content-type': 'application/json', ...decision.headers });
         outgoing.end(method === 'HEAD' ? undefined : decision.body);
       },
@@ -100,10 +93,12 @@ export function limitedServer(gateway: Gateway, latencyMs: number, behind: numbe
   });
 }
 
-const forward = (incoming: IncomingMessage, port: number): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    const { method, url, headers } = incoming;
-    const on = request({ port, host: '127.0.0.1', method, path: url, headers }, resolve);
-    on.on('error', reject);
-    incoming.pipe(on);
+function forward(incoming: IncomingMessage, outgoing: ServerResponse, port: number): void {
+  const { method, url, headers } = incoming;
+  const on = request({ port, host: '127.0.0.1', method, path: url, headers }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(outgoing);
   });
+  on.on('error', () => outgoing.destroy());
+  incoming.pipe(on);
+}

@@ -290,7 +290,7 @@ export function askedBy(
   const id = (searchParams.get(endpoint === 'user-status' ? 'user_id' : 'reference_id') ?? '').toLowerCase();
   const caller = fixture.apiKeys?.find((one) => one.key === key && one.state === 'active');
   const kind = (): Kind => {
-    if (caller?.partner == null) return 'bad key';
+    if (caller === undefined || caller.partner === null) return 'bad key';
     if (!(endpoint === 'user-status' ? uuid4 : anyUuid).test(id)) return 'malformed';
     if (endpoint === 'deposit-check') return 'unknown';
     const user = fixture.users?.find((one) => one.user_id.toLowerCase() === id);

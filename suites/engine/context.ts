@@ -92,8 +92,8 @@ function sendingContext(
     sendAtOnce: (...requests) => sendTogether(requests),
     burst: (...requests) => Promise.all(requests.map(async (request) => (await sendOnce(request)).reply)),
     stream: (make, pace) => stream(make, pace, sendOnce, clock, burstConcurrency),
-    sendUntilAllowed: async (request, onRefused, until) =>
-      (await sender.send(request, { of, onRefused, until })).reply,
+    sendUntilAllowed: async (request, onRefused, waitsUntil) =>
+      (await sender.send(request, { of, onRefused, until: waitsUntil })).reply,
   };
 }
 
@@ -151,19 +151,20 @@ async function stream(
 ): Promise<readonly Exchange[]> {
   const sent: Exchange[] = [];
   const inFlight = new Set<Promise<void>>();
-  let isOver = false;
+  const state = { isOver: false };
   const sendNth = async (nth: number, request: Request) => {
     const exchange = await sendOnce(request);
     sent[nth] = exchange;
     const { reply } = exchange;
     // A request that was not sent ends the stream. A lost request does not.
-    isOver ||= reply.kind === 'answer' ? isLast(reply) : reply.code !== 'timeout' && reply.code !== 'network';
+    state.isOver ||=
+      reply.kind === 'answer' ? isLast(reply) : reply.code !== 'timeout' && reply.code !== 'network';
   };
-  for (let nth = 0; nth < most && !isOver && clock.now() < endsAt; nth++) {
+  for (let nth = 0; nth < most && !state.isOver && clock.now() < endsAt; nth++) {
     const one = sendNth(nth, make()).then(() => void inFlight.delete(one));
     inFlight.add(one);
     // It fails while nobody awaits it: the stream ends, and throws this.
-    one.catch(() => (isOver = true));
+    one.catch(() => (state.isOver = true));
     while (inFlight.size >= Math.min(wanted, bound ?? MAX_IN_FLIGHT)) await Promise.race(inFlight);
   }
   await Promise.all(inFlight);

@@ -5,7 +5,7 @@ import type { Waiting } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
-import { createLimiter } from '../limits/limiter.ts';
+import { createLimiter, type LimiterOptions } from '../limits/limiter.ts';
 import { isLookupRow, type Requirement, type Scenario } from '../requirement.ts';
 import { inconclusive, type Reason } from '../verdict.ts';
 import { createBudget, reserveOf } from './budget.ts';
@@ -45,15 +45,8 @@ export function createRunState(options: RunOptions) {
   const findings = newFindings();
   const failing = () => failingOf(asked, tally, findings.results);
   const onWait = (wait: Waiting) => options.onWait?.(wait, failing());
-  const limiter = createLimiter({
-    ...options,
-    budget,
-    stated: statedLimits(known),
-    deadline,
-    lookupsEndAt,
-    reserved: countedAfterLookups(asked, options),
-    onWait: ({ until, ...wait }) => onWait({ ...wait, waitMs: until - clock.now() }),
-  });
+  const reserve = countedAfterLookups(asked, options);
+  const limiter = limiterFor({ ...options, onWait }, { budget, deadline, lookupsEndAt, reserved: reserve });
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
   const sent = new Map<Endpoint, number>();
@@ -165,6 +158,17 @@ function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt:
   const changesMs = isChanging ? Math.min(2 * graceMs, maxDurationMs / 4) : 0;
   return { deadline, lookupsEndAt: deadline - reserve.ms - changesMs, reserved: reserve.requests };
 }
+
+const limiterFor = (
+  options: RunOptions & { readonly onWait: (waiting: Waiting) => void },
+  bounds: Pick<LimiterOptions, 'budget' | 'deadline' | 'lookupsEndAt' | 'reserved'>,
+) =>
+  createLimiter({
+    ...options,
+    ...bounds,
+    stated: statedLimits(options.known),
+    onWait: ({ until, ...wait }) => options.onWait({ ...wait, waitMs: until - options.clock.now() }),
+  });
 
 /** Counted requests of a change, before and after it. */
 const COUNTED_PER_CHANGE = 8;

@@ -40,6 +40,8 @@ interface Account {
   /** When requests counted, and when others passed, while a limit is stated. */
   counted: number[];
   free: number[];
+  /** Whether any request got another answer than 429. */
+  hasPassed: boolean;
   pause: Pause | undefined;
   /** The last pause that was long enough, in ms. */
   enoughMs: number | undefined;
@@ -118,6 +120,7 @@ function accountOf({ accounts }: Limiter, { endpoint, key }: Omit<Asked, 'cost'>
     inFlight: [0, 0],
     counted: [],
     free: [],
+    hasPassed: false,
     pause: undefined,
     enoughMs: undefined,
   };
@@ -239,6 +242,7 @@ export function recordReply(limiter: Limiter, asked: Asked, reply: Answer | unde
   if (reply?.status === 429) {
     if (ended.isAdmitted) refused(limiter, asked, reply);
   } else {
+    account.hasPassed ||= reply !== undefined;
     if (reply !== undefined && ended.isAdmitted) passed(account, asked, reply);
     const limit = limiter.paced[asked.endpoint];
     if (limit !== undefined) (ended.counted ? account.counted : account.free).push(now);
@@ -283,7 +287,7 @@ function refused(limiter: Limiter, asked: Asked, answer: Answer): void {
 function nextPause(
   { options }: Limiter,
   endpoint: Endpoint,
-  { pause, enoughMs }: Account,
+  { pause, enoughMs, hasPassed }: Account,
   askedMs: number | undefined,
 ): Pick<Pause, 'ms' | 'gaveUp'> {
   const { clock, deadline } = options;
@@ -299,7 +303,10 @@ function nextPause(
   if (isTooLong) ms = backOffMs;
   if (pause !== undefined && pause.ms >= decidingMs(stated, isTooLong ? 0 : askedMs))
     return { ms, gaveUp: `still 429 after ${describeMs(pause.ms)} in which nothing was sent` };
-  return ms > leftMs || (isTooLong && ms > MAX_BACK_OFF_MS) ? { ms, gaveUp: LIMITED_UNTIL_END } : { ms };
+  if (ms <= leftMs && !(isTooLong && ms > MAX_BACK_OFF_MS)) return { ms };
+  const said = askedMs === undefined ? '' : ` (Retry-After ${describeMs(askedMs)})`;
+  const usedUp = `the limit was already used up when this run began${said}`;
+  return { ms, gaveUp: hasPassed ? LIMITED_UNTIL_END : usedUp };
 }
 
 /** Remarks on a 429 that comes before the stated limit. A statement that is wrong in its window slows nothing. */

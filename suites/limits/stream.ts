@@ -38,7 +38,7 @@ const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer }
   one.reply.kind === 'answer';
 
 /** An answer that refuses what others got before it. A front end may break for a moment: only what recurs counts. */
-const REPEATS = 10;
+const [REPEATS, MAX_TRIES] = [10, 3];
 
 /** Sends new requests of a kind until the first refusal. Never retries. */
 export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
@@ -52,7 +52,7 @@ export async function stream(context: Context, { kind, next }: Supply, pace: Pac
     return status === 429 || (status >= 400 && status !== usual);
   };
   let instead: Stream['instead'];
-  while (instead === undefined && sent.length < pace.most) {
+  for (let tries = 0; instead === undefined && tries < MAX_TRIES && sent.length < pace.most; tries++) {
     const { inFlight } = pace;
     const most = pace.most - sent.length;
     const part = await context.stream(next, { most, inFlight, endsAt, isLast: isRefusal });

@@ -24,7 +24,7 @@ const cases = Object.entries(limiters)
   .flatMap(([name, row]) =>
     [true, false].flatMap((isStated) => [5, 30].map((latencyMs) => ({ name, row, isStated, latencyMs }))),
   )
-  .filter((_, nth) => nth % EVERY === 0);
+  .filter((_one, nth) => nth % EVERY === 0);
 
 test('limiters over sockets', { concurrency: AT_ONCE, timeout: 3_600_000 }, async (t) => {
   await Promise.all(
