@@ -4,7 +4,7 @@ import { compact, count } from './text.ts';
 type Limits = RunRecord['rateLimited'];
 
 /** `90s`, `12m`, `3h`: a duration as flags take it. */
-export function flagDuration(seconds: number): string {
+function flagDuration(seconds: number): string {
   if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600}h`;
   return seconds > 0 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }

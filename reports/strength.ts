@@ -47,7 +47,7 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
 }
 
 /** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples` */
-export const strengthWords = ({ strength, coverage: { pairs, triples } }: Reached): string =>
+const strengthWords = ({ strength, coverage: { pairs, triples } }: Reached): string =>
   `strength ${strength}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
 
 /** `all 2,134 pairs`, `1,804 of 2,134 pairs` */

@@ -9,7 +9,6 @@ export { factors } from './model/factors.ts';
 export { forbiddenPairs } from './model/feasible.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
 export { recordExchange, redactor } from './engine/evidence.ts';
-export { expectedRun } from './engine/expected-run.ts';
 export { run } from './engine/run.ts';
 export type { RunExchange, RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './engine/record.ts';

@@ -102,7 +102,7 @@ export const createLimiter = (options: LimiterOptions): Limiter => ({
   waits: new Map(),
 });
 
-export const LIMITED_UNTIL_END = 'the key is rate-limited until after the end of --max-duration';
+const LIMITED_UNTIL_END = 'the key is rate-limited until after the end of --max-duration';
 
 /** Clocks round. */
 const MARGIN_MS = 20;
@@ -352,14 +352,6 @@ export const longestWindowMs = ({ accounts, options }: Limiter, endpoint: Endpoi
       name.startsWith(endpoint) ? [enoughMs ?? 0, pause?.ms ?? 0] : [],
     ),
   );
-
-/** Counted requests of a key that a stated limit has left in this window; undefined without one. */
-export function leftOf(limiter: Limiter, { endpoint, key }: Omit<Asked, 'cost'>): number | undefined {
-  const limit = limiter.options.stated[endpoint];
-  if (limit === undefined) return undefined;
-  const since = limiter.options.clock.now() - limit.windowMs;
-  return limit.most - accountOf(limiter, { endpoint, key }).counted.filter((at) => at > since).length;
-}
 
 /** What the run knows about limiters, for its record. */
 export function figuresOf({ waits, remarks, paced }: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {

@@ -13,9 +13,6 @@ const tokensByLevel = oncePer(
 /** The tokens of a level of the key. */
 export const tokensOf = (level: string, known: Known): readonly Token[] => tokensByLevel(known).get(level)!;
 
-/** Whether a lookup with some levels exists. */
-export type IsFeasible = (levels: Partial<Levels>) => boolean;
-
 /** Whether a lookup with these levels exists for this fixture. */
 export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
   const { key, header = 'Bearer', situation, data } = levels;

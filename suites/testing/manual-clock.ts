@@ -41,8 +41,6 @@ export function manualClock(start = 0) {
   };
 }
 
-export type ManualClock = ReturnType<typeof manualClock>;
-
 /** Tracks whether a promise is done. */
 export function track<Value>(awaited: Value | Promise<Value>) {
   const state: { value?: Value; isDone: boolean } = { isDone: false };
