@@ -3,7 +3,8 @@ import { reference } from '../../mock/behaviour.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../../schemas/generated/types.ts';
 import { decodeBody } from '../../suites/index.ts';
 import { verifyMock, type MockRunOptions } from './verify-mock.ts';
-import { askedBy, limiterOf, type Decision, type LimiterRow } from './limiters.ts';
+import { askedBy, limiterOf, type Decision } from '../../suites/testing/limiters.ts';
+import type { LimiterRow } from './limiters.ts';
 
 /** A limiter in front of the mock, which has none: decides when a request arrives. */
 type Gateway = (given: Parameters<typeof askedBy>[1], now: number) => Decision;

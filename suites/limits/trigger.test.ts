@@ -1,0 +1,356 @@
+/** Tries limiters on a virtual clock: each way of counting, several limits and latencies, and what is said of them. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Fixture, FixtureLimits } from '../../schemas/generated/types.ts';
+import type { Reply } from '../answer.ts';
+import { createBudget } from '../engine/budget.ts';
+import type { WireRequest } from '../engine/client.ts';
+import { virtualClock } from '../engine/clock.ts';
+import { createContexts } from '../engine/context.ts';
+import { createSender } from '../engine/sender.ts';
+import { knownFrom } from '../known.ts';
+import {
+  askedBy,
+  ban,
+  bucket,
+  failing,
+  fixed,
+  limiterOf,
+  slidingLog,
+  weighted,
+  type Asked,
+  type Design,
+  type Kind,
+  type Refusal,
+} from '../testing/limiters.ts';
+import { answerOf, sampleFixture } from '../testing/samples.ts';
+import { statedLimits } from './limit.ts';
+import { createLimiter } from './limiter.ts';
+import { trigger, type Judged } from './trigger.ts';
+
+const { limits: _, ...fixture } = sampleFixture;
+
+interface Case {
+  readonly design: Design;
+  readonly limits: FixtureLimits;
+  /** What the fixture states, if it states anything. */
+  readonly stated?: FixtureLimits | undefined;
+  readonly latencyMs: number;
+  readonly endpoint?: Endpoint;
+  /** Lookups of the key before the trial, one after another. */
+  readonly before?: readonly Kind[];
+}
+
+const statuses: Readonly<Record<Kind, number>> = {
+  member: 200,
+  unknown: 200,
+  foreign: 200,
+  malformed: 400,
+  'bad key': 401,
+};
+
+function answerTo({ endpoint, kind }: Asked): Reply {
+  const isFound = kind === 'member';
+  if (endpoint === 'deposit-check' && statuses[kind] === 200) return answerOf(404, { error: '' });
+  const result = { is_under_ib: isFound, date_joined: isFound ? '2024-02-29T23:59:59Z' : null };
+  return answerOf(statuses[kind], statuses[kind] === 200 ? result : { error: '' });
+}
+
+const refusalOf = ({ status, headers, body }: Refusal) => answerOf(status, body, headers);
+
+/** Five minutes. */
+const MOST_MS = 300_000;
+
+/** Tries a limiter. Returns the kind and words of each verdict. */
+async function tried({ design, limits, stated, latencyMs, endpoint = 'user-status', before = [] }: Case) {
+  const given: Fixture = stated === undefined ? fixture : { ...fixture, limits: stated };
+  const known = knownFrom(given);
+  const clock = { ...virtualClock(0), during: <Result>(work: Promise<Result>) => work };
+  const { signal } = new AbortController();
+  const bounds = { clock, signal, deadline: MOST_MS };
+  const budget = createBudget({ ...bounds, maxRequests: 1e9, reserved: 0 });
+  const decide = limiterOf(design, limits);
+  const send = async ({ method, target, headers }: WireRequest): Promise<Reply> => {
+    const sentAt = clock.now();
+    await clock.sleep(latencyMs / 2);
+    const { authorization } = headers as Readonly<Record<string, string>>;
+    const asked = askedBy(fixture, {
+      method,
+      url: target,
+      ...(authorization !== undefined && { authorization }),
+    });
+    const decision = asked && decide(asked, clock.now());
+    if (decision !== undefined && 'delayMs' in decision) await clock.sleep(decision.delayMs);
+    await clock.sleep(latencyMs / 2);
+    const reply =
+      asked === undefined || decision === undefined
+        ? answerOf(404, '')
+        : 'delayMs' in decision
+          ? answerTo(asked)
+          : refusalOf(decision);
+    return { ...reply, sentAt, receivedAt: clock.now() } as Reply;
+  };
+  const limiter = createLimiter({
+    ...bounds,
+    budget,
+    stated: statedLimits(known),
+    lookupsEndAt: MOST_MS,
+    reserved: { 'user-status': 0, 'deposit-check': 0 },
+  });
+  const sender = createSender({
+    ...bounds,
+    client: { send, close: () => Promise.resolve() },
+    known,
+    budget,
+    limiter,
+    maxLostInARow: 10,
+    wasRevoked: () => false,
+    onExchange: () => undefined,
+  });
+  const contextOf = createContexts({
+    ...bounds,
+    cases: 50,
+    graceMs: 0,
+    verdictsOn: () => [],
+    failsAnyway: () => false,
+    changes: { next: () => 0, take: () => undefined } as never,
+    alone: (work) => work(),
+    sender,
+    onWait: () => undefined,
+    lookupsOf: () => undefined,
+    untilOf: () => undefined,
+  });
+  const [key] = known.callerKeys;
+  for (const [nth, kind] of before.entries())
+    decide({ endpoint, key: key!.key, id: `before ${nth}`, kind }, clock.now());
+  const trial = await trigger(endpoint, contextOf('trial'), known);
+  const words = [...trial.verdicts.values()].map((verdict) =>
+    verdict.kind === 'failed' ? verdict.actual : 'words' in verdict ? verdict.words : '',
+  );
+  const kinds = Object.fromEntries([...trial.verdicts].map(([row, { kind }]) => [row, kind]));
+  return { kinds: kinds as Partial<Record<Judged, string>>, words: words.join('\n') };
+}
+
+const limitsOf = (most: number, windowSeconds: number): FixtureLimits => ({
+  'user-status': { failedLookups: most, windowSeconds },
+  'deposit-check': { requests: most, windowSeconds },
+});
+
+const designs: Readonly<Record<string, Design>> = {
+  'fixed window': {},
+  'window aligned to the clock': { counter: fixed(true) },
+  'sliding log': { counter: slidingLog },
+  'counts refused requests': { counter: slidingLog, countsRefused: true },
+  'weighted window': { counter: weighted },
+  bucket: { counter: bucket },
+  'ban of three windows': { counter: ban(3, false) },
+  'ban that doubles': { counter: ban(1, true) },
+  'members pass while the key is limited': { spares: (kind) => kind === 'member' },
+  'a success resets': { resets: true },
+};
+
+const countings: Readonly<Record<string, (kind: Kind) => boolean>> = {
+  'what fails': failing,
+  'what fails, and wrong keys': (kind) => kind !== 'member',
+  'malformed ids': (kind) => kind === 'malformed',
+  'users that are not found': (kind) => kind === 'unknown' || kind === 'foreign',
+  'unknown users and malformed ids': (kind) => kind === 'unknown' || kind === 'malformed',
+  everything: () => true,
+  nothing: () => false,
+};
+
+/** The rows that a limiter may fail, by what it counts. */
+const mayFail = (design: string, counting: string): readonly Judged[] => [
+  ...(design === 'a success resets' ? (['not-reset'] as const) : []),
+  ...(counting === 'malformed ids' ? (['counts-unknown-users'] as const) : []),
+  ...(counting === 'unknown users and malformed ids' ? (['counts-foreign-users'] as const) : []),
+  ...(counting === 'everything' ? (['spares-successes'] as const) : []),
+  ...(counting === 'nothing' ? (['limit'] as const) : []),
+];
+
+/** Every nth case runs. `EVERY=1` runs all. */
+const EVERY = Number(process.env['EVERY'] ?? 29);
+
+const cases = Object.keys(designs).flatMap((design) =>
+  Object.keys(countings).flatMap((counting) =>
+    [limitsOf(60, 3), limitsOf(20, 300), limitsOf(100, 60), limitsOf(5, 1)].flatMap((limits) =>
+      [true, false].flatMap((isStated) =>
+        [2, 5, 30, 150].map((latencyMs) => ({ design, counting, limits, isStated, latencyMs })),
+      ),
+    ),
+  ),
+);
+
+describe('no limiter fails a row that it keeps', () => {
+  for (const { design, counting, limits, isStated, latencyMs } of cases.filter(
+    (_one, nth) => nth % EVERY === 0,
+  )) {
+    const { failedLookups, windowSeconds } = limits['user-status']!;
+    const stated = isStated ? limits : undefined;
+    const name = `${design}, counts ${counting}, ${failedLookups} in ${windowSeconds} s, ${isStated ? 'stated' : 'not stated'}, ${latencyMs} ms`;
+    test(name, async () => {
+      const made = { ...designs[design]!, counts: countings[counting]! };
+      const { kinds, words } = await tried({ design: made, limits, stated, latencyMs });
+      const failed = (Object.keys(kinds) as Judged[]).filter((row) => kinds[row] === 'failed');
+      const allowed = mayFail(design, counting);
+      assert.deepEqual(
+        failed.filter((row) => !allowed.includes(row)),
+        [],
+        words,
+      );
+    });
+  }
+});
+
+/** What a trial says of some rows, and words of one of them. */
+interface Expected {
+  readonly design: Design;
+  readonly kinds: Partial<Record<Judged, string>>;
+  readonly says?: RegExp;
+  readonly isStated?: boolean;
+  readonly stated?: FixtureLimits;
+  readonly endpoint?: Endpoint;
+  readonly before?: readonly Kind[];
+}
+
+const usual = limitsOf(60, 3);
+const passes = { limit: 'passed', 'not-reset': 'passed', 'counts-unknown-users': 'passed' };
+const instead = (status: number): Design => ({ refusal: () => ({ status, body: '{"error":"Blocked"}' }) });
+const usedUp = Array.from({ length: 60 }, (): Kind => 'unknown');
+
+const findings: Readonly<Record<string, Expected>> = {
+  'a right one': {
+    design: {},
+    kinds: { ...passes, 'spares-successes': 'passed', 'counts-foreign-users': 'passed' },
+  },
+  'a right one, not stated': {
+    design: {},
+    isStated: false,
+    kinds: { ...passes, 'spares-successes': 'passed', 'counts-foreign-users': 'passed' },
+  },
+  'one that was used up before': {
+    design: {},
+    before: usedUp,
+    kinds: { ...passes, 'spares-successes': 'passed' },
+  },
+  'one that was used up before, and lets members pass': {
+    design: { spares: (kind) => kind === 'member' },
+    before: usedUp,
+    kinds: { ...passes, 'spares-successes': 'passed' },
+  },
+  'one that a success resets, was used up before, and lets members pass': {
+    design: { spares: (kind) => kind === 'member', resets: true },
+    before: usedUp,
+    kinds: { 'not-reset': 'failed', 'counts-unknown-users': 'passed' },
+    says: /a successful lookup resets the count/,
+  },
+  'only malformed ids count': {
+    design: { counts: (kind) => kind === 'malformed' },
+    kinds: { limit: 'passed', 'counts-unknown-users': 'failed', 'not-reset': 'inconclusive' },
+    says: /unknown users never count: only malformed ids do/,
+  },
+  'only malformed ids count, not stated': {
+    design: { counts: (kind) => kind === 'malformed' },
+    isStated: false,
+    kinds: { limit: 'passed', 'counts-unknown-users': 'failed' },
+    says: /unknown users never count: only malformed ids do/,
+  },
+  'only wrong keys count, at an address': {
+    design: { counts: (kind) => kind === 'bad key', account: ({ endpoint }) => endpoint },
+    kinds: { limit: 'passed' },
+  },
+  'a success resets': {
+    design: { resets: true },
+    kinds: { limit: 'passed', 'not-reset': 'failed', 'counts-unknown-users': 'passed' },
+    says: /a successful lookup resets the count/,
+  },
+  'users of other IBs do not count': {
+    design: { counts: (kind) => kind === 'unknown' || kind === 'malformed' },
+    kinds: { ...passes, 'counts-foreign-users': 'failed' },
+    says: /users of other IBs do not count: this tells them from unknown ones/,
+  },
+  'lookups of members count': {
+    design: { counts: () => true },
+    kinds: { limit: 'passed', 'spares-successes': 'failed' },
+    says: /429 after 59 lookups of members/,
+  },
+  'nothing counts': {
+    design: { isOff: true },
+    kinds: { limit: 'failed' },
+    says: /no 429 after 122 requests/,
+  },
+  'nothing counts, not stated': {
+    design: { isOff: true },
+    isStated: false,
+    kinds: { limit: 'inconclusive' },
+    says: /no 429 after 1000 requests/,
+  },
+  'one of four passes': {
+    design: { lets: (nth) => nth % 4 === 3 },
+    kinds: { limit: 'failed' },
+    says: /the limiter lets some through/,
+  },
+  'a 429 and then none': {
+    design: { forgets: true },
+    kinds: { limit: 'failed' },
+    says: /the 429 did not last/,
+  },
+  '403 instead': {
+    design: instead(403),
+    kinds: { limit: 'failed' },
+    says: /403 instead of 429 after \d+ requests/,
+  },
+  '503 instead, not stated': {
+    design: instead(503),
+    isStated: false,
+    kinds: { limit: 'failed' },
+    says: /503 instead of 429 after \d+ requests/,
+  },
+  'three instances that each count alone': {
+    design: { account: ({ endpoint, key }, nth) => `${endpoint} ${key} ${nth % 3}` },
+    kinds: { limit: 'failed' },
+    says: /stated 60: do several instances each count alone/,
+  },
+  'requests wait instead of a 429': {
+    design: { counter: bucket, delays: true },
+    kinds: { limit: 'inconclusive' },
+    says: /answers came later and later instead of a 429: does the limiter delay/,
+  },
+  'less is stated than the server allows': {
+    design: {},
+    stated: limitsOf(18, 3),
+    kinds: { limit: 'failed' },
+    says: /is the statement wrong/,
+  },
+  'more is stated than the server allows': {
+    design: {},
+    stated: limitsOf(180, 3),
+    kinds: { limit: 'passed' },
+  },
+  'deposit-check': { design: {}, endpoint: 'deposit-check', kinds: { limit: 'passed' } },
+  'deposit-check, used up before': {
+    design: {},
+    endpoint: 'deposit-check',
+    before: usedUp,
+    kinds: { limit: 'passed' },
+  },
+  'deposit-check, nothing counts': {
+    design: { isOff: true },
+    endpoint: 'deposit-check',
+    kinds: { limit: 'failed' },
+    says: /no 429 after 122 requests \(unknown ids\)/,
+  },
+};
+
+describe('says what a limiter counts', () => {
+  for (const [name, { isStated = true, stated = isStated ? usual : undefined, ...one }] of Object.entries(
+    findings,
+  ))
+    test(name, async () => {
+      const { kinds, words } = await tried({ ...one, limits: usual, stated, latencyMs: 5 });
+      const seen = Object.fromEntries(Object.keys(one.kinds).map((row) => [row, kinds[row as Judged]]));
+      assert.deepEqual(seen, one.kinds, words);
+      if (one.says !== undefined) assert.match(words, one.says);
+    });
+});
