@@ -118,9 +118,13 @@ const openProbes: readonly TimedRequest[] = [
   user(ids.nobody, { key: 'fabrikam-expiring-key', atMs: 30_500 }),
   ...times(61, user(ids.nobody, { key: 'contoso-key', atMs: 50_000 })),
   user(ids.nobody, { key: 'contoso-key', atMs: 51_100 }),
-  ...times(251, deposit(ids.executed, { atMs: 60_000 })),
+  ...times(253, deposit(ids.executed, { atMs: 60_000 })),
   ...times(4, deposit(ids.nobody, { atMs: 64_000 })),
   ...times(4, deposit(ids.afterPolls, { atMs: 64_000 })),
+  ...times(61, user(ids.foreignUser, { atMs: 70_000 })),
+  ...[59, 1, 59].flatMap((count, nth) =>
+    times(count, user(nth === 1 ? ids.member : ids.nobody, { atMs: 80_000 })),
+  ),
 ];
 
 /** Each user and deposit of the fixture, also in upper case, and forms of requests, without limits. */

@@ -257,20 +257,17 @@ test('a replay command has the requirement, the seed, and the path if there is o
   assert.equal(replayCommand(unknown, result), undefined);
 });
 
-test('limits that a run learned are rounded to minutes, others are exact', () => {
-  const words = (windowSeconds: number, source: 'learned' | 'stated') => {
-    const endpoints = [
-      { endpoint: 'user-status', waitedMs: 0, limit: { requests: 20, windowSeconds, source } },
-    ] as const;
-    const rateLimited = { answers: 0, waitedMs: 0, endpoints: [...endpoints] };
+test('limits are written as flags take durations', () => {
+  const words = (windowSeconds: number) => {
+    const limit = { requests: 20, windowSeconds };
+    const endpoints = [{ endpoint: 'user-status' as const, waitedMs: 0, limit }];
+    const rateLimited = { answers: 0, waitedMs: 0, endpoints };
     return conclusion({ ...sampleRecord, rateLimited }).find((one) => one.startsWith('limits used: '));
   };
-  for (const [seconds, source, expected] of [
-    [902, 'learned', 'about 15m'],
-    [902, 'stated', '902s'],
-    [900, 'learned', '15m'],
-    [930, 'learned', '930s'],
-    [3, 'learned', '3s'],
+  for (const [seconds, expected] of [
+    [902, '902s'],
+    [900, '15m'],
+    [7200, '2h'],
   ] as const)
-    assert.equal(words(seconds, source), `limits used: user-status 20 in ${expected} (${source})`);
+    assert.equal(words(seconds), `limits used: user-status 20 in ${expected}`);
 });
