@@ -267,7 +267,7 @@ describe('a target that', { concurrency: 4 }, () => {
     );
   for (const [targets, code, flags] of loud)
     for (const [name, [serve, cause]] of Object.entries(targets))
-      test(`${name}: exit code ${code}`, { timeout: 120_000 }, () =>
+      test(`${name}: exit code ${code}`, { timeout: 60_000 }, () =>
         withServer(serve(), (port) =>
           ends(`http://127.0.0.1:${port}`, code, cause, `--timeout 20000 ${flags}`),
         ),

@@ -74,10 +74,11 @@ function* coveredLookups(
     ),
   );
   let left = own.size === 0 ? 0 : cases;
+  // Triples never end, and few of them may be about these rows.
+  let triples = cases;
   for (const row of rowsInOrder(endpoint, known, seed)) {
+    if (left === 0 || (row.rank === 'triple' && triples-- === 0)) return;
     const one = sharedLookupOf(endpoint, row, known, seed);
-    // Triples never end, even if no row is about them.
-    if (left === 0 || (left === cases && one.rank === 'triple')) return;
     if (!one.rows.some((about) => own.has(about) && (about.kind !== 'repetition' || one.times > 1))) continue;
     left--;
     yield one;

@@ -6,7 +6,7 @@ import { choicesOf } from '../needs.ts';
 import { isLookupRow, type LookupRow } from '../requirement.ts';
 import { combinationsIn, combinationsOf, strengthOf, zeros, type Strength } from './coverage.ts';
 import { createExamples } from './examples.ts';
-import { factors, plainLevels, type Factor, type Levels, type Rank } from './factors.ts';
+import { factors, plainLevels, type Factor, type FactorName, type Levels, type Rank } from './factors.ts';
 import { factsOfLevels } from './facts-of-levels.ts';
 import { completed, fixtureKey, isFeasible } from './feasible.ts';
 import { headerLevels } from './levels.ts';
@@ -156,6 +156,28 @@ function worthOf(endpoint: Endpoint, levels: Partial<Levels>): number {
   return isOpen ? 4 * gates.length : 2;
 }
 
+/**
+ * The levels, by code: an open one, a malformed one and one of the key or header in turn. Each seed begins with others.
+ *
+ * @param all combinations
+ */
+function levelsInTurn(endpoint: Endpoint, all: ReadonlyMap<number, Partial<Levels>>, seed: number) {
+  const lists: (readonly [number, Partial<Levels>])[][] = [[], [], []];
+  for (const [code, levels] of all) {
+    if (strengthOf(endpoint, code) > 1) continue;
+    const { name, isGate } = factors[endpoint].find((factor) => factor.name in levels)!;
+    const ofKey = name === 'key' || name === 'header' ? 2 : 1;
+    lists[isGate ? ofKey : 0]!.push([code, levels]);
+  }
+  return lists
+    .flatMap((list) => list.map((one, at) => ({ one, place: (at + Math.abs(seed)) % list.length })))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ one }) => one);
+}
+
+/** Factors whose levels have the same answer, so that one does not hide another. */
+const hidesNothing = new Set<FactorName>(['data', 'active key', 'id version', 'fields']);
+
 /** Chooses rows that show most of what no row has shown. */
 function createChooser(endpoint: Endpoint, known: Known, seed: number) {
   const all = combinationsOf(endpoint, known);
@@ -165,23 +187,24 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
   const gates = factors[endpoint].filter(({ isGate }) => isGate);
   const costly = factors[endpoint].filter(({ isCostly }) => isCostly === true);
   const plainGates = Object.fromEntries(gates.map(({ name, names }) => [name, names[0]!]));
-  const isPlain =
-    (row: Levels) =>
-    ({ name, names }: Factor) =>
-      row[name] === names[0];
+  // A level is first tried alone with own data, but for levels that hide nothing.
+  const alone = Object.fromEntries(
+    Object.entries(plainLevels(endpoint)).filter(
+      ([name]) => name in plainGates || !hidesNothing.has(name as FactorName),
+    ),
+  );
+  const singles = levelsInTurn(endpoint, all, seed);
   let draws = 0;
   /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
   const best = (levels: Partial<Levels> = {}): Levels | undefined => {
     let found: Levels | undefined;
     let most = -1;
-    for (const drawn of fc.sample(drawnRows[endpoint], {
-      seed: seedOf(seed, draws++),
-      numRuns: CANDIDATES,
-    })) {
+    const options = { seed: seedOf(seed, draws++), numRuns: CANDIDATES };
+    for (const drawn of fc.sample(drawnRows[endpoint], options)) {
       const row = { ...drawn, ...levels };
       if (!isFeasible(endpoint, row, known)) continue;
       if (headerLevels[row.header]!.endsConnection === true && levels.header === undefined) continue;
-      const cost = 2 ** costly.filter((one) => !isPlain(row)(one)).length;
+      const cost = 2 ** costly.filter(({ name, names }) => row[name] !== names[0]).length;
       const gain = combinationsIn(endpoint, row).reduce((sum, code) => sum + worth[code]!, 0) / cost;
       if (gain > most) [found, most] = [row, gain];
     }
@@ -201,19 +224,14 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
     /** A row with a combination of this strength that no row has shown; undefined if there is none. */
     next: (strength: Strength): Levels | undefined => {
       const isNew = isLeft(strength);
-      // A level is first tried with own data: "not found" would hide more.
-      const preferred = strength === 1 ? { situation: plainLevels(endpoint).situation } : {};
-      const free = best(preferred);
+      const free = strength === 1 ? undefined : best();
       if (free !== undefined && combinationsIn(endpoint, free).some(isNew)) return free;
-      for (const [code, levels] of all) {
+      for (const [code, levels] of strength === 1 ? singles : all) {
         if (!isNew(code)) continue;
-        const wanted = { ...plainGates, ...levels };
-        for (const row of [
-          best({ ...preferred, ...wanted }),
-          best(wanted),
-          completed(endpoint, levels, known),
-        ])
-          if (row !== undefined && combinationsIn(endpoint, row).includes(code)) return row;
+        const own = strength === 1 ? [best({ ...alone, ...levels })] : [];
+        const rows = [...own, best({ ...plainGates, ...levels }), completed(endpoint, levels, known)];
+        const row = rows.find((one) => one !== undefined && combinationsIn(endpoint, one).includes(code));
+        if (row !== undefined) return row;
         // No complete row shows it.
         worth[code] = 0;
       }
