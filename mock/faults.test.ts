@@ -174,6 +174,7 @@ const plainProbes: readonly TimedRequest[] = [
     lookup(target.replace(/(?<=_id=)./, '%3$&')),
     lookup(target.replace(/_id=(.{8})-/, '_id=$1.')),
     lookup(target.replace(/_id=./, '_id=g')),
+    lookup(target.replace(/_id=./, '_id=%2B')),
     lookup(target.replace(/.$/, 'g')),
     lookup(target.slice(0, -1)),
     lookup(target.replace(/(?<=_id=.{19})./, '7')),

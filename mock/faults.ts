@@ -412,6 +412,17 @@ const pattern = (from: string, to: string, only?: Endpoint) =>
     ).test(value);
   }, only);
 const hyphenated = (value: string) => value.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+/** Reads each group as a number, as Guid.TryParseExact of .NET does. */
+const asNumbers = (value: string) =>
+  value.replace(/^(.{8})-(.{4})-(.{4})-(.{4})-(.{12})$/s, (_, ...groups: string[]) =>
+    groups
+      .slice(0, 5)
+      .map((group) => {
+        const digits = /^(?:0x|[+-])?([\da-f]+)[\0 \t]*$/i.exec(group)?.[1];
+        return digits?.padStart(group.length, '0') ?? group;
+      })
+      .join('-'),
+  );
 const queryOf = ({ request }: Exchange) => splitTarget(request.target).query;
 const hasArray = ({ call }: Exchange) => call?.parameters.some(([name]) => name.includes('[')) === true;
 const isLong = (exchange: Exchange) => queryOf(exchange).length > 4000;
@@ -432,6 +443,7 @@ const invalidUuid: d.Rows = {
   'empty-is-422': on(400, ({ call }) => call?.value === '', d.status(422)),
   'dollar-before-newline: The pattern of an id allows a newline at its end': pattern('$', '\\n?$'),
   'any-letter-accepted: Any letter is accepted as a hexadecimal digit': pattern(HEX, '[0-9a-z]'),
+  'groups-read-as-numbers: A sign, a prefix or fillers may stand for digits of a group': d.cleaned(asNumbers),
   'dot-for-hyphen: The pattern of an id has a dot in place of a hyphen': pattern('{8}-', '{8}.'),
   'g-in-first-group-of-user-id': pattern('f]{8}', 'g]{8}', 'user-status'),
   'g-in-last-group-of-reference-id': pattern('f]{12}', 'g]{12}', 'deposit-check'),
