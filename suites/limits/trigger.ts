@@ -53,7 +53,8 @@ const PART_OF_WINDOW = 0.9;
 /** Only a limiter that lets go after so many ms is compared with itself. */
 const SHORT_PAUSE_MS = 30_000;
 
-const QUIET_MS = 2000;
+/** Before the trial, nothing is sent for the first time (ms), or for a known window up to the second one. */
+const [QUIET_MS, MAX_QUIET_MS] = [2000, 8000];
 
 const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
 
@@ -61,7 +62,8 @@ const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
 export const trigger = (endpoint: Endpoint, context: Context, known: Known): Promise<Trial> =>
   context.once(`limiter of ${endpoint}`, async (shared) => {
     const trial = await createTrial(endpoint, shared, known);
-    await shared.waitForQuiet(endpoint, QUIET_MS);
+    const windowMs = shared.longestWindowMs(endpoint);
+    await shared.waitForQuiet(endpoint, windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs));
     await (endpoint === 'user-status' ? tryUsers(trial) : tryDeposits(trial));
     return trial;
   });
@@ -373,10 +375,12 @@ async function obey(trial: Trial, supply: Supply, { refusal }: Stream): Promise<
 const [GROWTH, SLACK_MS] = [1.5, 500];
 
 /** Rests before a comparison, twice as long as the pause. Returns whether there is time and the pauses do not grow. */
-async function rests({ context, pauses, endpoint }: Trial): Promise<boolean> {
+async function rests({ context, pauses, endpoint, stated }: Trial): Promise<boolean> {
   const [first] = pauses;
   if (first === undefined || first > SHORT_PAUSE_MS) return false;
-  if (pauses.some((ms) => ms > GROWTH * first + SLACK_MS)) return false;
+  // The first pause may have begun in the middle of a window.
+  const usualMs = Math.max(first, stated?.windowMs ?? 0);
+  if (pauses.some((ms) => ms > GROWTH * usualMs + SLACK_MS)) return false;
   const restMs = 2 * first + 1000;
   if (context.leftMs() < 2 * restMs + first) return false;
   await context.waitForQuiet(endpoint, restMs);
