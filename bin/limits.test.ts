@@ -1,12 +1,15 @@
 /** Limiters of many kinds on a virtual clock, compared with what was expected before the judge was written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { reference } from '../mock/behaviour.ts';
+import { faults } from '../mock/faults.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { verifiedAt } from './testing/limited-server.ts';
 import { assertExpected, limiters, type Expected } from './testing/limiters.ts';
-import { limitsOf } from './testing/verify-mock.ts';
+import { limitsOf, verifyMock } from './testing/verify-mock.ts';
 
 const fixture = await loadFixture(undefined, {});
 const isSpare = ({ key }: { readonly key: string }) => key === 'northwind-spare-key';
@@ -72,14 +75,84 @@ describe('each judgement is seen on a limiter', () => {
     });
 });
 
-test('20 failed lookups in 5 minutes and one key: every requirement outside limits has a verdict', async () => {
-  const of = { row: limiters['fixed window']!, limits: common, isStated: true, latencyMs: 5 };
-  const { requirements } = await verifiedAt(of, oneKey, { seed: 3, cases: 1500, maxDurationMs: 300_000 });
-  const open = requirements.filter(
-    ({ id, level, outcome }) =>
-      level === 'required' && outcome === 'inconclusive' && !id.startsWith('rate-limit/'),
-  );
-  assert.deepEqual(open, []);
+const fixedWindow = { row: limiters['fixed window']!, latencyMs: 5 };
+const minutes = (count: number) => count * 60_000;
+const byDefault = { seed: 3, cases: defaults.cases, maxDurationMs: defaults.maxDurationMs };
+
+describe('20 failed lookups in 5 minutes, with the default flags', () => {
+  for (const isStated of [true, false])
+    test(`one key, ${isStated ? 'stated' : 'not stated'}: every required requirement outside limits is judged`, async () => {
+      const record = await verifiedAt({ ...fixedWindow, limits: common, isStated }, oneKey, byDefault);
+      const open = record.requirements.flatMap((row) =>
+        row.outcome === 'inconclusive' && !row.id.startsWith('rate-limit/') ? [row] : [],
+      );
+      const required = open.filter(({ level }) => level === 'required');
+      assert.deepEqual([exitOf(record), required], [0, []]);
+      assert.deepEqual(new Set(open.map(({ reason }) => reason)), new Set(['rate-limited']));
+    });
+
+  test('two keys try every level', async () => {
+    const of = { ...fixedWindow, limits: common, isStated: true };
+    const { strength, verdict } = await verifiedAt(of, fixture, byDefault);
+    assert.deepEqual([verdict, strength], ['conformant', 1]);
+  });
+
+  test('one key tries every level in the time that the record names', async () => {
+    const of = { ...fixedWindow, limits: common, isStated: true };
+    const { strength, needs } = await verifiedAt(of, oneKey, byDefault);
+    assert.equal(strength, 0);
+    const { seconds } = needs!.find(({ reaches }) => reaches === 'strength 1')!;
+    const longer = await verifiedAt(of, oneKey, { ...byDefault, maxDurationMs: seconds * 1000 });
+    assert.equal(longer.strength, 1);
+  });
+
+  test('a long wait comes with the requirements that have failed so far', async () => {
+    const named: (readonly string[])[] = [];
+    const { requirements } = await verifyMock(faults['foreign-user-is-member']!.change(reference), {
+      fixture: { ...oneKey, limits: common },
+      seed: 1,
+      cases: 100,
+      maxDurationMs: minutes(15),
+      onWait: ({ waitMs }, failing) => void (waitMs > 5000 && named.push(failing)),
+    });
+    const failed = requirements.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+    assert.equal(named[0]![0], 'foreign-ib/user-status/other-ib');
+    assert.deepEqual(named.at(-1), failed);
+  });
+});
+
+describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', () => {
+  const limits: FixtureLimits = {
+    'user-status': { failedLookups: 20, windowSeconds: 30 },
+    'deposit-check': { requests: 100, windowSeconds: 90 },
+  };
+  const times = (part: number): FixtureLimits => ({
+    'user-status': { failedLookups: 20 * part, windowSeconds: 30 },
+    'deposit-check': { requests: 100 * part, windowSeconds: 90 },
+  });
+  const runOf = (stated: FixtureLimits | undefined) =>
+    verifiedAt({ ...fixedWindow, limits, isStated: stated !== undefined, stated }, fixture, {
+      ...byDefault,
+      maxDurationMs: minutes(1),
+    });
+
+  test('the truth, nothing and a lie try about as many pairs', async () => {
+    const runs = [];
+    for (const stated of [limits, undefined, times(3), times(0.7)]) runs.push(await runOf(stated));
+    assert.deepEqual(runs.map(exitOf), [0, 0, 0, 0]);
+    const pairs = runs.map(({ coverage }) => coverage!.pairs[0]);
+    const fewer = pairs.pop()!;
+    assert.ok(Math.min(...pairs) >= 0.95 * Math.max(...pairs), pairs.join(', '));
+    // A run keeps below what is stated.
+    assert.ok(fewer >= 0.9 * pairs[0]!, `${fewer}, with the truth ${pairs[0]}`);
+  });
+
+  test('less than half of the limit fails: the statement may be wrong', async () => {
+    const record = await runOf(times(0.3));
+    assert.equal(exitOf(record), 1);
+    const failed = record.requirements.find(({ id }) => id === 'rate-limit/user-status/failed-lookups');
+    assert.match(JSON.stringify(failed), /is the statement wrong/);
+  });
 });
 
 test('a stated limit is crossed only on purpose', async () => {

@@ -22,12 +22,14 @@ export interface Case {
   readonly row: LimiterRow;
   readonly limits: FixtureLimits;
   readonly isStated: boolean;
+  /** What is stated, if it is not the truth. */
+  readonly stated?: FixtureLimits | undefined;
   readonly latencyMs: number;
 }
 
 /** Verifies a limiter on a virtual clock. */
 export function verifiedAt(
-  { row, limits, isStated, latencyMs }: Case,
+  { row, limits, isStated, stated = limits, latencyMs }: Case,
   { limits: _, ...unlimited }: Fixture,
   options: Pick<
     MockRunOptions,
@@ -35,11 +37,10 @@ export function verifiedAt(
   >,
 ): Promise<RunRecord> {
   const gateway = gatewayOf(unlimited, row, limits);
-  const stated = isStated ? { ...unlimited, limits } : unlimited;
   const run: MockRunOptions = {
     hasStateHook: false,
     ...options,
-    fixture: stated,
+    fixture: isStated ? { ...unlimited, limits: stated } : unlimited,
     network: (client, clock) => ({
       ...client,
       send: async (wire) => {

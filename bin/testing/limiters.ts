@@ -76,6 +76,7 @@ export const limiters: Readonly<Record<string, LimiterRow>> = {
   'only lookups of users that are not found': legal({
     counts: (kind) => kind === 'unknown' || kind === 'foreign',
   }),
+  'members pass while the key is limited': legal({ spares: (kind) => kind === 'member' }),
   'ban of three windows': legal({ counter: ban(3, false) }),
   'ban that doubles': legal({ counter: ban(1, true) }),
   'without Retry-After': legal({ refusal: () => ({ headers: {} }) }),

@@ -11,12 +11,13 @@ export interface BudgetOptions extends Pick<
   readonly reserved: number;
 }
 
-const [RESERVED, MAX_RESERVED, MAX_RESERVED_MS] = [1 / 20, 10, 15_000];
+const [RESERVED, MAX_RESERVED] = [1 / 20, 10];
+const [RESERVED_TIME, MAX_RESERVED_MS] = [1 / 6, 15_000];
 
 /** What lookups leave for the limits, which come last: a part of the bounds, at most so many requests and ms. */
 export const reserveOf = (isLimited: boolean, maxRequests: number, maxDurationMs: number) => ({
   requests: isLimited ? Math.min(MAX_RESERVED, maxRequests * RESERVED) : 0,
-  ms: isLimited ? Math.min(MAX_RESERVED_MS, maxDurationMs * RESERVED) : 0,
+  ms: isLimited ? Math.min(MAX_RESERVED_MS, maxDurationMs * RESERVED_TIME) : 0,
 });
 
 export type Budget = ReturnType<typeof createBudget>;

@@ -53,8 +53,8 @@ const PART_OF_WINDOW = 0.9;
 /** Only a limiter that lets go after so many ms is compared with itself. */
 const SHORT_PAUSE_MS = 30_000;
 
-/** Before the trial, nothing is sent for the first time (ms), or for a known window up to the second one. */
-const [QUIET_MS, MAX_QUIET_MS] = [2000, 8000];
+/** Before a trial nothing is sent for so many ms, or for a known window up to the second number, if there is time. */
+const [QUIET_MS, MAX_QUIET_MS, PART_OF_REST] = [2000, 8000, 1 / 6];
 
 const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
 
@@ -63,7 +63,8 @@ export const trigger = (endpoint: Endpoint, context: Context, known: Known): Pro
   context.once(`limiter of ${endpoint}`, async (shared) => {
     const trial = await createTrial(endpoint, shared, known);
     const windowMs = shared.longestWindowMs(endpoint);
-    await shared.waitForQuiet(endpoint, windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs));
+    const quietMs = windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
+    await shared.waitForQuiet(endpoint, Math.min(quietMs, PART_OF_REST * shared.leftMs()));
     await (endpoint === 'user-status' ? tryUsers(trial) : tryDeposits(trial));
     return trial;
   });
