@@ -12,12 +12,17 @@ export type Strength = 1 | 2 | 3;
 /** Numbers of levels, by name. */
 type Numbers = ReadonlyMap<string, number>;
 
+/** The numbers that a level of a lookup shows: a first request shows the plain level, too. */
+type Shown = ReadonlyMap<string, readonly number[]>;
+
 /** A factor with numbers for each of its levels. */
 interface Numbered extends Factor {
   /** For a level alone. */
   readonly alone: Numbers;
+  readonly shownAlone: Shown;
   /** For combinations with other factors: levels of a group have the same. */
   readonly grouped: Numbers;
+  readonly shownGrouped: Shown;
   /** For combinations with other gates; a level without a number is not combined with them. */
   readonly withGates: Numbers;
 }
@@ -25,6 +30,8 @@ interface Numbered extends Factor {
 interface Numbering {
   /** Gates first. */
   readonly all: readonly Numbered[];
+  /** Factors that are no gates. */
+  readonly others: readonly Numbered[];
   /** More than any number. */
   readonly base: number;
 }
@@ -42,16 +49,27 @@ function numberingOf(endpoint: Endpoint): Numbering {
           return [[name, numbers.get(group)!] as const];
         }),
       );
+    const shown = (of: Numbers): Shown => {
+      const plain = factor.names[0]!;
+      const levelsOf = (name: string) =>
+        factor.includesPlain === true && name !== plain ? [name, plain] : [name];
+      return new Map(factor.names.map((name) => [name, levelsOf(name).map((one) => of.get(one)!)]));
+    };
+    const alone = numbersOf((_, name) => name);
+    const grouped = numbersOf(({ group }, name) => group ?? name);
     return {
       ...factor,
-      alone: numbersOf((_, name) => name),
-      grouped: numbersOf(({ group }, name) => group ?? name),
+      alone,
+      shownAlone: shown(alone),
+      grouped,
+      shownGrouped: shown(grouped),
       withGates: numbersOf(({ group, gateGroup = group }, name) =>
         gateGroup === 'never' ? undefined : (gateGroup ?? name),
       ),
     };
   });
-  return { all: all.toSorted((a, b) => Number(b.isGate) - Number(a.isGate)), base: next };
+  const [gates, others] = [all.filter(({ isGate }) => isGate), all.filter(({ isGate }) => !isGate)];
+  return { all: [...gates, ...others], others, base: next };
 }
 
 const numberings = perEndpoint(numberingOf);
@@ -65,18 +83,11 @@ const gateNumbers = (gates: readonly Numbered[]): 'grouped' | 'withGates' =>
  * plain may hide everything else, so each such gate must be part of the combination.
  */
 export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
-  const { all, base } = numberings[endpoint];
+  const { all, others, base } = numberings[endpoint];
   const gates = all.filter(({ name, names, isGate }) => isGate && levels[name] !== names[0]);
   if (gates.length > 3) return [];
-  const numbersOf = (one: Numbered, kind: 'alone' | 'grouped') => {
-    const level = levels[one.name];
-    const plain = one.names[0]!;
-    const shown = one.includesPlain === true && level !== plain ? [level, plain] : [level];
-    return shown.map((name) => one[kind].get(name)!);
-  };
-  const others = all.filter(({ isGate }) => !isGate);
-  const found = (gates.length === 0 ? others : gates.length === 1 ? gates : []).flatMap((one) =>
-    numbersOf(one, 'alone'),
+  const found = (gates.length === 0 ? others : gates.length === 1 ? gates : []).flatMap(
+    ({ name, shownAlone }) => shownAlone.get(levels[name])!,
   );
   const kind = gateNumbers(gates);
   let start = 0;
@@ -86,7 +97,7 @@ export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly num
     start = start * base + number;
   }
   if (gates.length > 1) found.push(start);
-  const numbers = others.map((one) => numbersOf(one, 'grouped'));
+  const numbers = others.map(({ name, shownGrouped }) => shownGrouped.get(levels[name])!);
   /** Adds a level of each of some other factors. */
   const extend = (code: number, from: number, size: number) => {
     for (let at = from; at < numbers.length; at++)
