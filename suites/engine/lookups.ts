@@ -62,6 +62,9 @@ export function createLookups(options: LookupOptions, rows: readonly LookupRow[]
   };
 }
 
+/** A narrowed run looks at so many triples at least. */
+const MIN_TRIPLES = 1000;
+
 /** The lookups of an endpoint that some row is about. */
 function* coveredLookups(
   endpoint: Endpoint,
@@ -75,7 +78,7 @@ function* coveredLookups(
   );
   let left = own.size === 0 ? 0 : cases;
   // Triples never end, and few of them may be about these rows.
-  let triples = cases;
+  let triples = Math.max(cases, MIN_TRIPLES);
   for (const row of rowsInOrder(endpoint, known, seed)) {
     if (left === 0 || (row.rank === 'triple' && triples-- === 0)) return;
     const one = sharedLookupOf(endpoint, row, known, seed);

@@ -228,9 +228,10 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
       if (free !== undefined && combinationsIn(endpoint, free).some(isNew)) return free;
       for (const [code, levels] of strength === 1 ? singles : all) {
         if (!isNew(code)) continue;
-        const own = strength === 1 ? [best({ ...alone, ...levels })] : [];
-        const rows = [...own, best({ ...plainGates, ...levels }), completed(endpoint, levels, known)];
-        const row = rows.find((one) => one !== undefined && combinationsIn(endpoint, one).includes(code));
+        const drawn = best({ ...(strength === 1 ? alone : plainGates), ...levels });
+        const row = [drawn, completed(endpoint, levels, known)].find(
+          (one) => one !== undefined && combinationsIn(endpoint, one).includes(code),
+        );
         if (row !== undefined) return row;
         // No complete row shows it.
         worth[code] = 0;

@@ -7,6 +7,7 @@ import { faults } from '../../../mock/faults.ts';
 import { crash, on } from '../../../mock/deviate.ts';
 import { variants } from '../../../mock/variants.ts';
 import { catalogue } from '../../../suites/index.ts';
+import { defaults } from '../../commands/flags.ts';
 import { ENOUGH_CASES, verifyMock } from '../../testing/verify-mock.ts';
 import { loadFixture } from '../../fixture-file.ts';
 import { sampleFailure } from '../../../reports/testing/records.ts';
@@ -136,9 +137,8 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
   assert.deepEqual(combinedGaps([run(1, true), ...triples, run(2, false)]), []);
   assert.equal(combinedGaps([run(1, false)]).length, 1);
   assert.equal(combinedGaps([...triples.slice(1), run(2, false), run(2, false)]).length, 2);
-  const histories = Array.from({ length: 19 }, () => run(2, true, 'histories'));
-  assert.deepEqual(combinedGaps([...histories, run(2, false, 'histories')]), []);
-  assert.equal(combinedGaps([...histories.slice(1), run(2, false, 'histories')]).length, 1);
+  // Whatever a condition is.
+  assert.equal(combinedGaps([...triples.slice(1), run(2, false), run(2, false, 'histories')]).length, 2);
 });
 
 test('the conditions in a result are compared with those of a fault', () => {
@@ -185,11 +185,11 @@ test(`the verdict is the same for each seed: for the reference, and for a server
     }
 });
 
-test('a run finds an answer that is wrong once among 320, and says that it is', async () => {
+test('a run finds an answer that is wrong once among 280, and says that it is', async () => {
   for (const kind of ['member', 'executed']) {
     let asked = 0;
-    const isHit = ({ finding }: Exchange) => finding.kind === kind && ++asked === 320;
-    const record = await verifyMock(on(isHit, crash)(reference), { fixture, seed: 1, cases: 1500 });
+    const isHit = ({ finding }: Exchange) => finding.kind === kind && ++asked === 280;
+    const record = await verifyMock(on(isHit, crash)(reference), { fixture, seed: 1, cases: defaults.cases });
     const failed = record.requirements.flatMap((one) =>
       one.level === 'required' && one.outcome === 'failed' ? [one] : [],
     );
