@@ -278,7 +278,7 @@ const findings: Readonly<Record<string, Expected>> = {
   'nothing counts': {
     design: { isOff: true },
     kinds: { limit: 'failed' },
-    says: /no 429 after 134 requests/,
+    says: /no 429 after 122 requests/,
   },
   'nothing counts, not stated': {
     design: { isOff: true },
@@ -339,7 +339,7 @@ const findings: Readonly<Record<string, Expected>> = {
     design: { isOff: true },
     endpoint: 'deposit-check',
     kinds: { limit: 'failed' },
-    says: /no 429 after 134 requests \(unknown ids\)/,
+    says: /no 429 after 122 requests \(unknown ids\)/,
   },
 };
 

@@ -93,9 +93,7 @@ async function createTrial(endpoint: Endpoint, context: Context, known: Known): 
   };
 }
 
-/** Some of them may be lost. */
-const mostOf = (stated: RateLimit | undefined) =>
-  stated === undefined ? MOST : Math.ceil(2.2 * stated.most) + 2;
+const mostOf = (stated: RateLimit | undefined) => (stated === undefined ? MOST : 2 * stated.most + 2);
 
 const paceOf = ({ stated, inFlight }: Trial, times = 1) => ({
   most: mostOf(stated),
