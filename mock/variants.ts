@@ -148,7 +148,6 @@ const limits: d.Rows = {
     count: limiters.bucketAtIntervals,
   }),
   'limit-with-ban: After the limit, a key waits three windows': set({ count: limiters.windowThenBan }),
-  'only-invalid-ids-counted: user-status counts only 400s as failed': countedOnUserStatus('invalid'),
   'only-strangers-counted: user-status counts only users who are not under the IB as failed lookups':
     countedOnUserStatus('foreign', 'unknown'),
   'bad-keys-counted: user-status also counts 401s, and limits a wrong key that is sent repeatedly': d.all(

@@ -112,7 +112,7 @@ export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): nu
 }
 
 /** Whether nobody has the id. */
-const isUnknown = (endpoint: Endpoint, levels: Levels) =>
+export const isUnknown = (endpoint: Endpoint, levels: Levels) =>
   situationOf(endpoint, levels.situation).owner === undefined;
 
 function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number): fc.Arbitrary<string> {

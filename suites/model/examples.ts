@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
-import { entitiesSeen, exampleGates, examplesOf, findsEntities } from './drawing.ts';
+import { entitiesSeen, exampleGates, examplesOf, findsEntities, isUnknown } from './drawing.ts';
 import { factors, hasPlainGates, plainLevels, type Levels } from './factors.ts';
 import { completed } from './feasible.ts';
 
@@ -48,6 +48,8 @@ export function createExamples(endpoint: Endpoint, known: Known) {
     entitiesSeen(endpoint, known, key),
   );
   for (const [row] of seen) listOf(row);
+  // Ids that are close to known ones, for servers that compare only a part of an id.
+  for (const row of unknownRows(endpoint, known)) listOf(row);
   const all = [...lists.values()];
   return {
     /** The number of the next example of a row; undefined if each was used. */
@@ -62,6 +64,15 @@ export function createExamples(endpoint: Endpoint, known: Known) {
       return pick === undefined ? undefined : { levels: least!.levels, pick };
     },
   };
+}
+
+/** A plain row for each situation in which nobody has the id. */
+function unknownRows(endpoint: Endpoint, known: Known): readonly Levels[] {
+  const { names } = factors[endpoint].find(({ name }) => name === 'situation')!;
+  return names.flatMap((situation) => {
+    const row = completed(endpoint, { situation }, known);
+    return row !== undefined && isUnknown(endpoint, row) ? [row] : [];
+  });
 }
 
 const exampleGateOf = (endpoint: Endpoint, row: Levels) =>
