@@ -111,6 +111,17 @@ export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly num
   return found;
 }
 
+/** The codes of the pairs in which each level of a group counts for itself, with at most one gate that is not plain. */
+export function finePairsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
+  const { all, base } = numberings[endpoint];
+  const shown = all.filter(({ name, names, isGate }) => !isGate || levels[name] !== names[0]);
+  if (shown[1]?.isGate === true) return [];
+  const numbers = shown.map(({ name, alone }) => alone.get(levels[name])!);
+  // A gate that is not plain masks what is not combined with it.
+  const firsts = shown[0]?.isGate === true ? numbers.slice(0, 1) : numbers;
+  return firsts.flatMap((first, at) => numbers.slice(at + 1).map((second) => first * base + second));
+}
+
 /** The codes of levels come before those of pairs, and these before those of triples. */
 export function strengthOf(endpoint: Endpoint, code: number): Strength {
   const { base } = numberings[endpoint];

@@ -4,7 +4,7 @@ import { catalogue, table } from '../catalogue.ts';
 import type { Known } from '../known.ts';
 import { choicesOf } from '../needs.ts';
 import { isLookupRow, type LookupRow } from '../requirement.ts';
-import { combinationsIn, combinationsOf, strengthOf, zeros, type Strength } from './coverage.ts';
+import { combinationsIn, combinationsOf, finePairsIn, strengthOf, zeros, type Strength } from './coverage.ts';
 import { createExamples } from './examples.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels, type Rank } from './factors.ts';
 import { factsOfLevels } from './facts-of-levels.ts';
@@ -138,13 +138,16 @@ const drawnRows = perEndpoint((endpoint): fc.Arbitrary<Levels> => {
   return fc.record(Object.fromEntries(levels), { noNullPrototype: true }) as fc.Arbitrary<Levels>;
 });
 
+/** What it is worth that a row is the first to show a level, or a pair. */
+const [LEVEL, PAIR] = [1000, 50];
+
 /** What it is worth that a row is the first to show a combination. Most worth have those of a lower strength. */
 function worthOf(endpoint: Endpoint, levels: Partial<Levels>): number {
   const chosen = factors[endpoint].flatMap((factor) => {
     const name = levels[factor.name];
     return name === undefined ? [] : [{ ...factor, level: factor.levels[name]! }];
   });
-  if (chosen.length < 3) return chosen.length === 1 ? 1000 : 50;
+  if (chosen.length < 3) return chosen.length === 1 ? LEVEL : PAIR;
   const gates = chosen.filter(({ isGate }) => isGate);
   const others = chosen.filter(({ isGate }) => !isGate);
   const isOpen = gates.every(({ level }) => level.mayLetIn === true);
@@ -194,6 +197,7 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
     ),
   );
   const singles = levelsInTurn(endpoint, all, seed);
+  const fine = new Set<number>();
   let draws = 0;
   /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
   const best = (levels: Partial<Levels> = {}): Levels | undefined => {
@@ -205,7 +209,9 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
       if (!isFeasible(endpoint, row, known)) continue;
       if (headerLevels[row.header]!.endsConnection === true && levels.header === undefined) continue;
       const cost = 2 ** costly.filter(({ name, names }) => row[name] !== names[0]).length;
-      const gain = combinationsIn(endpoint, row).reduce((sum, code) => sum + worth[code]!, 0) / cost;
+      const unseen = finePairsIn(endpoint, row).filter((code) => !fine.has(code));
+      const gain =
+        combinationsIn(endpoint, row).reduce((sum, code) => sum + worth[code]!, PAIR * unseen.length) / cost;
       if (gain > most) [found, most] = [row, gain];
     }
     return found;
@@ -220,6 +226,7 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
     any: (): Levels => best() ?? plainLevels(endpoint),
     take: (row: Levels): void => {
       for (const code of combinationsIn(endpoint, row)) worth[code] = 0;
+      for (const code of finePairsIn(endpoint, row)) fine.add(code);
     },
     /** A row with a combination of this strength that no row has shown; undefined if there is none. */
     next: (strength: Strength): Levels | undefined => {
