@@ -43,7 +43,7 @@ interface Share {
 }
 
 /** Minimum percentage of caught faults with two conditions. The default number of lookups decides how many are. */
-const MIN_PERCENT = 87;
+const MIN_PERCENT = 87.5;
 
 /** Maximum percentage of generated faults for which a wrong condition is named. */
 const MAX_FALSE_PERCENT = 3;
