@@ -5,7 +5,8 @@ import type { Request } from '../request.ts';
 import { monitor, scenario, type Requirement, type Scenario, type ScenarioResult } from '../requirement.ts';
 import { failed, pass, observed, inconclusive, type Observation, type Verdict } from '../verdict.ts';
 import { describeLimit, describeMs } from './limit.ts';
-import { notCompared, trigger, type Judged, type Limited, type Trial } from './trigger.ts';
+import { notCompared, type Judged, type Limited, type Trial } from './trial.ts';
+import { trigger } from './trigger.ts';
 
 type Judge = (trial: Trial) => ScenarioResult;
 

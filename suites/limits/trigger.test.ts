@@ -27,7 +27,8 @@ import {
 import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { statedLimits } from './limit.ts';
 import { createLimiter } from './limiter.ts';
-import { trigger, type Judged } from './trigger.ts';
+import type { Judged } from './trial.ts';
+import { trigger } from './trigger.ts';
 
 const { limits: _, ...fixture } = sampleFixture;
 
