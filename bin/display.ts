@@ -6,8 +6,8 @@ import type { CliContext } from './cli-context.ts';
 /** Returns to the start of the line of a terminal, and clears it. */
 export const CLEAR_LINE = '\r\u001b[K';
 
-/** In ms: how often a terminal changes, and how often a log says that the run goes on. */
-const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 10_000];
+/** In ms: how often a terminal changes, and when a log says that the run goes on. Ticks come a few ms late. */
+const [FRAME_MS, SECOND_MS, LOG_MS] = [50, 1000, 9500];
 
 /** Shorter waits are not mentioned, in ms. */
 const SHORT_MS = 2000;

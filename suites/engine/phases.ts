@@ -1,11 +1,11 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { drawAt } from '../model/path.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
-import { longestWindowMs } from '../limits/limiter.ts';
+import { longestWindowMs, wakeAll } from '../limits/limiter.ts';
 import type { Request } from '../request.ts';
 import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
-import { isSoonExecuted } from './schedule.ts';
+import { becomesSoonOrByPolls, isSoonExecuted } from './schedule.ts';
 import { finish, finishStopped, report, runScenarios, stopOf, timed, type RunState } from './run-state.ts';
 import { recordUnanswered, sendLookups, type LookupsToSend } from './send-lookups.ts';
 import { excuse, failureToExplain, judgementOf, verdictsOn, wrongAnswersOf, type Failure } from './tally.ts';
@@ -74,37 +74,38 @@ async function walkBoth(state: RunState): Promise<void> {
   const { scenarios, options, known } = state;
   if (!isWhole(state)) return;
   const { becoming } = scenarios;
-  const isSoon = options.stateHook === undefined && options.maxRequests === Infinity && isSoonExecuted(known);
+  const isFree = options.stateHook === undefined && options.maxRequests === Infinity;
+  const isSoon = isFree && isSoonExecuted(known);
   // Lookups ask for deposits that become EXECUTED, or use up a limit before they do.
   if (known.pending.length === 0 || (isSoon && isScarce(state))) await runScenarios(state, becoming);
   // Lookups ask for the deposit that the state hook changes, unless one can be spared.
   const isBeside = options.stateHook === undefined || known.spare !== undefined;
   const transitions = atOnceAll(() => (isBeside ? runScenarios(state, becoming) : Promise.resolve()));
-  if (isSoon) transitions.begin();
-  const pairs = atOnceAll(() => runScenarios(state, requiredOf(state, 'service')));
+  // Polls that are due early come before lookups that use up an unknown limit.
+  if (isSoon || (isFree && becomesSoonOrByPolls(known))) transitions.begin();
+  const crowd = atOnceAll(() => runScenarios(state, requiredOf(state, 'service')));
   await Promise.all(
     endpointNames.map((endpoint) => {
       const sent = walk(state, endpoint, {
-        onRequired: async () => {
-          // They take few failed lookups, but many checks: only the other endpoint may use them up before.
-          if (endpoint === 'user-status') return;
-          pairs.begin();
-          await pairs.work();
+        // Lookups may use up what the crowd needs.
+        onRequired: () => {
+          crowd.begin();
+          return crowd.work();
         },
         onLevels: () => {
           if (becoming.some((one) => one.endpoint === endpoint)) transitions.begin();
           if (!isScarce(state)) return undefined;
-          pairs.begin();
-          return endpoint === 'user-status' ? undefined : pairs.work();
+          crowd.begin();
+          return endpoint === 'user-status' ? undefined : crowd.work();
         },
-        onPairs: () => pairs.reach(endpoint),
+        onPairs: () => crowd.reach(endpoint),
         onLongWait: transitions.begin,
       });
       state.walks.set(endpoint, sent);
       return sent;
     }),
   );
-  await Promise.all([transitions.work(), pairs.work()]);
+  await Promise.all([transitions.work(), crowd.work()]);
 }
 
 /** Whether a limit makes the run wait long: what needs little of it does not come after what uses it up. */
@@ -132,7 +133,7 @@ function atOnceAll(start: () => Promise<void>) {
 /** What starts while lookups are sent. */
 interface Milestones {
   /** Each required requirement was tried. Further lookups wait for the result. */
-  readonly onRequired: () => Promise<void>;
+  readonly onRequired: () => Promise<void> | undefined;
   /** Each level was tried. Further lookups wait for the result. */
   readonly onLevels: () => Promise<void> | undefined;
   /** Enough pairs were tried. */
@@ -151,24 +152,34 @@ async function walk(
     if (sent === PAIRS_BEFORE_CROWD) onPairs();
   };
   const what = { endpoint, until: state.lookupsEndAt, onLongWait };
-  const send = (name: string, ...ranks: LookupsToSend['ranks']) =>
-    timed(state, name, () => sendLookups(state, { ...what, ranks }), endpoint);
+  const send = (name: string, more: Omit<LookupsToSend, 'endpoint' | 'until'>) =>
+    timed(state, name, () => sendLookups(state, { ...what, ...more }), endpoint);
   const sendRequired = () =>
     timed(state, 'required scenarios', () => runScenarios(state, requiredOf(state, endpoint)), endpoint);
-  await send('one lookup for each requirement', 'requirement');
+  await send('one lookup for each requirement', { ranks: ['requirement'] });
   // A limit that nobody states is known only once lookups have used it up.
   if (options.maxRequests === Infinity || isScarce(state)) {
     await sendRequired();
     await onRequired();
   }
-  await send('every level', 'level');
+  // While levels wait for a limiter, pairs that do not count go on.
+  let isBehind = true;
+  const ranks = ['pair', 'example'] as const;
+  const pairs = atOnceAll(() => send('pairs and examples', { ranks, onSent, isBehind: () => isBehind }));
+  const onWait = () => {
+    onLongWait();
+    if (options.maxRequests === Infinity) pairs.begin();
+  };
+  await send('every level', { ranks: ['level'], onLongWait: onWait });
   if (isScarce(state)) await sendRequired();
   await onLevels();
+  isBehind = false;
+  wakeAll(state.limiter);
   const held = options.maxRequests - budget.spent() < FEW_LEFT ? 0 : HELD;
   if (held > 0) await sendRequired();
   budget.hold(held);
-  const ranks = ['pair', 'example'] as const;
-  await timed(state, 'pairs and examples', () => sendLookups(state, { ...what, ranks, onSent }), endpoint);
+  pairs.begin();
+  await pairs.work();
   budget.hold(-held);
   onPairs();
   await sendRequired();

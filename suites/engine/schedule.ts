@@ -1,4 +1,4 @@
-import type { Known } from '../known.ts';
+import type { BecomingDeposit, Known } from '../known.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import type { Requirement, Scenario, Turn } from '../requirement.ts';
 
@@ -23,10 +23,16 @@ export function schedule(requirements: readonly Requirement[]) {
   };
 }
 
+const isSoon = ({ becomes: { afterSeconds = Infinity } }: BecomingDeposit) =>
+  afterSeconds * 1000 <= SHORT_WAIT_MS;
+
 /** Whether deposits become EXECUTED soon after the start of a run, and only then: they must be looked at early. */
 export const isSoonExecuted = ({ becoming }: Pick<Known, 'becoming'>): boolean =>
-  becoming.length > 0 &&
-  becoming.every(({ becomes: { afterSeconds } }) => (afterSeconds ?? Infinity) * 1000 <= SHORT_WAIT_MS);
+  becoming.length > 0 && becoming.every(isSoon);
+
+/** The same, also if some become EXECUTED after a few polls. */
+export const becomesSoonOrByPolls = ({ becoming }: Pick<Known, 'becoming'>): boolean =>
+  becoming.length > 0 && becoming.every((one) => one.becomes.afterPolls !== undefined || isSoon(one));
 
 /** Lets work run concurrently, except work that must be alone: it waits for the rest, and the rest for it. */
 export function createGate() {

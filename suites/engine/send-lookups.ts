@@ -24,6 +24,8 @@ export interface LookupsToSend {
   readonly onSent?: (sent: number) => void;
   /** Called before a long wait. */
   readonly onLongWait?: () => void;
+  /** Whether lookups that may count must wait for others. */
+  readonly isBehind?: () => boolean;
 }
 
 /** A lookup, and how often it is still to be sent. */
@@ -37,7 +39,15 @@ interface Item {
 /** Sends lookups concurrently. Those that need not wait for a limiter pass those that do. */
 export async function sendLookups(state: RunState, what: LookupsToSend): Promise<void> {
   const { lookups, limiter, sender, budget, gate, options, known } = state;
-  const { endpoint, ranks, until, longestWaitMs = Number.POSITIVE_INFINITY, onSent, onLongWait } = what;
+  const {
+    endpoint,
+    ranks,
+    until,
+    longestWaitMs = Number.POSITIVE_INFINITY,
+    onSent,
+    onLongWait,
+    isBehind,
+  } = what;
   if (options.isEnough?.(state.failing(), endpoint, ranks[0]) === true) return;
   const pool = createPool(itemsOf(lookups.next(endpoint, ...ranks)), ({ lookup }) =>
     accountOf(lookup, known),
@@ -52,7 +62,9 @@ export async function sendLookups(state: RunState, what: LookupsToSend): Promise
   /** @returns whether to go on */
   const step = async (): Promise<boolean> => {
     if (budget.ended(until) !== undefined) return false;
-    const next = pool.next(({ lookup }) => sender.turnOf(lookup.request()));
+    const next = pool.next(({ lookup }) =>
+      lookup.cost > 0 && isBehind?.() === true ? { kind: 'reply' } : sender.turnOf(lookup.request()),
+    );
     if (next === undefined) {
       const again = lost.shift();
       if (again !== undefined) await sendOne({ ...again, isAgain: true });

@@ -181,7 +181,8 @@ export function firstKey(limiter: Limiter, asked: Asked, keys: readonly string[]
   return best;
 }
 
-function wakeAll({ waiting }: Limiter): void {
+/** Wakes those who wait for a reply: their turns may have changed. */
+export function wakeAll({ waiting }: Limiter): void {
   for (const wake of waiting) wake();
   waiting.clear();
 }

@@ -1,0 +1,73 @@
+import { failed, pass, type Verdict } from '../verdict.ts';
+import type { Supply } from './kinds.ts';
+import { askWhileLimited } from './limited.ts';
+import { decidingMs } from './limiter.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { stream, type Stream } from './stream.ts';
+import { obeysUntil, paceOf, type Trial } from './trial.ts';
+
+/** Requests right after a 429. */
+const RIGHT_AFTER = 40;
+
+/** A window may end at any moment, but not after each 429. Slow answers may hide that requests pass: then more are sent. */
+const [MAX_ENDINGS, MAX_TRIES] = [3, 6];
+
+/** So many may pass without a doubt. */
+const SLACK = 2;
+
+/** Judges that the 429 lasts. */
+async function judgeLasting(trial: Trial, by: Stream, supply: Supply): Promise<Verdict> {
+  const { context, stated, supplies } = trial;
+  const atOnce = { most: RIGHT_AFTER, inFlight: RIGHT_AFTER, endsAt: Infinity, isLast: () => false };
+  let words = '';
+  let endings = 0;
+  for (let nth = 0; nth < MAX_TRIES && endings < MAX_ENDINGS; nth++) {
+    const startedAt = context.now();
+    // A server that fails under load says nothing about its limiter.
+    const answers = (await context.stream(supply.next, atOnce)).flatMap(({ reply }) =>
+      reply.kind === 'answer' && reply.status < 500 ? [reply.status] : [],
+    );
+    const refused = answers.filter((status) => status === 429).length;
+    const passed = answers.length - refused;
+    const isShort = refused < answers.length / 2;
+    const refilled = stated && (stated.most * (context.now() - startedAt)) / stated.windowMs;
+    const isLeaky = refilled !== undefined && passed > refilled + SLACK;
+    if (!isShort && !isLeaky) {
+      if (stated === undefined || passed <= SLACK) return pass;
+      continue;
+    }
+    endings++;
+    words = `${passed} of ${answers.length} requests right after a 429 passed: ${isShort ? 'the 429 did not last' : 'the limiter lets some through'}`;
+    const more = await stream(context, supply, paceOf(trial));
+    // A bucket may refill as fast as requests are sent.
+    const isRefilled = !isLeaky && passed + more.failures < by.failures / 2;
+    if (more.refusal === undefined || isRefilled) return pass;
+  }
+  if (endings < MAX_ENDINGS) return pass;
+  const expected = supply === supplies.wrongKeys ? '429 to wrong keys' : '429 while the limit lasts';
+  return failed('status', expected, words);
+}
+
+/** What follows the first 429: does it last, what else gets it, and when does it end? */
+export async function whileLimited(trial: Trial, by: Stream, supply: Supply): Promise<void> {
+  const { endpoint, context, known, stated, verdicts } = trial;
+  const refusal = by.refusal!;
+  verdicts.set('limit', await judgeLasting(trial, by, supply));
+  const asked = await askWhileLimited(endpoint, context, known, supply);
+  const refused = [refusal.reply];
+  const recovery = await context.sendUntilAllowed(
+    asked.plain,
+    (answer) => refused.push(answer),
+    obeysUntil(trial),
+  );
+  if (recovery.kind === 'answer') trial.pauses.push(context.now() - refusal.reply.receivedAt);
+  const gaps = refused.slice(1).map(({ sentAt }, at) => sentAt - refused[at]!.receivedAt);
+  trial.limited = {
+    ...asked,
+    refusal,
+    by,
+    recovery,
+    quietMs: Math.max(0, ...gaps),
+    decidingMs: decidingMs(stated, retryAfterMs(refused.at(-1)!)),
+  };
+}

@@ -1,0 +1,169 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Answer, Reply } from '../answer.ts';
+import type { Known } from '../known.ts';
+import type { Request } from '../request.ts';
+import type { Context } from '../scenario-context.ts';
+import { failed, inconclusive, type Verdict } from '../verdict.ts';
+import { findableLookup, suppliesFor, type Supplies, type Supply } from './kinds.ts';
+import { statedLimit, type RateLimit } from './limit.ts';
+import type { WhileLimited } from './limited.ts';
+import { mixedStream, stream, type Stream } from './stream.ts';
+
+/** What a run finds out about the limiter of an endpoint. */
+export interface Trial {
+  readonly endpoint: Endpoint;
+  readonly context: Context;
+  readonly known: Known;
+  readonly stated: RateLimit | undefined;
+  readonly supplies: Supplies;
+  /** Requests in flight; four times as many where members are among them, so that failures come no slower. */
+  readonly inFlight: number;
+  /** All requests of one kind, up to the first refusal. */
+  readonly streams: Stream[];
+  /** How long the key was limited, each time, in ms. */
+  readonly pauses: number[];
+  /** Verdicts by the last part of a requirement's id. The limit itself is `limit`. */
+  readonly verdicts: Map<Judged, Verdict>;
+  /** The first 429 to requests that should get it, and what followed. */
+  limited?: Limited;
+}
+
+export type Judged =
+  'limit' | 'spares-successes' | 'counts-unknown-users' | 'not-reset' | 'counts-foreign-users';
+
+/** A limiter that answered 429. */
+export interface Limited extends WhileLimited {
+  readonly refusal: { readonly request: Request; readonly reply: Answer };
+  readonly by: Stream;
+  /** The reply to a lookup after the waits. */
+  readonly recovery: Reply;
+  /** The longest time in which nothing was sent, and the one that decides that a key does not recover, in ms. */
+  readonly quietMs: number;
+  readonly decidingMs: number;
+}
+
+/** The most requests of one kind, and the most ms that they take, if no limit is stated. */
+const [MOST, MOST_MS] = [1000, 20_000];
+
+/** A stream of a stated limit ends within its window. */
+const PART_OF_WINDOW = 0.9;
+
+/** Only a limiter that lets go after so many ms is compared with itself. */
+const SHORT_PAUSE_MS = 30_000;
+
+const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
+
+/** Lookups of a member before a trial, which show how long answers take. */
+export const PROBES = 4;
+
+export async function createTrial(endpoint: Endpoint, context: Context, known: Known): Promise<Trial> {
+  const stated = statedLimit(endpoint, known);
+  // A member's lookup is free. The slowest of a few counts: a network may vary.
+  const probes = await context.burst(
+    ...Array.from({ length: PROBES }, () => findableLookup('user-status', known)),
+  );
+  const latencyMs = Math.max(
+    0,
+    ...probes.map((one) => (one.kind === 'answer' ? one.receivedAt - one.sentAt : 0)),
+  );
+  const needed = stated === undefined ? 0 : (2.5 * mostOf(stated) * latencyMs) / stated.windowMs;
+  return {
+    endpoint,
+    context,
+    known,
+    stated,
+    supplies: suppliesFor(endpoint, known),
+    inFlight: Math.min(MAX_IN_FLIGHT, Math.max(MIN_IN_FLIGHT, Math.ceil(needed))),
+    streams: [],
+    pauses: [],
+    verdicts: new Map(),
+  };
+}
+
+const mostOf = (stated: RateLimit | undefined) => (stated === undefined ? MOST : 2 * stated.most + 2);
+
+export const paceOf = ({ stated, inFlight }: Trial, times = 1) => ({
+  most: mostOf(stated),
+  inFlight: times * inFlight,
+  withinMs: stated === undefined ? MOST_MS : PART_OF_WINDOW * stated.windowMs,
+});
+
+export async function send(trial: Trial, supply: Supply): Promise<Stream> {
+  const { context, supplies, streams } = trial;
+  const one =
+    supply === supplies.mixed
+      ? await mixedStream(context, supply, paceOf(trial, 4))
+      : await stream(context, supply, paceOf(trial, supply === supplies.members ? 4 : 1));
+  streams.push(one);
+  return one;
+}
+
+/** The same, once more after the wait if the limit was used up before. */
+export async function sendAtRest(trial: Trial, supply: Supply): Promise<Stream> {
+  const first = await send(trial, supply);
+  return first.startsLimited && (await obey(trial, supply, first)) ? send(trial, supply) : first;
+}
+
+/** Whether more passed than any limiter of the stated limit allows. */
+export const isBeyond = ({ stated }: Trial, one: Stream | undefined): boolean =>
+  stated !== undefined && one !== undefined && one.failures > 2 * stated.most;
+
+/** For what would take so many ms more. */
+export const notCompared = (why: string, ms?: number): Verdict =>
+  inconclusive(
+    'not-compared',
+    `not compared: ${why}${ms === undefined ? '' : ` (needs ${Math.ceil(ms / 60_000)}m more)`}`,
+  );
+
+/** Whether a stream ended the trial: its answers are not 429, or there are none. */
+export function isOver(
+  { verdicts, context }: Trial,
+  { instead, refusal, trouble, passed, kind }: Stream,
+): boolean {
+  if (instead !== undefined) {
+    const actual = `${instead.reply.status} instead of 429 after ${passed} requests (${kind})`;
+    verdicts.set(
+      'limit',
+      passed > 0 ? failed('status', '429', actual) : inconclusive('depends', `${actual}?`),
+    );
+  } else if (context.keyWorks() === false)
+    verdicts.set(
+      'limit',
+      inconclusive('key-refused', 'the target answers every request of the key under test with 401'),
+    );
+  else if (refusal === undefined && trouble !== undefined)
+    verdicts.set('limit', inconclusive(trouble.code, trouble.words));
+  return verdicts.has('limit');
+}
+
+export const windowOf = ({ stated, pauses }: Trial): number =>
+  Math.max(stated?.windowMs ?? 0, ...pauses, 60_000);
+
+/** When to stop waiting, in ms of the clock: the other endpoint needs time, too. */
+export const obeysUntil = ({ context, endpoint }: Trial): number =>
+  context.now() + context.leftMs() / (endpoint === 'user-status' ? 2 : 1);
+
+/** Waits until a key is free again. Returns whether it is. */
+export async function obey(trial: Trial, supply: Supply, { refusal }: Stream): Promise<boolean> {
+  const { context, pauses } = trial;
+  const reply = await context.sendUntilAllowed(supply.next(), () => undefined, obeysUntil(trial));
+  if (reply.kind !== 'answer') return false;
+  pauses.push(context.now() - refusal!.reply.receivedAt);
+  return true;
+}
+
+/** How much longer a pause may be than the first: a limiter whose pauses grow is not compared. */
+const [GROWTH, SLACK_MS] = [1.5, 500];
+
+/** Rests before a comparison, twice as long as the pause. Returns whether there is time and the pauses do not grow. */
+export async function rests({ context, pauses, endpoint, stated }: Trial): Promise<boolean> {
+  const [first] = pauses;
+  if (first === undefined || first > SHORT_PAUSE_MS) return false;
+  // The first pause may have begun in the middle of a window.
+  const usualMs = Math.max(first, stated?.windowMs ?? 0);
+  if (pauses.some((ms) => ms > GROWTH * usualMs + SLACK_MS)) return false;
+  const restMs = 2 * first + 1000;
+  if (context.leftMs() < 2 * restMs + first) return false;
+  await context.waitForQuiet(endpoint, restMs);
+  return true;
+}
