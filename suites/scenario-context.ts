@@ -27,6 +27,8 @@ export interface ChangeTimes {
 export interface Pace {
   readonly most: number;
   readonly inFlight: number;
+  /** The time between two requests, in ms. */
+  readonly gapMs?: number;
   /** No request is sent after it. */
   readonly endsAt: number;
   /** Whether an answer ends the stream. */

@@ -144,7 +144,7 @@ const hookTrouble = (change: Change, elapsedMs: () => number) => (error: unknown
 
 async function stream(
   make: () => Request,
-  { most, inFlight: wanted, endsAt, isLast }: Pace,
+  { most, inFlight: wanted, gapMs = 0, endsAt, isLast }: Pace,
   sendOnce: (request: Request) => Promise<Exchange>,
   clock: RunOptions['clock'],
   bound: number | undefined,
@@ -165,6 +165,7 @@ async function stream(
     inFlight.add(one);
     // It fails while nobody awaits it: the stream ends, and throws this.
     one.catch(() => (state.isOver = true));
+    if (gapMs > 0) await clock.sleep(gapMs);
     while (inFlight.size >= Math.min(wanted, bound ?? MAX_IN_FLIGHT)) await Promise.race(inFlight);
   }
   await Promise.all(inFlight);

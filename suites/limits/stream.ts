@@ -10,6 +10,8 @@ export interface Pace {
   readonly most: number;
   readonly inFlight: number;
   readonly withinMs: number;
+  /** The time between two requests, in ms. */
+  readonly gapMs?: number;
 }
 
 /** Requests of one kind, up to the first refusal. Times are in ms. */
@@ -53,9 +55,9 @@ export async function stream(context: Context, { kind, next }: Supply, pace: Pac
   };
   let instead: Stream['instead'];
   for (let tries = 0; instead === undefined && tries < MAX_TRIES && sent.length < pace.most; tries++) {
-    const { inFlight } = pace;
+    const { inFlight, gapMs = 0 } = pace;
     const most = pace.most - sent.length;
-    const part = await context.stream(next, { most, inFlight, endsAt, isLast: isRefusal });
+    const part = await context.stream(next, { most, inFlight, gapMs, endsAt, isLast: isRefusal });
     sent.push(...part);
     const odd = part.filter(isAnswered).find((one) => isRefusal(one.reply));
     if (odd === undefined || part.some(isLimited)) break;

@@ -88,12 +88,17 @@ export const paceOf = ({ stated, inFlight }: Trial, times = 1) => ({
   withinMs: stated === undefined ? MOST_MS : PART_OF_WINDOW * stated.windowMs,
 });
 
-export async function send(trial: Trial, supply: Supply): Promise<Stream> {
+/** What may get 429 is sent at so many times the pace of what it is compared with: the pace of both varies. */
+const SLOWER = 0.6;
+
+/** @param below a stream to stay below the pace of */
+export async function send(trial: Trial, supply: Supply, below?: Stream): Promise<Stream> {
   const { context, supplies, streams } = trial;
+  const gapMs = below === undefined ? 0 : below.elapsedMs / (SLOWER * Math.max(1, below.failures));
   const one =
     supply === supplies.mixed
       ? await mixedStream(context, supply, paceOf(trial, 4))
-      : await stream(context, supply, paceOf(trial, supply === supplies.members ? 4 : 1));
+      : await stream(context, supply, { ...paceOf(trial, supply === supplies.members ? 4 : 1), gapMs });
   streams.push(one);
   return one;
 }

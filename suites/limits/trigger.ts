@@ -47,7 +47,7 @@ async function tryUsers(trial: Trial): Promise<void> {
     await whileLimited(trial, mix, supplies.unknown);
   } else by = await tryKinds(trial, mix);
   judgeMembers(trial, members, by);
-  if (by !== undefined) await compareForeigners(trial);
+  if (by !== undefined) await compareForeigners(trial, by);
 }
 
 /** Sends members only. Returns those that may show that members do not count. */
@@ -88,10 +88,11 @@ function judgeMembers(trial: Trial, members: Stream | undefined, by: Stream | un
 
 /** Sends one kind after the other, because a mixture with members passed. Returns what triggered the limiter. */
 async function tryKinds(trial: Trial, mix: Stream): Promise<Stream | undefined> {
-  const { supplies, verdicts, context } = trial;
+  const { supplies, verdicts, context, stated } = trial;
   // After it, a limiter that a success resets is at rest.
   await context.burst(supplies.members.next());
-  const unknown = await send(trial, supplies.unknown);
+  // A stated limit decides by itself.
+  const unknown = await send(trial, supplies.unknown, stated === undefined ? mix : undefined);
   if (isOver(trial, unknown)) return undefined;
   if (unknown.refusal !== undefined) {
     verdicts.set('counts-unknown-users', pass);
@@ -100,7 +101,7 @@ async function tryKinds(trial: Trial, mix: Stream): Promise<Stream | undefined> 
     return unknown;
   }
   verdicts.set('not-reset', inconclusive('depends', 'not checked because unknown users did not get 429'));
-  const malformed = await send(trial, supplies.malformed);
+  const malformed = await send(trial, supplies.malformed, stated === undefined ? unknown : undefined);
   if (isOver(trial, malformed)) return undefined;
   if (malformed.refusal !== undefined) {
     const isShown = isBeyond(trial, unknown) || outdoes(unknown, malformed);
@@ -146,7 +147,7 @@ async function judgeReset(trial: Trial, mix: Stream, unknown: Stream): Promise<v
     else open('the answers fit no limit');
     return;
   }
-  const again = await send(trial, supplies.unknown);
+  const again = await send(trial, supplies.unknown, stated === undefined ? mix : undefined);
   if (isBeyond(trial, again)) return passed(again);
   if (again.refusal === undefined || !(await obey(trial, supplies.unknown, again)))
     return void open('unknown users got 429 once');
@@ -195,7 +196,7 @@ async function tryDeposits(trial: Trial): Promise<void> {
 }
 
 /** Judges that users of other IBs count where unknown ones do: otherwise the limiter tells them apart. */
-async function compareForeigners(trial: Trial): Promise<void> {
+async function compareForeigners(trial: Trial, by: Stream): Promise<void> {
   const { supplies, verdicts, known } = trial;
   const row = 'counts-foreign-users';
   if (known.foreigners.length === 0) return;
@@ -205,7 +206,7 @@ async function compareForeigners(trial: Trial): Promise<void> {
   let words = '';
   for (let nth = 0; nth < 2; nth++) {
     if (!(await rests(trial))) return;
-    const unknown = await send(trial, supplies.fewUnknown);
+    const unknown = await send(trial, supplies.fewUnknown, by);
     if (unknown.refusal === undefined)
       return void verdicts.set(row, notCompared('unknown users got no 429 again'));
     if (!(await obey(trial, supplies.fewUnknown, unknown)) || !(await rests(trial))) return;
