@@ -151,8 +151,8 @@ async function walk(
   const onSent = (sent: number) => {
     if (sent === PAIRS_BEFORE_CROWD) onPairs();
   };
-  const what = { endpoint, until: state.lookupsEndAt, onLongWait };
-  const send = (name: string, more: Omit<LookupsToSend, 'endpoint' | 'until'>) =>
+  const what = { endpoint, onLongWait };
+  const send = (name: string, more: Omit<LookupsToSend, 'endpoint'>) =>
     timed(state, name, () => sendLookups(state, { ...what, ...more }), endpoint);
   const sendRequired = () =>
     timed(state, 'required scenarios', () => runScenarios(state, requiredOf(state, endpoint)), endpoint);
@@ -188,7 +188,7 @@ async function walk(
 async function sendTriples(state: RunState): Promise<void> {
   if (!isWhole(state)) return;
   const ranks = ['triple'] as const;
-  const what = { ranks, until: state.lookupsEndAt, longestWaitMs: SHORT_WAIT_MS };
+  const what = { ranks, longestWaitMs: SHORT_WAIT_MS };
   await Promise.all(endpointNames.map((endpoint) => sendLookups(state, { endpoint, ...what })));
 }
 

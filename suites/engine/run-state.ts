@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import type { Waiting } from '../../schemas/plan.ts';
 import { defined } from '../../schemas/defined.ts';
 import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
-import { createLimiter, type LimiterOptions } from '../limits/limiter.ts';
+import { createLimiter, longestWindowMs, type Limiter, type LimiterOptions } from '../limits/limiter.ts';
 import { isLookupRow, type Requirement, type Scenario } from '../requirement.ts';
 import { inconclusive, type Reason } from '../verdict.ts';
 import { createBudget, reserveOf } from './budget.ts';
@@ -37,7 +37,7 @@ export function createRunState(options: RunOptions) {
   setMaxListeners(Number.POSITIVE_INFINITY, signal);
   const asked = requirements.filter(({ id }) => !options.skip.has(id));
   const rows = asked.filter(isLookupRow);
-  const { deadline, lookupsEndAt, reserved } = boundsOf(options, asked, startedAt);
+  const { deadline, lookupsEndAt, isChanging, reserved } = boundsOf(options, asked, startedAt);
   const client = clientFor(options, deadline);
   const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
   const { tally, changes } = evaluation;
@@ -47,6 +47,7 @@ export function createRunState(options: RunOptions) {
   const onWait = (wait: Waiting) => options.onWait?.(wait, failing());
   const reserve = countedAfterLookups(asked, options);
   const limiter = limiterFor({ ...options, onWait }, { budget, deadline, lookupsEndAt, reserved: reserve });
+  const endOfLookups = (of: Endpoint) => lookupsEndAt - (isChanging ? keptWindowMs(options, limiter, of) : 0);
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
   const sent = new Map<Endpoint, number>();
@@ -88,6 +89,7 @@ export function createRunState(options: RunOptions) {
     sent,
     /** Lookups stop here (ms of the clock), so that each limit can still be crossed once. */
     lookupsEndAt,
+    endOfLookups,
     lookups: createLookups(options, rows),
     scenarios,
     contextOf: createContexts({
@@ -95,7 +97,7 @@ export function createRunState(options: RunOptions) {
       onWait,
       sender,
       deadline,
-      untilOf: (of) => (beside.has(of) ? lookupsEndAt : undefined),
+      untilOf: (of) => (beside.has(of) ? Math.min(...endpointNames.map(endOfLookups)) : undefined),
       verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
       failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
       changes,
@@ -156,8 +158,19 @@ function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt:
   const isChanging =
     stateHook !== undefined && asked.some((one) => one.kind === 'scenario' && one.needsChange !== undefined);
   const changesMs = isChanging ? Math.min(2 * graceMs, maxDurationMs / 4) : 0;
-  return { deadline, lookupsEndAt: deadline - reserve.ms - changesMs, reserved: reserve.requests };
+  return {
+    deadline,
+    lookupsEndAt: deadline - reserve.ms - changesMs,
+    isChanging,
+    reserved: reserve.requests,
+  };
 }
+
+/** What changes data after lookups needs a limit, also one that nobody stated. */
+const keptWindowMs = ({ known, maxDurationMs }: RunOptions, limiter: Limiter, endpoint: Endpoint) =>
+  statedLimits(known)[endpoint] === undefined
+    ? Math.min(longestWindowMs(limiter, endpoint), maxDurationMs / 4)
+    : 0;
 
 const limiterFor = (
   options: RunOptions & { readonly onWait: (waiting: Waiting) => void },

@@ -16,8 +16,6 @@ import { addMissing, isSilenceJudged } from './tally.ts';
 export interface LookupsToSend {
   readonly endpoint: Endpoint;
   readonly ranks: readonly [Rank, ...Rank[]];
-  /** When to end, in ms of the clock. */
-  readonly until: number;
   /** The longest single wait, in ms. */
   readonly longestWaitMs?: number;
   /** Called after each lookup, with their number. */
@@ -38,16 +36,8 @@ interface Item {
 
 /** Sends lookups concurrently. Those that need not wait for a limiter pass those that do. */
 export async function sendLookups(state: RunState, what: LookupsToSend): Promise<void> {
-  const { lookups, limiter, sender, budget, gate, options, known } = state;
-  const {
-    endpoint,
-    ranks,
-    until,
-    longestWaitMs = Number.POSITIVE_INFINITY,
-    onSent,
-    onLongWait,
-    isBehind,
-  } = what;
+  const { lookups, limiter, sender, budget, gate, options, known, endOfLookups } = state;
+  const { endpoint, ranks, longestWaitMs = Number.POSITIVE_INFINITY, onSent, onLongWait, isBehind } = what;
   if (options.isEnough?.(state.failing(), endpoint, ranks[0]) === true) return;
   const pool = createPool(itemsOf(lookups.next(endpoint, ...ranks)), ({ lookup }) =>
     accountOf(lookup, known),
@@ -55,12 +45,13 @@ export async function sendLookups(state: RunState, what: LookupsToSend): Promise
   const lost: Item[] = [];
   let sent = 0;
   const sendOne = async (item: Item) => {
-    const left = await gate.pass(item.lookup.isAlone, () => sendItem(state, item, until, lost));
+    const left = await gate.pass(item.lookup.isAlone, () => sendItem(state, item, lost));
     if (left > 0) pool.putBack({ ...item, left });
     else onSent?.(++sent);
   };
   /** @returns whether to go on */
   const step = async (): Promise<boolean> => {
+    const until = endOfLookups(endpoint);
     if (budget.ended(until) !== undefined) return false;
     const next = pool.next(({ lookup }) =>
       lookup.cost > 0 && isBehind?.() === true ? { kind: 'reply' } : sender.turnOf(lookup.request()),
@@ -86,7 +77,7 @@ export async function sendLookups(state: RunState, what: LookupsToSend): Promise
     while (await step());
   };
   await Promise.all(Array.from({ length: options.concurrency }, worker));
-  await leaveOut(state, [...pool.held(), ...lost], until);
+  await leaveOut(state, [...pool.held(), ...lost], endOfLookups(endpoint));
 }
 
 /** Names what limits a lookup. One with another active key of the partner has that key's limit. */
@@ -102,14 +93,14 @@ function* itemsOf(lookups: Iterable<Lookup>): Generator<Item> {
  *
  * @returns how often it is still to be sent, because of a limiter
  */
-async function sendItem(state: RunState, item: Item, until: number, lost: Item[]): Promise<number> {
+async function sendItem(state: RunState, item: Item, lost: Item[]): Promise<number> {
   const { sender, coverage, covered, maxLost } = state;
   const { lookup, isAgain } = item;
   for (let { left } = item; left > 0; left--) {
     const exchange = await sender.send(lookup.request(), {
       of: 'lookups',
       path: lookup.path,
-      until,
+      until: state.endOfLookups(lookup.endpoint),
       isNow: true,
     });
     const { reply } = exchange;

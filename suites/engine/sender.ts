@@ -146,7 +146,13 @@ async function attempt(
           ? undefined
           : await admit(limiter, account, isNow ? clock.now() : until));
     if (refusal !== undefined) return { request, reply: refusal };
-    const reply = await transmit(sending, request, options, isOnce ? 1 : MAX_TRIES);
+    const reply = await transmit(sending, request, options, isOnce ? 1 : MAX_TRIES).catch(
+      (error: unknown) => {
+        // Others may wait for it.
+        recordReply(limiter, account, undefined, { counted: false, isAdmitted: !isOnce });
+        throw error;
+      },
+    );
     const answer = reply.kind === 'answer' ? reply : undefined;
     // A key whose revocation is under way may still be accepted: the answer decides.
     const counted = answer === undefined ? account.cost > 0 : isCounted(askedBy(known, request), answer);

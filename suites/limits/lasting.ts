@@ -1,10 +1,11 @@
 import { failed, pass, type Verdict } from '../verdict.ts';
 import type { Supply } from './kinds.ts';
+import { describeLimit } from './limit.ts';
 import { askWhileLimited } from './limited.ts';
 import { decidingMs } from './limiter.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { stream, type Stream } from './stream.ts';
-import { obeysUntil, paceOf, type Trial } from './trial.ts';
+import { isBeyond, obeysUntil, paceOf, type Trial } from './trial.ts';
 
 /** Requests right after a 429. */
 const RIGHT_AFTER = 40;
@@ -15,12 +16,16 @@ const [MAX_ENDINGS, MAX_TRIES] = [3, 6];
 /** So many may pass without a doubt. */
 const SLACK = 2;
 
+/** Answers that come later than so many ms after a 429, or so much of a window, may belong to the next window. */
+const [AT_ONCE_MS, AT_ONCE_PART] = [500, 0.1];
+
 /** Judges that the 429 lasts. */
 async function judgeLasting(trial: Trial, by: Stream, supply: Supply): Promise<Verdict> {
   const { context, stated, supplies } = trial;
   const atOnce = { most: RIGHT_AFTER, inFlight: RIGHT_AFTER, endsAt: Infinity, isLast: () => false };
   let words = '';
   let endings = 0;
+  let last = by.refusal!.reply;
   for (let nth = 0; nth < MAX_TRIES && endings < MAX_ENDINGS; nth++) {
     const startedAt = context.now();
     // A server that fails under load says nothing about its limiter.
@@ -36,12 +41,19 @@ async function judgeLasting(trial: Trial, by: Stream, supply: Supply): Promise<V
       if (stated === undefined || passed <= SLACK) return pass;
       continue;
     }
-    endings++;
+    const atOnceMs = stated === undefined ? AT_ONCE_MS : AT_ONCE_PART * stated.windowMs;
+    const isLate = context.now() - last.sentAt > Math.min(atOnceMs, retryAfterMs(last) ?? Infinity);
+    if (!isLate) endings++;
     words = `${passed} of ${answers.length} requests right after a 429 passed: ${isShort ? 'the 429 did not last' : 'the limiter lets some through'}`;
     const more = await stream(context, supply, paceOf(trial));
     // A bucket may refill as fast as requests are sent.
     const isRefilled = !isLeaky && passed + more.failures < by.failures / 2;
+    if (more.refusal === undefined && isBeyond(trial, more)) {
+      const actual = `429 once, then ${more.failures} passed`;
+      return failed('status', `429 again: the fixture states ${describeLimit(stated!)}`, actual);
+    }
     if (more.refusal === undefined || isRefilled) return pass;
+    last = more.refusal.reply;
   }
   if (endings < MAX_ENDINGS) return pass;
   const expected = supply === supplies.wrongKeys ? '429 to wrong keys' : '429 while the limit lasts';

@@ -40,17 +40,18 @@ const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer }
   one.reply.kind === 'answer';
 
 /** An answer that refuses what others got before it. A front end may break for a moment: only what recurs counts. */
-const [REPEATS, MAX_TRIES] = [10, 3];
+const [REPEATS, MAX_TRIES, PAUSE_MS] = [10, 3, 5000];
 
 /** Sends new requests of a kind until the first refusal. Never retries. */
-export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
+export async function stream(context: Context, supply: Supply, pace: Pace): Promise<Stream> {
+  const { kind, next, free } = supply;
   const startedAt = context.now();
   const endsAt = startedAt + pace.withinMs;
   const sent: Exchange[] = [];
-  let usual: number | undefined;
+  let usual: number | undefined = supply.usual;
   /** Whether an answer refuses a request. Others of its kind got another answer, or no lookup may get it. */
   const isRefusal = ({ status }: Answer) => {
-    if (status !== 429 && status !== 403 && status < 500) usual ??= status;
+    if (![401, 403, 429].includes(status) && status < 500) usual ??= status;
     return status === 429 || (status >= 400 && status !== usual);
   };
   let instead: Stream['instead'];
@@ -64,9 +65,14 @@ export async function stream(context: Context, { kind, next }: Supply, pace: Pac
     const slow = { most: REPEATS, inFlight: 1, endsAt: Infinity, isLast: () => false };
     const again = (await context.stream(next, slow)).filter(isAnswered);
     const isAgain = again.length === REPEATS && !again.some(isLimited);
-    if (isAgain && again.every(({ reply }) => isRefusal(reply))) instead = odd;
+    if (!isAgain || !again.every(({ reply }) => isRefusal(reply))) continue;
+    // If nobody gets an answer, it is not the limiter: the target restarts, or sheds load.
+    const [anyone] = odd.reply.status < 500 ? [] : await context.burst(free());
+    if (anyone?.kind === 'answer' && anyone.status >= 500) await context.wait(PAUSE_MS);
+    else instead = odd;
   }
   const answered = sent.filter(isAnswered);
+  const refusal = answered.find(isLimited);
   // What comes much later may belong to another window.
   const isInTime = ({ reply }: { readonly reply: Answer }) => reply.receivedAt <= endsAt + pace.withinMs / 20;
   const passed = answered.filter((one) => one.reply.status === usual && isInTime(one)).length;
@@ -81,10 +87,10 @@ export async function stream(context: Context, { kind, next }: Supply, pace: Pac
     passed,
     failures: passed,
     startsLimited: answered[0] !== undefined && isLimited(answered[0]),
-    elapsedMs: context.now() - startedAt,
+    elapsedMs: (refusal?.reply.receivedAt ?? context.now()) - startedAt,
     slowdown: mean(times.slice(-tenth)) / Math.max(1, mean(times.slice(0, tenth))),
     ...defined({
-      refusal: answered.find(isLimited),
+      refusal,
       instead,
       trouble: isCut ? lost.at(-1) : undefined,
     }),

@@ -67,13 +67,15 @@ export async function createTrial(endpoint: Endpoint, context: Context, known: K
     ...probes.map((one) => (one.kind === 'answer' ? one.receivedAt - one.sentAt : 0)),
   );
   const needed = stated === undefined ? 0 : (2.5 * mostOf(stated) * latencyMs) / stated.windowMs;
+  // A limiter may count once it has answered: what is in flight passes, too.
+  const bound = stated === undefined ? MAX_IN_FLIGHT : Math.max(1, Math.floor(stated.most / 2));
   return {
     endpoint,
     context,
     known,
     stated,
     supplies: suppliesFor(endpoint, known),
-    inFlight: Math.min(MAX_IN_FLIGHT, Math.max(MIN_IN_FLIGHT, Math.ceil(needed))),
+    inFlight: Math.min(MAX_IN_FLIGHT, bound, Math.max(MIN_IN_FLIGHT, Math.ceil(needed))),
     streams: [],
     pauses: [],
     verdicts: new Map(),
@@ -125,13 +127,13 @@ export function isOver(
   { verdicts, context }: Trial,
   { instead, refusal, trouble, passed, kind }: Stream,
 ): boolean {
-  if (instead !== undefined) {
+  if (instead !== undefined && instead.reply.status !== 401) {
     const actual = `${instead.reply.status} instead of 429 after ${passed} requests (${kind})`;
     verdicts.set(
       'limit',
       passed > 0 ? failed('status', '429', actual) : inconclusive('depends', `${actual}?`),
     );
-  } else if (context.keyWorks() === false)
+  } else if (instead !== undefined || context.keyWorks() === false)
     verdicts.set(
       'limit',
       inconclusive('key-refused', 'the target answers every request of the key under test with 401'),

@@ -134,6 +134,7 @@ async function judgeReset(trial: Trial, mix: Stream, unknown: Stream): Promise<v
     );
   };
   const open = (why: string) => verdicts.set('not-reset', notCompared(why));
+  if (unknown.startsLimited) return void open(USED_UP);
   const passed = (one: Stream) => {
     open('the stated limit is not that of the target');
     verdicts.set('limit', tooMany(trial, one.failures));
@@ -176,7 +177,7 @@ function judgeAbsence(trial: Trial, tried: readonly Stream[]): void {
     ? ': answers came later and later instead of a 429: does the limiter delay?'
     : '';
   if (stated === undefined) verdicts.set('limit', inconclusive('limit-not-reached', `${words}${delays}`));
-  else if (delays === '' && tried.every((one) => isBeyond(trial, one))) {
+  else if (tried.every((one) => isBeyond(trial, one))) {
     const { expected } = tooMany(trial, 0) as Extract<Verdict, { kind: 'failed' }>;
     const cause = `stated ${stated.most}: is the statement wrong, or do several instances each count alone?`;
     verdicts.set('limit', failed('status', expected, `${words}, ${cause}`));
@@ -189,7 +190,7 @@ function judgeAbsence(trial: Trial, tried: readonly Stream[]): void {
 
 async function tryDeposits(trial: Trial): Promise<void> {
   const { supplies } = trial;
-  const one = await send(trial, supplies.unknown);
+  const one = await sendAtRest(trial, supplies.unknown);
   if (isOver(trial, one)) return;
   if (one.refusal === undefined) judgeAbsence(trial, [one]);
   else await whileLimited(trial, one, supplies.unknown);
