@@ -113,7 +113,7 @@ const LETS_IN = 4;
  * that is costly takes more requests or more time.
  */
 function plainWeight({ name, names, isGate, isCostly }: Factor): number {
-  if (isGate) return 5;
+  if (isGate) return 3;
   if (isCostly === true) return 6;
   return name === 'situation' ? 1 : 1 / (names.length - 1);
 }
