@@ -86,7 +86,8 @@ const mostOf = (stated: RateLimit | undefined) => (stated === undefined ? MOST :
 
 export const paceOf = ({ stated, inFlight }: Trial, times = 1) => ({
   most: mostOf(stated),
-  inFlight: times * inFlight,
+  // A limiter may count a lookup until it is answered.
+  inFlight: Math.min(times * inFlight, stated === undefined ? Infinity : Math.max(1, stated.most - 1)),
   withinMs: stated === undefined ? MOST_MS : PART_OF_WINDOW * stated.windowMs,
 });
 

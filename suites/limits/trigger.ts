@@ -4,13 +4,14 @@ import type { Context } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
 import { whileLimited } from './lasting.ts';
 import { describeLimit, describeMs } from './limit.ts';
-import { describeStream, outdoes, type Stream } from './stream.ts';
+import { describeStream, outdoes, stream, type Stream } from './stream.ts';
 import {
   createTrial,
   isBeyond,
   isOver,
   notCompared,
   obey,
+  paceOf,
   rests,
   send,
   sendAtRest,
@@ -67,10 +68,18 @@ async function tryMembers(trial: Trial): Promise<Stream | undefined> {
   }
   const again = await send(trial, supplies.members);
   if (isOver(trial, again) || again.refusal === undefined) return again;
-  set(again.startsLimited ? notCompared('others may use this limit') : fails);
-  await obey(trial, supplies.unknown, again);
+  if (!(await obey(trial, supplies.members, again)) || again.startsLimited)
+    return set(notCompared(`${actual}; others may use this limit`));
+  const few = { ...paceOf(trial), most: first.passed + PROBES, inFlight: FEW };
+  const slow = await stream(trial.context, supplies.members, few);
+  const atOnce = `${actual}, but only if more than ${FEW} are in flight: is each counted until it is answered?`;
+  set(slow.refusal === undefined ? notCompared(atOnce) : fails);
+  if (slow.refusal !== undefined) await obey(trial, supplies.members, slow);
   return undefined;
 }
+
+/** Lookups in flight that no limiter refuses because none of them is answered yet. */
+const FEW = 4;
 
 const USED_UP = 'the limit was used up before';
 
