@@ -66,8 +66,9 @@ export async function stream(context: Context, supply: Supply, pace: Pace): Prom
     const again = (await context.stream(next, slow)).filter(isAnswered);
     const isAgain = again.length === REPEATS && !again.some(isLimited);
     if (!isAgain || !again.every(({ reply }) => isRefusal(reply))) continue;
-    // If nobody gets an answer, it is not the limiter: the target restarts, or sheds load.
-    const [anyone] = odd.reply.status < 500 ? [] : await context.burst(free());
+    // If nobody gets an answer as before, it is not the limiter: the target restarts, or sheds load.
+    const isOutage = usual !== undefined && odd.reply.status >= 500;
+    const [anyone] = isOutage ? await context.burst(free()) : [];
     if (anyone?.kind === 'answer' && anyone.status >= 500) await context.wait(PAUSE_MS);
     else instead = odd;
   }
