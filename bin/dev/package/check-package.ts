@@ -120,8 +120,8 @@ describe('the installed program', { concurrency: 4 }, () => {
     const argv = ['verify', url, '--only', only, '--rate', '20', '--cases', '100'];
     const verify = spawn(join(updated, 'node_modules/.bin/ib-conformance'), argv, { cwd: updated });
     const ending = waitForExit(verify);
-    // When the plan is printed, the run has loaded all modules.
-    await once(verify.stderr, 'data');
+    // At its first lookup, the run has loaded all modules.
+    for (let printed = ''; !printed.includes(' GET ');) printed += String(await once(mock.stdout, 'data'));
     await rm(join(updated, 'node_modules/ib-conformance/dist'), { recursive: true });
     const { code, stdout } = await ending;
     mock.kill('SIGTERM');
