@@ -129,7 +129,7 @@ describe('no output contains a secret, whatever the target does with it', () => 
   const suites = ['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'];
   const flags = `--fixture ${fixture} --cases 20 --seed 1 --timeout 2000 ${suites.map((suite) => `--only ${suite}`).join(' ')}`;
   const header = ['--header', `cookie: session=${cookie}`];
-  test(`in ${reportFormats.join(', ')}, log, progress and plan`, async () => {
+  test(`in ${reportFormats.join(', ')}, log and progress`, async () => {
     const log = pathOf('run.log');
     const files = reportFormats.map((format) => pathOf(`run.${format}`));
     const reports = reportFormats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]);

@@ -88,7 +88,7 @@ function* coveredLookups(
   }
 }
 
-/** The last lookup of each row: a run, its plan and the next run with the same fixture share it and its request. */
+/** The last lookup of each row: a run, its estimate and the next run with the same fixture share it and its request. */
 const made = new WeakMap<Row, { readonly known: Known; readonly lookup: Lookup }>();
 
 function sharedLookupOf(endpoint: Endpoint, row: Row, known: Known, seed: number): Lookup {

@@ -97,9 +97,9 @@ function judgeMembers(trial: Trial, members: Stream | undefined, by: Stream | un
 
 /** Sends one kind after the other, because a mixture with members passed. Returns what triggered the limiter. */
 async function tryKinds(trial: Trial, mix: Stream): Promise<Stream | undefined> {
-  const { supplies, verdicts, context, stated } = trial;
+  const { supplies, verdicts, context, known, stated } = trial;
   // After it, a limiter that a success resets is at rest.
-  await context.burst(supplies.members.next());
+  if (known.members.length > 0) await context.burst(supplies.members.next());
   // A stated limit decides by itself.
   const unknown = await send(trial, supplies.unknown, stated === undefined ? mix : undefined);
   if (isOver(trial, unknown)) return undefined;
@@ -211,7 +211,10 @@ async function compareForeigners(trial: Trial, by: Stream): Promise<void> {
   const row = 'counts-foreign-users';
   if (known.foreigners.length === 0) return;
   if (verdicts.get('counts-unknown-users')?.kind !== 'passed')
-    return void verdicts.set(row, inconclusive('depends', 'not checked because unknown users do not count'));
+    return void verdicts.set(
+      row,
+      inconclusive('depends', 'not checked because unknown users were not seen to count'),
+    );
   verdicts.set(row, notCompared('the pauses after a 429 are too long for it', 10 * windowOf(trial)));
   let words = '';
   for (let nth = 0; nth < 2; nth++) {
