@@ -1,5 +1,5 @@
 import { renderFailing, renderProgress, renderWaiting } from '../reports/index.ts';
-import type { Progress, Waiting } from '../schemas/plan.ts';
+import type { Progress, Waiting } from '../schemas/progress.ts';
 import type { RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Progress } from '../schemas/plan.ts';
+import type { Progress } from '../schemas/progress.ts';
 import { renderProgress, renderWaiting } from './progress.ts';
 import { hostileText } from './testing/records.ts';
 import { columns } from './text.ts';

@@ -1,4 +1,4 @@
-import type { Progress, Waiting } from '../schemas/plan.ts';
+import type { Progress, Waiting } from '../schemas/progress.ts';
 import { columns, count, duration, compact, printable, plural } from './text.ts';
 import { shorten } from './verdict.ts';
 

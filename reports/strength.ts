@@ -1,5 +1,5 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
-import type { Reached } from '../schemas/plan.ts';
+import type { Reached } from '../schemas/progress.ts';
 import { count, compact } from './text.ts';
 
 /** `narrowed by --skip`: the flags that kept a run from checking the whole interface; undefined without them. */

@@ -12,7 +12,7 @@ export { loadFixture } from '../fixture-file.ts';
 export { version } from '../version.ts';
 export * from '../../mock/index.ts';
 export type { ReportName, ReportOptions, VerifyOptions };
-export type { Progress } from '../../schemas/plan.ts';
+export type { Progress } from '../../schemas/progress.ts';
 
 /** Result of `verify`. */
 export interface VerifyResult {

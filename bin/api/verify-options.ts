@@ -1,5 +1,5 @@
 import type { Environment } from '../../schemas/fixture-keys.ts';
-import type { Progress } from '../../schemas/plan.ts';
+import type { Progress } from '../../schemas/progress.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 
 /** The server to verify, and the options of the run. */

@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/defined.ts';
-import type { Waiting } from '../../schemas/plan.ts';
+import type { Waiting } from '../../schemas/progress.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { trouble, type Reply } from '../answer.ts';
 import type { Change, Changes as ChangeLog, ChangeStep } from '../model/changes.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Progress, Waiting } from '../../schemas/plan.ts';
+import type { Progress, Waiting } from '../../schemas/progress.ts';
 import type { Rank } from '../model/factors.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Exchange, StateHook } from '../scenario-context.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import type { Waiting } from '../../schemas/plan.ts';
+import type { Waiting } from '../../schemas/progress.ts';
 import { defined } from '../../schemas/defined.ts';
 import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';

@@ -1,5 +1,5 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import type { Need } from '../../schemas/plan.ts';
+import type { Need } from '../../schemas/progress.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { figuresOf } from '../limits/limiter.ts';

@@ -1,5 +1,5 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Need } from '../../schemas/plan.ts';
+import type { Need } from '../../schemas/progress.ts';
 import type { Lookup } from '../engine/lookups.ts';
 import type { RateLimit } from './limit.ts';
 
