@@ -134,12 +134,13 @@ export function isOver(
       'limit',
       passed > 0 ? failed('status', '429', actual) : inconclusive('depends', `${actual}?`),
     );
-  } else if (instead !== undefined || context.keyWorks() === false)
-    verdicts.set(
-      'limit',
-      inconclusive('key-refused', 'the target answers every request of the key under test with 401'),
-    );
-  else if (refusal === undefined && trouble !== undefined)
+  } else if (instead !== undefined || context.keyWorks() === false) {
+    const words =
+      context.keyWorks() === true
+        ? 'the key under test gets 401 now, although it worked before'
+        : 'the target answers every request of the key under test with 401';
+    verdicts.set('limit', inconclusive('key-refused', words));
+  } else if (refusal === undefined && trouble !== undefined)
     verdicts.set('limit', inconclusive(trouble.code, trouble.words));
   return verdicts.has('limit');
 }
