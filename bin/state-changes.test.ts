@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
+import * as d from '../mock/deviate.ts';
 import { startMock } from '../mock/index.ts';
+import type { ApiKey } from '../mock/world.ts';
+import { catalogue } from '../suites/index.ts';
 import { serverFor } from '../suites/testing/against.ts';
-import { limitsOf, verifyMock } from './testing/verify-mock.ts';
+import { failedIds, limitsOf, verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
 
@@ -49,6 +52,11 @@ test('changes are judged within limits that the lookups of the run use up', asyn
   assert.deepEqual(await verdictOf(options), ['conformant']);
 });
 
+test('lookups leave requests of --max-requests for changes', async () => {
+  const [, ...open] = await verdictOf({ fixture, maxRequests: 500, cases: 1900 });
+  assert.ok(!open.some((id) => /becomes-executed|revocation/.test(id)), open.join());
+});
+
 test('an execution time that the fixture states for a deposit with becomes is right, whatever it is', async () => {
   const deposits = (fixture.deposits ?? []).map((one) =>
     one.state === 'pending' && one.becomes !== undefined
@@ -57,6 +65,106 @@ test('an execution time that the fixture states for a deposit with becomes is ri
   );
   for (const hasStateHook of [true, false])
     assert.deepEqual(await verdictOf({ fixture: { ...fixture, deposits }, hasStateHook }), ['conformant']);
+});
+
+const seen = (of: 'key' | 'deposit', isSeen: Parameters<typeof d.sees>[0]) =>
+  d.sees((change) => change.of !== of || isSeen(change));
+const isNow = ({ finding }: Parameters<ReturnType<typeof d.counter>>[0]) =>
+  finding.kind === 'executed' && finding.amountInUsd === 123.45;
+const ofSecondKey = (change: d.Change): d.Change => {
+  return (from) => ({
+    ...from,
+    around: (serve) => {
+      const [plain, changed] = [from.around(serve), change(from).around(serve)];
+      return (world, request, now) =>
+        (request.headers.authorization?.includes('spare') ? changed : plain)(world, request, now);
+    },
+  });
+};
+/** A key that was revoked stays so for a while after that is undone. */
+const undoneAfter =
+  (ms: number): d.Change =>
+  (from) => ({
+    ...from,
+    around: (serve) => {
+      const next = from.around(serve);
+      let [last, at] = [undefined as ReadonlyMap<string, ApiKey> | undefined, -Infinity];
+      return (world, request, now) => {
+        const isRevoked = [...world.keys.changed.values()].some(({ state }) => state === 'revoked');
+        if (isRevoked) [last, at] = [new Map(world.keys.changed), now];
+        const isKept = !isRevoked && last !== undefined && now < at + ms;
+        const keys = isKept ? { base: world.keys.base, changed: new Map(last) } : world.keys;
+        return next({ ...world, keys }, request, now);
+      };
+    },
+  });
+
+const revoked = ['auth/deposit-check/revocation', 'auth/user-status/revocation'];
+const becomes = ['pending/deposit-check/becomes-executed'];
+
+describe('what is wrong after a change', () => {
+  const kept = d.cached(Infinity, ['notYet'], ['executed']);
+  const wrong: Readonly<Record<string, readonly [change: d.Change, failed: readonly string[]]>> = {
+    'a revocation that takes 8 s': [seen('key', ({ ageMs }) => ageMs >= 8000), revoked],
+    'answers of 60 s in a cache that a revoked key still gets': [
+      d.cached(60_000, ['member', 'executed'], ['unauthorized']),
+      revoked,
+    ],
+    'a deposit that shows after 8 s': [seen('deposit', ({ ageMs }) => ageMs >= 8000), becomes],
+    'a deposit that shows, and is gone after 3 s': [seen('deposit', ({ ageMs }) => ageMs < 3000), becomes],
+    'another amount than that of the hook': [d.on(isNow, d.fields({ amountInUsd: 123.46 })), becomes],
+    'a 404 that is kept for ever': [kept, becomes],
+    'a 404 that is kept for ever for the second key': [ofSecondKey(kept), becomes],
+  };
+  const ids = new Set([...revoked, ...becomes, 'pending/deposit-check/pending']);
+  const requirements = catalogue.filter(({ id }) => ids.has(id) || id.endsWith('/revoked'));
+  const run = (change: d.Change, more = {}) =>
+    verifyMock(change(reference), { fixture, seed: 1, cases: 30, requirements, ...more });
+  for (const [what, [change, failed]] of Object.entries(wrong))
+    test(what, async () => {
+      const record = await run(change);
+      assert.deepEqual(failedIds(record).toSorted(), failed);
+    });
+
+  const byItself = (change: d.Change) => run(change, { hasStateHook: false });
+  test('by itself: a 404 that is kept for the second key, and a deposit that other partners see', async () => {
+    assert.deepEqual(failedIds(await byItself(ofSecondKey(kept))), becomes);
+    const shown = d.on('foreign', (_, { finding, now, world }) => {
+      const own = 'deposit' in finding && finding.deposit.state === 'pending' && finding.deposit.becomes;
+      return own && now > world.createdAt + 4000
+        ? { status: 200, body: JSON.stringify({ status: 'EXECUTED', amountInUsd: 1, executedAt: now }) }
+        : {};
+    });
+    const more = catalogue.filter(({ id }) => id === 'foreign-ib/deposit-check/follows-key');
+    const record = await run(shown, { hasStateHook: false, requirements: [...requirements, ...more] });
+    assert.deepEqual(
+      failedIds(record),
+      more.map(({ id }) => id),
+    );
+  });
+});
+
+describe('the only key is revoked before the limits are tried', () => {
+  const apiKeys = fixture.apiKeys!.filter(({ key }) => !['northwind-spare-key', 'contoso-key'].includes(key));
+  const ofLimits = ['rate-limit/user-status/failed-lookups', 'rate-limit/deposit-check/requests'];
+  for (const [what, ms, expected] of [
+    ['they wait until it works again', 3000, 'passed'],
+    ['they cannot be tried if it does not', Infinity, 'inconclusive'],
+  ] as const)
+    test(what, async () => {
+      const order: string[] = [];
+      const record = await verifyMock(undoneAfter(ms)(reference), {
+        fixture: { ...fixture, apiKeys, limits: limitsOf(12, 12, 3) },
+        seed: 1,
+        cases: 100,
+        onExchange: ({ of = '' }) => void (order.at(-1) === of || order.push(of)),
+      });
+      assert.ok(order.indexOf('key revoked') < order.indexOf('limiter of user-status'));
+      assert.deepEqual(failedIds(record), []);
+      const outcomeOf = (id: string) => record.requirements.find((one) => one.id === id)?.outcome;
+      assert.deepEqual(revoked.map(outcomeOf), ['passed', 'passed']);
+      assert.deepEqual(ofLimits.map(outcomeOf), [expected, expected]);
+    });
 });
 
 const hooks: readonly (readonly [what: string, status: number, pattern: RegExp])[] = [

@@ -1,6 +1,7 @@
 import { endpointNames, type Endpoint } from '../schemas/endpoints.ts';
 import type { Gap } from '../schemas/generated/types.ts';
 import { table } from './catalogue.ts';
+import { oncePer } from '../schemas/once-per.ts';
 import type { Known } from './known.ts';
 import { factors, plainLevels, type FactorName, type Levels } from './model/factors.ts';
 import { factsOfLevels, fewLevels } from './model/facts-of-levels.ts';
@@ -49,6 +50,16 @@ export function isAbout(row: Requirement, endpoint: Endpoint): boolean {
   return choicesOf(row).some(([on]) => on === endpoint);
 }
 
+/** Without other pending deposits, the first poll of those that become EXECUTED is the lookup of a pending one. */
+const withPolls = oncePer((known: Known): Known => {
+  const polled = known.becoming.filter(({ becomes }) => (becomes.afterPolls ?? 2) > 1);
+  if (known.pending.length > 0 || polled.length === 0) return known;
+  const pending = polled.map(({ becomes: _, ...deposit }) => deposit);
+  const depositById = new Map(known.depositById);
+  for (const one of pending) depositById.set(one.reference_id.toLowerCase(), one);
+  return { ...known, pending, depositById };
+});
+
 /** Whether the fixture has what a lookup with these levels takes. The key and the situation always matter. */
 const isPossible = ([endpoint, levels]: Choice, known: Known) =>
   isFeasible(endpoint, withPlainEntity(endpoint, levels), known);
@@ -83,7 +94,7 @@ export function lackOf(row: Requirement, known: Known, hasStateHook = true): Lac
   const own = row.kind === 'scenario' ? row.needs : choicesOf(row);
   const wanted = noKey || changesByItself ? active : (own ?? active);
   const [first] = wanted;
-  if (first === undefined || wanted.some((choice) => isPossible(choice, known))) return undefined;
+  if (first === undefined || wanted.some((choice) => isPossible(choice, withPolls(known)))) return undefined;
   const { words, fix, reason = 'no-fixture' } = needOf(first, known);
   return { reason, words: `the fixture has no ${words}`, fix };
 }

@@ -3,7 +3,7 @@ import type { Entity } from './facts.ts';
 import { evenSample } from './inputs/uuids.ts';
 import { notFound } from './named-answers.ts';
 import { answers, scenario, type Requirement } from './requirement.ts';
-import { becomesExecuted } from './scenarios/becomes-executed.ts';
+import { becomesExecuted, pollOnce } from './scenarios/becomes-executed.ts';
 import { indistinguishable } from './scenarios/indistinguishable.ts';
 import { fixtureOutdated } from './verdict.ts';
 
@@ -14,9 +14,11 @@ const isHidden = (state: Entity) => ({
   answer: notFound,
 });
 
+const PENDING = 'pending/deposit-check/pending';
+
 export const pending: readonly Requirement[] = [
   answers({
-    id: 'pending/deposit-check/pending',
+    id: PENDING,
     clause: 'States; GET deposit-check, 404',
     title: 'A pending deposit under the IB gets 404 with the exact error body',
     provedBy: ['pending/deposit-check/becomes-executed'],
@@ -46,12 +48,13 @@ export const pending: readonly Requirement[] = [
   scenario({
     id: 'pending/deposit-check/becomes-executed',
     endpoint: 'deposit-check',
-    turn: 'becoming',
+    turn: 'alone',
     level: 'required',
     clause: 'States: can become visible later',
     title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',
     needsChange: 'transition',
     needs: [['deposit-check', { situation: 'own pending' }]],
-    run: (context, known) => becomesExecuted('pending/deposit-check/pending', context, known),
+    begin: (context, known) => pollOnce(PENDING, context, known),
+    run: (context, known) => becomesExecuted(PENDING, context, known),
   }),
 ];

@@ -30,13 +30,11 @@ export interface Request {
   readonly body?: string;
   /** The key, if it is sent outside the Authorization header. */
   readonly misplaced?: KnownKey;
-  /** Set if the scenario that changed the target judges the answer, and no row about lookups. */
-  readonly isStateChanged?: true;
 }
 
 /** Differences from a plain lookup with the caller's key. */
 export type Changes = Partial<
-  Pick<Request, 'method' | 'credential' | 'headers' | 'fieldNames' | 'body' | 'misplaced' | 'isStateChanged'>
+  Pick<Request, 'method' | 'credential' | 'headers' | 'fieldNames' | 'body' | 'misplaced'>
 >;
 
 /** The raw query of a request, without the question mark. */

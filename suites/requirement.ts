@@ -95,9 +95,7 @@ export type Choice = readonly [endpoint: Endpoint, levels: Partial<Levels>];
 
 /** When a scenario runs. Without a turn, it runs beside lookups. */
 export type Turn =
-  /** It waits for deposits to become EXECUTED. Lookups that do not ask for them go on meanwhile. */
-  | 'becoming'
-  /** Nothing else runs at the same time. */
+  /** After the lookups, while nothing else is in flight: it may change the state of the target. */
   | 'alone'
   /** After everything else, one after another: it uses up a rate limit. */
   | 'last';
@@ -107,6 +105,8 @@ export interface Scenario extends Metadata {
   readonly kind: 'scenario';
   readonly endpoint: Endpoint | 'service';
   readonly turn?: Turn;
+  /** What it does from the start of the run, beside lookups. */
+  readonly begin?: (context: Context, known: Known) => Promise<unknown>;
   /** Lookups of which the fixture must allow one, by their levels that are not plain. */
   readonly needs?: readonly Choice[];
   /** What must be able to change during the run: by a state hook, or for `transition` by itself. */

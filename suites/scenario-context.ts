@@ -1,6 +1,6 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
-import type { Change } from './model/changes.ts';
+import type { Change } from './model/change.ts';
 import type { Request } from './request.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -21,6 +21,12 @@ export interface StateHook {
 export interface ChangeTimes {
   readonly askedAt: number;
   readonly dueAt: number;
+}
+
+/** A change that was made. */
+export interface Changed extends ChangeTimes {
+  /** Asks for what rows about lookups judge, by the new state. They judge nothing else during a change. */
+  readonly judged: <Result>(ask: () => Promise<Result>) => Promise<Result>;
 }
 
 /** How a stream of requests is sent. Times are in ms of the engine's clock. */
@@ -61,14 +67,15 @@ export interface Context {
   readonly waitForQuiet: (endpoint: Endpoint, ms: number) => Promise<void>;
   /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
   readonly longestWindowMs: (endpoint: Endpoint) => number;
-  /** Under a limit with a long window, waits until the lookups of an endpoint are sent: they come first. */
-  readonly afterLookups: (endpoint: Endpoint) => Promise<void>;
   /** Calls `make` once per run, for requirements that share requests. */
   readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
-  /** Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. */
+  /**
+   * Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. Only for
+   * scenarios that run alone.
+   */
   readonly withState?: <Result>(
     change: Change,
-    during: (times: ChangeTimes) => Promise<Result>,
+    during: (changed: Changed) => Promise<Result>,
   ) => Promise<Result | Trouble>;
   /** Time that a change may take until all answers must show it, in ms. */
   readonly graceMs: number;
@@ -78,6 +85,8 @@ export interface Context {
   readonly now: () => number;
   /** Rest of the run's time, in ms. */
   readonly leftMs: () => number;
+  /** Requests that the run may still send. */
+  readonly leftRequests: () => number;
   readonly cases: number;
   /** What the catalogue says of an answer to a lookup; empty if the interface is silent. */
   readonly verdictsOn: (request: Request, answer: Answer) => readonly Verdict[];

@@ -63,18 +63,6 @@ export const fixtureOutdated: Verdict = inconclusive(
   'every deposit with "becomes" was already EXECUTED at the first lookup: restart the target with fresh data, or give a state hook',
 );
 
-/** For a deposit that the state hook changed in an earlier run. */
-export const earlierRun: Verdict = inconclusive(
-  'fixture-outdated',
-  'a pending deposit has values that a state hook wrote in an earlier run: restart the target with fresh data',
-);
-
-/** For a deposit that the state hook of another run changes. */
-export const otherRun: Verdict = inconclusive(
-  'fixture-outdated',
-  'a pending deposit got values of another run during this one: another run uses this database',
-);
-
 /** The check could not begin because another requirement failed. */
 export function blockedBy(id: string): Verdict {
   return inconclusive('depends', `not checked because ${id} failed`);

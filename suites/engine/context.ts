@@ -1,9 +1,8 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Waiting } from '../../schemas/progress.ts';
-import type { Endpoint } from '../../schemas/endpoints.ts';
 import { trouble, type Reply } from '../answer.ts';
-import type { Change, Changes as ChangeLog, ChangeStep } from '../model/changes.ts';
-import { SHORT_WAIT_MS } from '../limits/limit.ts';
+import type { Known } from '../known.ts';
+import { afterChange, afterUndo, type Change, type Present } from '../model/change.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../scenario-context.ts';
 import type { RunOptions } from './run-options.ts';
@@ -15,12 +14,11 @@ export interface ContextOptions extends Pick<
 > {
   readonly verdictsOn: Context['verdictsOn'];
   readonly failsAnyway: Context['failsAnyway'];
-  readonly changes: ChangeLog;
+  readonly present: Present;
   readonly alone: Context['alone'];
+  readonly leftRequests: Context['leftRequests'];
   readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'keyWorks'>;
   readonly onWait: (waiting: Waiting) => void;
-  /** Ends when the lookups of an endpoint are sent; undefined before the first of them. */
-  readonly lookupsOf: (endpoint: Endpoint) => Promise<void> | undefined;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
   /** When a requirement must leave the rest of the time to others, in ms of the clock. */
@@ -38,9 +36,6 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       ...sendingContext(options, of),
       waitForQuiet: sender.waitForQuiet,
       longestWindowMs: sender.longestWindowMs,
-      afterLookups: async (endpoint) => {
-        if (sender.longestWindowMs(endpoint) > SHORT_WAIT_MS) await options.lookupsOf(endpoint);
-      },
       once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);
@@ -48,12 +43,13 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       },
       alone,
       wait: (ms) => {
-        const waitMs = Math.min(ms, Math.max(0, deadline - clock.now()));
+        const waitMs = Math.min(ms, Math.max(0, (options.untilOf(of) ?? deadline) - clock.now()));
         options.onWait({ waitMs, why: of });
         return clock.sleep(waitMs, signal);
       },
       now: clock.now,
       leftMs: () => deadline - clock.now(),
+      leftRequests: options.leftRequests,
       keyWorks: sender.keyWorks,
       cases,
       graceMs,
@@ -97,32 +93,36 @@ function sendingContext(
   };
 }
 
-/** Changes what the target knows, by the state hook; undefined without one. */
-function withStateHook({ stateHook, clock, changes, graceMs }: ContextOptions): Context['withState'] {
+/** Changes what the target knows, by the state hook; undefined without one. Nothing else may be in flight. */
+function withStateHook({ stateHook, clock, present, graceMs }: ContextOptions): Context['withState'] {
   if (stateHook === undefined) return undefined;
+  const now = (state: Present['state'], to: Known) => void Object.assign(present, { state, known: to });
   return async (change, during) => {
     const { state } = change;
     const params = paramsOf(change);
-    const number = changes.next();
-    const take = (step: ChangeStep) => changes.take(number, step);
     const askedAt = clock.now();
-    take({ step: 'begins', at: askedAt, change });
+    const changed = afterChange(change, present.known);
+    const undone = afterUndo(change, present.known);
+    now('changing', changed);
     const failure = await stateHook.change('setup', state, params).then(
       () => undefined,
       hookTrouble(change, () => clock.now() - askedAt),
     );
-    const dueAt = clock.now() + graceMs;
-    if (failure === undefined) take({ step: 'is due', at: dueAt });
-    else take({ step: 'ends', at: clock.now() });
-    if (failure !== undefined) return failure;
     try {
-      return await during({ askedAt, dueAt });
+      if (failure !== undefined) return failure;
+      const dueAt = clock.now() + graceMs;
+      return await during({
+        askedAt,
+        dueAt,
+        judged: async (ask) => {
+          now('changed', changed);
+          return ask().finally(() => now('changing', changed));
+        },
+      });
     } finally {
-      // From this ms on, nothing about it is judged: answers that are still judged came in an earlier one.
-      await clock.sleep(1);
-      take({ step: 'ends', at: clock.now() });
       // A failed teardown does not change what this run saw.
-      await stateHook.change('teardown', state, params).catch(() => undefined);
+      if (failure === undefined) await stateHook.change('teardown', state, params).catch(() => undefined);
+      now('as before', undone);
     }
   };
 }

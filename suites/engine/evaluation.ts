@@ -1,25 +1,18 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Answer } from '../answer.ts';
-import { createChanges, type Change, type Changes } from '../model/changes.ts';
-import { executionIn } from '../expectations.ts';
-import { factsOf } from '../facts-of-request.ts';
 import type { Table } from '../judge.ts';
 import type { Known } from '../known.ts';
 import { lackOf } from '../needs.ts';
-import type { Request } from '../request.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../requirement.ts';
+import { BECOMING } from '../scenarios/becomes-executed.ts';
 import type { Context } from '../scenario-context.ts';
 import { skipped, inconclusive, type Verdict } from '../verdict.ts';
 import type { Result } from './record.ts';
 import type { RunExchange, RunOptions } from './run-options.ts';
 import { addAnswer, createTally, type Judgement } from './tally.ts';
 
-interface EvaluationOptions extends Pick<
-  RunOptions,
-  'known' | 'requirements' | 'skip' | 'burstConcurrency' | 'graceMs'
-> {
+interface EvaluationOptions extends Pick<RunOptions, 'known' | 'requirements' | 'skip' | 'burstConcurrency'> {
   readonly hasStateHook: boolean;
   /** The catalogue. */
   readonly table: Table;
@@ -28,12 +21,10 @@ interface EvaluationOptions extends Pick<
 /** Evaluates requirements from the exchanges of a run. */
 export function createEvaluation(options: EvaluationOptions) {
   const { known, requirements, skip, hasStateHook, burstConcurrency } = options;
-  const changes = createChanges(known);
   const tally = createTally(
     requirements.filter(isLookupRow).filter(({ id }) => !skip.has(id)),
     known,
     options.table,
-    changes,
   );
   /** Scenarios that alone judge the answers to their requests. */
   const judgingConcurrency = new Set(
@@ -49,10 +40,8 @@ export function createEvaluation(options: EvaluationOptions) {
     });
   return {
     tally,
-    changes,
     addExchange: ({ request, reply, of, path, isAgain, isLost, isAtOnce }: RunExchange): void => {
       if (reply.kind !== 'answer') return void tally.history.add(request, false);
-      noticeTransition(options, changes, request, reply);
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
         const finding = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
@@ -62,7 +51,8 @@ export function createEvaluation(options: EvaluationOptions) {
         if (verdict.kind === 'failed') monitor.found = { ...monitor.found, evidence };
       }
       if (isLost === true) return void tally.history.add(request, false);
-      const isJudgedAlone = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
+      const isCrowd = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
+      const isJudgedAlone = isCrowd || (of === BECOMING && known.pending.length > 0);
       addAnswer(tally, request, reply, path, isAgain === true || isJudgedAlone);
     },
     /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
@@ -91,32 +81,6 @@ export function createEvaluation(options: EvaluationOptions) {
     },
     monitorResult: (monitor: Monitor) => monitors.find(({ of }) => of === monitor)!.found,
   };
-}
-
-/** The first answer that shows a deposit with `becomes` as EXECUTED begins its change. */
-function noticeTransition(
-  { known, graceMs }: EvaluationOptions,
-  changes: Changes,
-  request: Request,
-  answer: Answer,
-): void {
-  if (known.becoming.length === 0 || answer.status !== 200 || changes.concerns(request)) return;
-  const facts = factsOf(known, request);
-  const deposit = known.becoming.find(({ reference_id }) =>
-    request.target.toLowerCase().includes(reference_id.toLowerCase()),
-  );
-  if (facts?.isBecoming !== true || facts.key !== 'accepted' || deposit === undefined) return;
-  const shown = executionIn(answer, deposit.becomes.executedAt);
-  if (shown === undefined) return;
-  const { becomes, reference_id, user_id } = deposit;
-  const { amountInUsd, executedAt = shown.executedAt } = becomes;
-  const nth = changes.next();
-  const change: Change = {
-    state: 'deposit executed',
-    deposit: { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt },
-  };
-  changes.take(nth, { step: 'begins', at: answer.sentAt, change });
-  changes.take(nth, { step: 'is due', at: answer.receivedAt + graceMs });
 }
 
 /** Runs a scenario. An exception is our own bug: the result is `broken`. */

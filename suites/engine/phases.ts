@@ -5,8 +5,17 @@ import { longestWindowMs, wakeAll } from '../limits/limiter.ts';
 import type { Request } from '../request.ts';
 import { explain } from '../explain/explain.ts';
 import { preflight } from './preflight.ts';
-import { becomesSoonOrByPolls, isSoonExecuted } from './schedule.ts';
-import { finish, finishStopped, report, runScenarios, stopOf, timed, type RunState } from './run-state.ts';
+import { isSoonExecuted } from './schedule.ts';
+import {
+  beginScenarios,
+  finish,
+  finishStopped,
+  report,
+  runScenarios,
+  stopOf,
+  timed,
+  type RunState,
+} from './run-state.ts';
 import { recordUnanswered, sendLookups, type LookupsToSend } from './send-lookups.ts';
 import { excuse, failureToExplain, judgementOf, verdictsOn, wrongAnswersOf, type Failure } from './tally.ts';
 
@@ -27,10 +36,9 @@ export const phases: readonly Phase[] = [
   { name: 'triples', run: sendTriples },
   { name: 'failures in company, of triples', run: excuseCompany },
   { name: 'explain failures of triples', run: explainLookups },
-  { name: 'state changes', run: changeState },
+  { name: 'state changes', run: (state) => runAll(state, [state.scenarios.alone]) },
   { name: 'rate limits', run: crossLimits },
   { name: 'explain failures of rate limits', run: explainFailures },
-  { name: 'revocation of the only key', run: (state) => runAll(state, [state.scenarios.alone]) },
   { name: 'failures in company, of scenarios', run: excuseCompany },
   { name: 'verdicts', run: judge },
 ];
@@ -71,41 +79,34 @@ const HELD = 25;
 
 /** Each endpoint sends its lookups by itself: one may wait for its limiter while the other goes on. */
 async function walkBoth(state: RunState): Promise<void> {
-  const { scenarios, options, known } = state;
+  const { options, known } = state;
   if (!isWhole(state)) return;
-  const { becoming } = scenarios;
-  const isFree = options.stateHook === undefined && options.maxRequests === Infinity;
-  const isSoon = isFree && isSoonExecuted(known);
-  // Lookups ask for deposits that become EXECUTED, or use up a limit before they do.
-  if (known.pending.length === 0 || (isSoon && isScarce(state))) await runScenarios(state, becoming);
-  // Lookups ask for the deposit that the state hook changes, unless one can be spared.
-  const isBeside = options.stateHook === undefined || known.spare !== undefined;
-  const transitions = atOnceAll(() => (isBeside ? runScenarios(state, becoming) : Promise.resolve()));
-  // Polls that are due early come before lookups that use up an unknown limit.
-  if (isSoon || (isFree && becomesSoonOrByPolls(known))) transitions.begin();
+  const early = atOnceAll(() => beginScenarios(state));
+  if (options.maxRequests === Infinity) {
+    early.begin();
+    // Lookups use up a limit before deposits become EXECUTED.
+    if (isSoonExecuted(known) && isScarce(state)) await early.work();
+  }
   const crowd = atOnceAll(() => runScenarios(state, requiredOf(state, 'service')));
   await Promise.all(
-    endpointNames.map((endpoint) => {
-      const sent = walk(state, endpoint, {
+    endpointNames.map((endpoint) =>
+      walk(state, endpoint, {
         // Lookups may use up what the crowd needs.
         onRequired: () => {
           crowd.begin();
           return crowd.work();
         },
         onLevels: () => {
-          if (becoming.some((one) => one.endpoint === endpoint)) transitions.begin();
+          if (endpoint === 'deposit-check') early.begin();
           if (!isScarce(state)) return undefined;
           crowd.begin();
           return endpoint === 'user-status' ? undefined : crowd.work();
         },
         onPairs: () => crowd.reach(endpoint),
-        onLongWait: transitions.begin,
-      });
-      state.walks.set(endpoint, sent);
-      return sent;
-    }),
+      }),
+    ),
   );
-  await Promise.all([transitions.work(), crowd.work()]);
+  await crowd.work();
 }
 
 /** Whether a limit makes the run wait long: what needs little of it does not come after what uses it up. */
@@ -138,22 +139,20 @@ interface Milestones {
   readonly onLevels: () => Promise<void> | undefined;
   /** Enough pairs were tried. */
   readonly onPairs: () => void;
-  readonly onLongWait: () => void;
 }
 
 /** Sends the lookups of an endpoint. */
 async function walk(
   state: RunState,
   endpoint: Endpoint,
-  { onRequired, onLevels, onPairs, onLongWait }: Milestones,
+  { onRequired, onLevels, onPairs }: Milestones,
 ): Promise<void> {
   const { options, budget } = state;
   const onSent = (sent: number) => {
     if (sent === PAIRS_BEFORE_CROWD) onPairs();
   };
-  const what = { endpoint, onLongWait };
   const send = (name: string, more: Omit<LookupsToSend, 'endpoint'>) =>
-    timed(state, name, () => sendLookups(state, { ...what, ...more }), endpoint);
+    timed(state, name, () => sendLookups(state, { endpoint, ...more }), endpoint);
   const sendRequired = () =>
     timed(state, 'required scenarios', () => runScenarios(state, requiredOf(state, endpoint)), endpoint);
   await send('one lookup for each requirement', { ranks: ['requirement'] });
@@ -166,11 +165,10 @@ async function walk(
   let isBehind = true;
   const ranks = ['pair', 'example'] as const;
   const pairs = atOnceAll(() => send('pairs and examples', { ranks, onSent, isBehind: () => isBehind }));
-  const onWait = () => {
-    onLongWait();
+  const onLongWait = () => {
     if (options.maxRequests === Infinity) pairs.begin();
   };
-  await send('every level', { ranks: ['level'], onLongWait: onWait });
+  await send('every level', { ranks: ['level'], onLongWait });
   if (isScarce(state)) await sendRequired();
   await onLevels();
   isBehind = false;
@@ -202,16 +200,16 @@ const LOOKUPS_ALONE = 10;
 
 /** If lookups in flight at once get wrong answers, that is no failure of rows whose lookups are right alone. */
 async function excuseCompany(state: RunState): Promise<void> {
-  const { results, rows, tally, sender, evaluation, budget } = state;
+  const { results, rows, tally, sender, budget } = state;
   const isCrowded = [...results].some(
     ([row, { outcome }]) => row.kind === 'scenario' && row.judgesConcurrency === true && outcome === 'failed',
   );
   if (!isCrowded || !isWhole(state)) return;
   for (const row of rows)
-    for (const { request, reply } of wrongAnswersOf(tally, row)) {
+    for (const { exchange, isUndone } of wrongAnswersOf(tally, row)) {
+      const { request, reply } = exchange;
       let isRight = true;
-      // What a teardown undid is not asked again.
-      const most = evaluation.changes.concerns(request) ? 0 : LOOKUPS_ALONE;
+      const most = isUndone === true ? 0 : LOOKUPS_ALONE;
       for (let nth = 0; nth < most && isRight; nth++) {
         if (budget.ended() !== undefined) return;
         const again = (await sender.send(request, { of: row.id, isAgain: true })).reply;
@@ -220,14 +218,6 @@ async function excuseCompany(state: RunState): Promise<void> {
       }
       if (isRight) excuse(tally, row.id, reply);
     }
-}
-
-/** Changes what lookups asked for until now. The only key is revoked last. */
-async function changeState(state: RunState): Promise<void> {
-  const { becoming, alone } = state.scenarios;
-  const { callerKeys, otherKeys } = state.known;
-  const hasOneKey = callerKeys.length + otherKeys.length < 2;
-  await runAll(state, hasOneKey ? [becoming] : [becoming, alone]);
 }
 
 function crossLimits(state: RunState): Promise<void> {
@@ -246,8 +236,7 @@ async function explainFailures(
   state: RunState,
   isWanted: (failure: Failure) => boolean = () => true,
 ): Promise<void> {
-  const { options, rows, tally, explained, startedAt, known, sender, budget, lookupsEndAt, evaluation } =
-    state;
+  const { options, rows, tally, explained, startedAt, known, sender, budget, lookupsEndAt } = state;
   const { clock, maxDurationMs, seed } = options;
   if (options.isBrief === true || !isWhole(state)) return;
   const now = clock.now();
@@ -265,9 +254,6 @@ async function explainFailures(
     const { id } = row;
     const failure = failureToExplain(tally, row, sender.keyWorks() === true);
     if (failure === undefined || explained.has(id) || !isWanted(failure)) continue;
-    // What a teardown undid is not asked again.
-    const { request, reply } = failure.exchange;
-    if (evaluation.changes.concerns(request, reply)) continue;
     report(state, id);
     const isOver = () => state.explaining > MAX_EXPLAINING || budget.ended(endsAt) !== undefined;
     explained.set(id, await explain(row, failure, { known, seed, tally, send: send(id), isOver }));

@@ -7,6 +7,7 @@ import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { createLimiter, longestWindowMs, type Limiter, type LimiterOptions } from '../limits/limiter.ts';
 import { isLookupRow, type Requirement, type Scenario } from '../requirement.ts';
+import { BECOMING } from '../scenarios/becomes-executed.ts';
 import { inconclusive, type Reason } from '../verdict.ts';
 import { createBudget, reserveOf } from './budget.ts';
 import { createClient } from './client.ts';
@@ -40,7 +41,7 @@ export function createRunState(options: RunOptions) {
   const { deadline, lookupsEndAt, isChanging, reserved } = boundsOf(options, asked, startedAt);
   const client = clientFor(options, deadline);
   const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
-  const { tally, changes } = evaluation;
+  const { tally } = evaluation;
   const budget = createBudget({ ...options, deadline, reserved });
   const findings = newFindings();
   const failing = () => failingOf(asked, tally, findings.results);
@@ -58,7 +59,7 @@ export function createRunState(options: RunOptions) {
     limiter,
     deadline,
     maxLostInARow: maxLost,
-    wasRevoked: changes.wasRevoked,
+    present: tally.present,
     onExchange: (exchange) => {
       const { endpoint } = exchange.request;
       sent.set(endpoint, (sent.get(endpoint) ?? 0) + 1);
@@ -68,7 +69,7 @@ export function createRunState(options: RunOptions) {
   });
   const gate = createGate();
   const scenarios = schedule(asked);
-  const beside = new Set(scenarios.lanes.flat().map(({ id }) => id));
+  const beside = new Set([...scenarios.lanes.flat().map(({ id }) => id), BECOMING]);
   return {
     options,
     known,
@@ -100,9 +101,9 @@ export function createRunState(options: RunOptions) {
       untilOf: (of) => (beside.has(of) ? Math.min(...endpointNames.map(endOfLookups)) : undefined),
       verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
       failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
-      changes,
-      lookupsOf: (endpoint) => findings.walks.get(endpoint),
+      present: tally.present,
       alone: (work) => gate.pass(true, work),
+      leftRequests: () => options.maxRequests - budget.spent(),
     }),
     ...findings,
     /** Ids of the requirements that have failed so far. */
@@ -136,8 +137,6 @@ const newFindings = () => ({
   phases: [] as PhaseFigures[],
   /** Lookups that were answered as often as they are sent. */
   covered: new Set<Lookup>(),
-  /** The lookups of each endpoint, while they are sent. */
-  walks: new Map<Endpoint, Promise<void>>(),
   explained: new Map<string, Partial<Judgement>>(),
   /** Requests that explained failures. */
   explaining: 0,
@@ -149,20 +148,23 @@ const newFindings = () => ({
   stopped: undefined as Stop | undefined,
 });
 
+/** All requests of changes by the state hook, about. */
+const MAX_FOR_CHANGES = 240;
+
 /** When the run and its lookups end, in ms of the clock, and how many requests lookups leave. */
 function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt: number) {
   const { maxRequests, maxDurationMs, graceMs, stateHook } = options;
   const deadline = startedAt + maxDurationMs;
   const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
   const reserve = reserveOf(isLimited, maxRequests, maxDurationMs);
-  const isChanging =
-    stateHook !== undefined && asked.some((one) => one.kind === 'scenario' && one.needsChange !== undefined);
+  const isChanging = stateHook !== undefined && asked.some((one) => isMade(one, options));
   const changesMs = isChanging ? Math.min(2 * graceMs, maxDurationMs / 4) : 0;
+  const changes = isChanging ? Math.min(MAX_FOR_CHANGES, maxRequests / 6) : 0;
   return {
     deadline,
     lookupsEndAt: deadline - reserve.ms - changesMs,
     isChanging,
-    reserved: reserve.requests,
+    reserved: reserve.requests + changes,
   };
 }
 
@@ -183,23 +185,24 @@ const limiterFor = (
     onWait: ({ until, ...wait }) => options.onWait({ ...wait, waitMs: until - options.clock.now() }),
   });
 
-/** Counted requests of a change, before and after it. */
-const COUNTED_PER_CHANGE = 8;
+/** Counted requests of a change, before and after it. Members do not count. */
+const COUNTED_PER_CHANGE: Readonly<Record<Endpoint, number>> = { 'user-status': 2, 'deposit-check': 8 };
+
+/** Whether a requirement is about a change that the run can see. */
+const isMade = (one: Requirement, { stateHook, known }: RunOptions): one is Scenario =>
+  one.kind === 'scenario' &&
+  one.needsChange !== undefined &&
+  (stateHook !== undefined || (one.needsChange === 'transition' && known.becoming.length > 0));
 
 /** Counted requests at each endpoint that lookups leave for what changes data after them. */
 function countedAfterLookups(
   asked: readonly Requirement[],
-  { stateHook, known }: RunOptions,
+  options: RunOptions,
 ): Readonly<Record<Endpoint, number>> {
-  const isMade = ({ needsChange }: Scenario) =>
-    needsChange !== undefined &&
-    (stateHook !== undefined || (needsChange === 'transition' && known.becoming.length > 0));
   return perEndpoint((endpoint) => {
-    const changes = asked.filter(
-      (one) => one.kind === 'scenario' && one.endpoint === endpoint && isMade(one),
-    );
-    const limit = statedLimits(known)[endpoint]?.most ?? 0;
-    return Math.min(COUNTED_PER_CHANGE * changes.length, Math.floor(limit / 2));
+    const changes = asked.filter((one) => isMade(one, options) && one.endpoint === endpoint);
+    const limit = statedLimits(options.known)[endpoint]?.most ?? 0;
+    return Math.min(COUNTED_PER_CHANGE[endpoint] * changes.length, Math.floor(limit / 2));
   });
 }
 
@@ -262,4 +265,10 @@ export async function runScenarios(state: RunState, scenarios: readonly Scenario
       finish(state, scenario, await runScenario(scenario, contextOf(scenario.id), known));
     else finishStopped(state, scenario, why);
   }
+}
+
+/** Begins scenarios that last: `runScenarios` takes up what they began. A mistake of ours shows there. */
+export async function beginScenarios({ contextOf, known, results, scenarios }: RunState): Promise<void> {
+  const open = scenarios.early.filter((one) => !results.has(one));
+  await Promise.allSettled(open.map((one) => one.begin!(contextOf(one.id), known)));
 }

@@ -183,22 +183,24 @@ test('a target that stalls once loses nothing', async () => {
   );
 });
 
-test('lookups wait for a deposit to become EXECUTED only if they may ask for it', async () => {
+test('no lookup asks for a deposit that becomes EXECUTED by itself, nor waits for it', async () => {
   const reference_id = '4b000000-0000-4000-8000-00000000000b';
   const becomes = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 3600 } as const;
   const becoming = [{ reference_id, user_id: id, state: 'pending', becomes }] as const;
+  const depositById = new Map([[reference_id, becoming[0]]]);
   const requirements = [
     ...ofAuth('missing'),
     ...pending.filter((one) => one.id.endsWith('/becomes-executed')),
   ];
-  for (const [others, outcome] of [
-    [known.pending, 'passed'],
-    [[], 'inconclusive'],
-  ] as const) {
-    const more = { known: { ...known, becoming, pending: others } };
+  for (const others of [known.pending, []]) {
+    const by = new Set<string | undefined>();
     const answerTo: Client['send'] = async ({ target }) =>
       target.includes(reference_id) ? answer(404, { error: 'Deposit not found' }) : unauthorized;
-    const record = await runOn(requirements, answerTo, more);
-    assert.equal(record.requirements[0]!.outcome, outcome);
+    const record = await runOn(requirements, answerTo, {
+      known: { ...known, becoming, pending: others, depositById },
+      onExchange: ({ request, of }) => void (request.target.includes(reference_id) && by.add(of)),
+    });
+    assert.equal(record.requirements[0]!.outcome, 'passed');
+    assert.deepEqual([...by], ['deposits that become EXECUTED']);
   }
 });

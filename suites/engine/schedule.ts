@@ -12,7 +12,8 @@ export function schedule(requirements: readonly Requirement[]) {
     .toSorted((a, b) => rank(a) - rank(b));
   const inTurn = (turn: Turn | undefined) => scenarios.filter((one) => one.turn === turn);
   return {
-    becoming: inTurn('becoming'),
+    /** Those that begin with the run. */
+    early: scenarios.filter(({ begin }) => begin !== undefined),
     /** Lanes that run concurrently, one for each endpoint. */
     lanes: (['user-status', 'deposit-check', 'service'] as const).map((endpoint) =>
       inTurn(undefined).filter((one) => one.endpoint === endpoint),
@@ -29,10 +30,6 @@ const isSoon = ({ becomes: { afterSeconds = Infinity } }: BecomingDeposit) =>
 /** Whether deposits become EXECUTED soon after the start of a run, and only then: they must be looked at early. */
 export const isSoonExecuted = ({ becoming }: Pick<Known, 'becoming'>): boolean =>
   becoming.length > 0 && becoming.every(isSoon);
-
-/** The same, also if some become EXECUTED after a few polls. */
-export const becomesSoonOrByPolls = ({ becoming }: Pick<Known, 'becoming'>): boolean =>
-  becoming.length > 0 && becoming.every((one) => one.becomes.afterPolls !== undefined || isSoon(one));
 
 /** Lets work run concurrently, except work that must be alone: it waits for the rest, and the rest for it. */
 export function createGate() {

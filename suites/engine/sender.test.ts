@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { depositCheck, userStatus } from '../request.ts';
 import type { Reply, Trouble } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
+import { afterChange, presentOf } from '../model/change.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
 import { createSender } from './sender.ts';
@@ -18,7 +19,7 @@ function senderOf(
     reserved = 0,
     maxLostInARow = 10,
     deadline = Number.POSITIVE_INFINITY,
-    wasRevoked = (): boolean => false,
+    present = presentOf(known),
     stated = statedLimits({ limits: {} }),
   } = {},
 ) {
@@ -46,7 +47,7 @@ function senderOf(
     signal,
     deadline,
     maxLostInARow,
-    wasRevoked,
+    present,
     onExchange: () => void seen++,
   });
   return { sender, clock, sent: () => sent, seen: () => seen };
@@ -84,15 +85,15 @@ for (const [what, status, waitedMs] of [
   ['refused', 401, 0],
 ] as const)
   test(`if a key is ${what} while it is being revoked, the next lookup waits ${waitedMs} ms for its limit`, async () => {
-    let isRevoked = true;
+    const [key] = known.callerKeys;
+    const present = presentOf(afterChange({ state: 'key revoked', key: key! }, known));
     const { sender, clock } = senderOf(() => ({ ...answerOf(status, {}), sentAt: 0 }), {
-      wasRevoked: () => isRevoked,
+      present,
       stated: { 'deposit-check': { most: 3, windowMs: 60_000 } },
     });
-    const [key] = known.callerKeys;
     const request = depositCheck('x', { credential: { as: 'key', key: key! } });
     for (let nth = 0; nth < 2; nth++) await sender.send(request);
-    isRevoked = false;
+    present.known = known;
     await sender.send(request);
     assert.equal(Math.floor(clock.now() / 1000) * 1000, waitedMs);
   });

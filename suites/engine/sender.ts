@@ -3,6 +3,7 @@ import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../a
 import { authorizationOf, factsOf } from '../facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
+import type { Present } from '../model/change.ts';
 import { lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Budget } from './budget.ts';
@@ -31,6 +32,7 @@ export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain'
 }
 
 export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'signal'> {
+  readonly present: Pick<Present, 'known'>;
   readonly client: Client;
   readonly budget: Budget;
   readonly limiter: Limiter;
@@ -38,8 +40,6 @@ export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'sig
   readonly deadline: number;
   /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
-  /** Whether a key was revoked during the run, so that it is not used any more. */
-  readonly wasRevoked: (key: KnownKey, isNow?: boolean) => boolean;
   /** Gets every exchange as it ends. */
   readonly onExchange: (exchange: RunExchange) => void;
 }
@@ -70,7 +70,7 @@ interface Sending extends SenderOptions {
 
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
-  const { known, limiter } = setup;
+  const { present, limiter } = setup;
   const counts = { rateLimited: 0, lostInARow: 0, answered: 0, givenUpAt: 0 };
   const sending: Sending = { ...setup, ...counts, outage: undefined, keyWorks: undefined };
   /** Waits after 429 and retries lost requests. */
@@ -78,7 +78,8 @@ export function createSender(setup: SenderOptions) {
   return {
     send,
     /** When a request may be sent, by what is known now. */
-    turnOf: (request: Request): Turn => turnOf(limiter, askedBy(known, withKey(sending, request) ?? request)),
+    turnOf: (request: Request): Turn =>
+      turnOf(limiter, askedBy(present.known, withKey(sending, request) ?? request)),
     /** Never retries: a 429 is an answer like any other. */
     sendOnce: (request: Request, options?: SendOptions) => attempt(sending, request, true, options),
     waitForQuiet: (endpoint: Endpoint, ms: number) => waitForQuiet(limiter, endpoint, ms),
@@ -90,10 +91,10 @@ export function createSender(setup: SenderOptions) {
 }
 
 /** Chooses the key of the partner that may send first; undefined without an active one. */
-function withKey({ known, limiter, wasRevoked }: Sending, request: Request): Request | undefined {
+function withKey({ present: { known }, limiter }: Sending, request: Request): Request | undefined {
   if (request.credential.as !== 'caller') return request;
   if (known.callerKeys.length === 0) return undefined;
-  const usable = known.callerKeys.filter((one, at) => at === 0 || !wasRevoked(one)).map(({ key }) => key);
+  const usable = known.callerKeys.map(({ key }) => key);
   const before = keyed.get(request) ?? withCallerKey(request, known.callerKeys[0]!);
   const first = firstKey(limiter, askedBy(known, before), usable);
   return first === before.credential.key.key
@@ -112,13 +113,6 @@ function withCallerKey(request: Request, key: KnownKey): Keyed {
   return made;
 }
 
-/** Whose limit a request uses, and whether it may count: a key that is revoked now gets 401, which does not. */
-function accountOf({ known, wasRevoked }: Sending, request: Request) {
-  const { credential } = request;
-  const asked = askedBy(known, request);
-  return credential.as === 'key' && wasRevoked(credential.key, true) ? { ...asked, cost: 0 as const } : asked;
-}
-
 /** Each request with the key that was chosen last: its facts are read once. */
 const keyed = new WeakMap<Request, Keyed>();
 
@@ -129,15 +123,15 @@ async function attempt(
   isOnce: boolean,
   options: SendOptions = {},
 ): Promise<Exchange> {
-  const { known, clock, budget, limiter, signal } = sending;
+  const { known, present, clock, budget, limiter, signal } = sending;
   const { until, isNow = false, onRefused } = options;
-  if (onRefused !== undefined) allowRetry(limiter, askedBy(known, asked));
+  if (onRefused !== undefined) allowRetry(limiter, askedBy(present.known, asked));
   for (;;) {
     if (sending.outage !== undefined) await sending.outage;
     const request = withKey(sending, asked);
     if (request === undefined)
       return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-    const account = accountOf(sending, request);
+    const account = askedBy(present.known, request);
     const refusal =
       budget.ended(until) ??
       (isTargetGone(sending)
@@ -173,18 +167,19 @@ async function transmit(
   options: SendOptions,
   most: number,
 ): Promise<Reply> {
-  const { client, known, clock, budget, limiter, onExchange } = sending;
+  const { client, present, clock, budget, limiter, onExchange } = sending;
   const wire = wireRequest(request);
   for (let tries = 1; ; tries++) {
     const end = await budget.spend(options.isAtOnce);
     if (end !== undefined) return end;
     const answeredBefore = sending.answered;
     const reply = await clock.during(client.send(wire));
-    const isFrontEnd = reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(known, request, reply);
+    const isFrontEnd =
+      reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
     if (reply.kind === 'answer') {
       if (!isFrontEnd) sending.answered++;
       sending.lostInARow = 0;
-      if (reply.status !== 429 && showsKey(known, request))
+      if (reply.status !== 429 && showsKey(present.known, request))
         sending.keyWorks = sending.keyWorks === true || reply.status !== 401;
     }
     const isBroken = reply.kind === 'trouble' && reply.code === 'network';
@@ -199,7 +194,7 @@ async function transmit(
     onExchange({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined });
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
-      const account = accountOf(sending, request);
+      const account = askedBy(present.known, request);
       recordReply(limiter, account, undefined, { counted: account.cost > 0, isAdmitted: false });
       continue;
     }
@@ -230,8 +225,8 @@ function showsKey(known: Known, request: Request): boolean {
  * @returns whether it was down and is back; not if it answers at once: then it does not answer the lost lookup
  */
 async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<boolean> {
-  const { known, clock, budget, signal, deadline } = sending;
-  const plain = lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
+  const { present, clock, budget, signal, deadline } = sending;
+  const plain = lookupOf(endpoint, findableId(endpoint, present.known), { credential: { as: 'none' } });
   for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
     if (pauses > 0) await clock.sleep(Math.min(PAUSE_MS, deadline - clock.now()), signal);
     const reply = await transmit(sending, plain, {}, 1);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NOT_SENT } from '../answer.ts';
 import { catalogue, table } from '../catalogue.ts';
+import { afterChange, type Present } from '../model/change.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { depositCheck, lookup, userStatus } from '../request.ts';
 import { isLookupRow } from '../requirement.ts';
@@ -64,15 +65,59 @@ test('every answer is judged by every rule that covers it', () => {
   assert.equal(outcome(one, 'valid/deposit-check/executed', true, true), 'budget');
 });
 
-test('429, a changed state and requests outside the interface are not judged', () => {
+test('429 and requests outside the interface are not judged', () => {
   const one = tally();
   for (const [request, answer] of [
     [plain, answerOf(429, {})],
-    [userStatus(id, { isStateChanged: true }), isNoMember],
     [lookup('user-status', `user_id=${id}&user_id=${id}`), isNoMember],
   ] as const)
     assert.deepEqual(addAnswer(one, request, answer), []);
   assert.equal(outcome(one, 'valid/user-status/member'), 'depends');
+});
+
+describe('a change by a state hook', () => {
+  const [pending] = known.pending;
+  const request = depositCheck(pending!.reference_id);
+  const hidden = answerOf(404, { error: 'Deposit not found' });
+  const becomesExecuted = (one: Tally, state: Present['state']) => {
+    const deposit = { ...pending!, state: 'EXECUTED', amountInUsd: 5, executedAt: 1.7e12 } as const;
+    const change = { state: 'deposit executed', deposit } as const;
+    Object.assign(one.present, { state, known: afterChange(change, known) });
+  };
+
+  test('no row judges answers while it is under way', () => {
+    const one = tally();
+    becomesExecuted(one, 'changing');
+    assert.deepEqual(addAnswer(one, request, answerOf(500, {})), []);
+  });
+
+  test('the new state is right once it is due; what fails then is not asked again, nor called a repetition', () => {
+    const one = tally();
+    addAnswer(one, request, hidden);
+    becomesExecuted(one, 'changed');
+    addAnswer(one, request, answerOf(200, { status: 'EXECUTED', amountInUsd: 5, executedAt: 1.7e12 }));
+    assert.equal(outcome(one, 'valid/deposit-check/amount'), 'passed');
+    addAnswer(one, depositCheck(pending!.reference_id.toUpperCase()), hidden);
+    const row = rowOf('valid/deposit-check/uuid-case');
+    assert.equal(outcome(one, row.id), 'failed');
+    assert.equal(failuresOf(one, row)[0]?.isUndone, true);
+    assert.equal(failureToExplain(one, row, true), undefined);
+    const other = tally();
+    addAnswer(other, request, hidden);
+    becomesExecuted(other, 'changed');
+    addAnswer(other, request, hidden);
+    assert.equal(outcome(other, 'valid/deposit-check/executed'), 'failed');
+    assert.notEqual(outcome(other, 'valid/deposit-check/repeatable'), 'failed');
+  });
+});
+
+test('a deposit that becomes EXECUTED by itself may change its answer', () => {
+  const one = tally();
+  const becoming = depositCheck(known.becoming[0]!.reference_id);
+  addAnswer(one, becoming, answerOf(404, { error: 'Deposit not found' }));
+  addAnswer(one, becoming, answerOf(200, { status: 'executed' }));
+  assert.equal(outcome(one, 'valid/deposit-check/repeatable'), 'depends');
+  assert.equal(outcome(one, 'valid/deposit-check/executed'), 'failed');
 });
 
 test('a failure names the key that was sent', () => {

@@ -1,6 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
-import { createChanges, type Changes } from '../model/changes.ts';
+import { presentOf, type Present } from '../model/change.ts';
 import { isLimiterAnswer } from '../expectations.ts';
 import { createHistory, type Nth } from '../explain/history.ts';
 import type { Facts } from '../facts.ts';
@@ -13,7 +13,7 @@ import { originOf } from '../model/path.ts';
 import type { Request } from '../request.ts';
 import type { AnswerRow, LookupRow, Refinement } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
-import { earlierRun, failed, inconclusive, otherRun, pass, type Verdict } from '../verdict.ts';
+import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
 import type { Result } from './record.ts';
 
 /** The result of a row about lookups, or of a monitor. */
@@ -27,6 +27,8 @@ export interface Failure {
   readonly exchange: Exchange;
   readonly facts: Facts;
   readonly origin?: Origin;
+  /** Set if it came in a state that a state hook made and undid: it cannot be asked again. */
+  readonly isUndone?: true;
 }
 
 interface State {
@@ -54,7 +56,7 @@ interface Unanswered extends Exchange {
   readonly reply: Trouble;
 }
 
-/** The facts of a lookup at the time of its answer, and what the answer shows. */
+/** The facts of a lookup, and what its answer shows. */
 interface Judged {
   readonly facts: Facts;
   readonly all: readonly Finding[];
@@ -64,7 +66,7 @@ interface Judged {
 export interface Tally {
   readonly known: Known;
   readonly table: Table;
-  readonly changes: Changes;
+  readonly present: Present;
   /** By id of the row. */
   readonly states: ReadonlyMap<string, State>;
   readonly findings: WeakMap<Answer, readonly Finding[]>;
@@ -86,15 +88,10 @@ const MAX_LOGGED = 10_000;
  *
  * @param rows of this run; wrong answers may belong to other rows of the table
  */
-export const createTally = (
-  rows: readonly LookupRow[],
-  known: Known,
-  table: Table,
-  changes: Changes = createChanges(known),
-): Tally => ({
+export const createTally = (rows: readonly LookupRow[], known: Known, table: Table): Tally => ({
   known,
   table,
-  changes,
+  present: presentOf(known),
   states: new Map(rows.map(({ id }) => [id, { cases: 0, failures: [], refusals: [], showedEntity: false }])),
   findings: new WeakMap(),
   history: createHistory(known),
@@ -115,7 +112,7 @@ export function addAnswer(
   path?: string,
   isAgain = false,
 ): readonly Finding[] {
-  const { table, changes, history, log, silent } = tally;
+  const { known, table, present, history, log, silent } = tally;
   const isRefused = isLimiterAnswer(request.endpoint, answer);
   const { nth, name } = history.add(request, !isRefused);
   if (path !== undefined && !isAgain && log.length < MAX_LOGGED)
@@ -124,13 +121,15 @@ export function addAnswer(
     const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
     note(tally, { row, verdict }, facts, { ...one, reply });
   }
-  const judged = isRefused || request.isStateChanged === true ? undefined : judge(tally, request, answer);
+  const judged = isRefused || present.state === 'changing' ? undefined : judge(tally, request, answer);
   if (judged === undefined) return [];
   const { facts } = judged;
   let { all } = judged;
-  const seen = history.countOf(changes.concerns(request) ? `${name} ${facts.kind}` : name);
+  const isOther = present.state === 'changed' && facts.kind !== factsOf(known, request)?.kind;
+  const seen = history.countOf(isOther ? `${name} ${facts.kind}` : name);
   const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
-  if (seen.wasRight && !isAgain) all = asRepetition(all, table.coverOf(facts), isCorrect);
+  if (seen.wasRight && !isAgain && !facts.isBecoming)
+    all = asRepetition(all, table.coverOf(facts), isCorrect);
   seen.wasRight ||= isCorrect;
   const exchange = { request, reply: answer };
   if (!isAgain) for (const finding of all) note(tally, finding, facts, exchange, path);
@@ -138,25 +137,15 @@ export function addAnswer(
   return all;
 }
 
-/** Judges an answer by what was known at its time. While a change is under way, two states are right. */
-function judge({ table, changes, history }: Tally, request: Request, answer: Answer): Judged | undefined {
-  const views = changes.viewsAt(request, answer) ?? [];
-  const judged: Judged[] = [];
-  for (const view of views) {
-    const facts = factsOf(view, request);
-    if (facts !== undefined) judged.push({ facts, all: table.judge(facts, answer, view) });
-  }
-  const right = judged.find(({ all }) => all.every(({ verdict }) => verdict.kind !== 'failed'));
-  if (right !== undefined || judged[0]?.facts.entity !== 'pending' || !changes.isOfOtherRun(answer))
-    return right ?? judged[0];
-  const { facts, all } = judged[0];
-  const verdict = history.wasRight(request) ? otherRun : earlierRun;
-  return { facts, all: all.map((one) => (one.verdict.kind === 'failed' ? { ...one, verdict } : one)) };
+/** Judges an answer by what is known at present. */
+function judge({ table, present: { known } }: Tally, request: Request, answer: Answer): Judged | undefined {
+  const facts = factsOf(known, request);
+  return facts && { facts, all: table.judge(facts, answer, known) };
 }
 
 /** Adds a finding to the state of its row. */
 function note(
-  { states, known }: Tally,
+  { states, known, present }: Tally,
   { row, verdict }: Finding,
   facts: Facts,
   exchange: Exchange,
@@ -173,7 +162,8 @@ function note(
   const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';
   const list = isRefusal ? state.refusals : state.failures;
   const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request, known);
-  list.push(defined({ verdict, exchange, facts, origin }));
+  const isUndone = present.state === 'changed' ? (true as const) : undefined;
+  list.push(defined({ verdict, exchange, facts, origin, isUndone }));
   // The sort is stable, so that the first of equal failures stays.
   list.sort((one, other) => rank(one) - rank(other));
   list.splice(MAX_FAILURES);
@@ -228,14 +218,16 @@ export function failsAnyway(tally: Tally, request: Request, answer: Answer): boo
 }
 
 /** Wrong answers of a row, and refusals of the key under test. Each once: an answer may be wrong in several ways. */
-export function wrongAnswersOf({ states }: Tally, { id }: LookupRow): readonly Exchange[] {
+export function wrongAnswersOf({ states }: Tally, { id }: LookupRow): readonly Failure[] {
   const { failures, refusals } = states.get(id)!;
-  return [...new Map([...failures, ...refusals].map(({ exchange }) => [exchange.reply, exchange])).values()];
+  return [...new Map([...failures, ...refusals].map((one) => [one.exchange.reply, one])).values()];
 }
 
 /** What is explained first of a row. That a key is refused tells something of a lookup only if the key works. */
 export const failureToExplain = (tally: Tally, row: LookupRow, keyWorks: boolean): Failure | undefined =>
-  [...failuresOf(tally, row), ...(keyWorks ? tally.states.get(row.id)!.refusals : [])][0];
+  [...failuresOf(tally, row), ...(keyWorks ? tally.states.get(row.id)!.refusals : [])].find(
+    ({ isUndone }) => isUndone !== true,
+  );
 
 /** Forgets a failure of a row: another row reports it. */
 export function excuse({ states }: Tally, id: string, reply: Reply): void {

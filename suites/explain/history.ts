@@ -64,8 +64,6 @@ export function createHistory(known: Known, most = MAX_NAMES) {
     nth: (request: Request): Nth => placeOf(countsOf(namesOf(request, known))),
     /** How often its id was asked for, lost requests included. */
     asked: (request: Request): number => find(idNameOf(request, whoAsks(request, known)))?.possible ?? 0,
-    /** Whether an answer to it was right. */
-    wasRight: (request: Request): boolean => find(namesOf(request, known).name)?.wasRight === true,
   };
 }
 

@@ -155,14 +155,16 @@ function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn
 
 /** When a lookup may be sent. Those that waited until now come first. */
 export function turnOf(limiter: Limiter, asked: Asked): Turn {
-  const { clock, lookupsEndAt, reserved } = limiter.options;
-  const now = clock.now();
+  const now = limiter.options.clock.now();
   const isNext = ({ endpoint, until }: Wait) => endpoint === asked.endpoint && until <= now;
   if (asked.cost > 0 && [...limiter.queue].some(isNext)) return { kind: 'reply' };
-  // What counts until the lookups end is not there for what follows them.
-  const windowMs = limiter.paced[asked.endpoint]?.windowMs ?? 0;
-  const leaves = now + windowMs > lookupsEndAt ? reserved[asked.endpoint] : 0;
-  return nextTurn(limiter, asked, now, leaves);
+  return nextTurn(limiter, asked, now, reserveAt(limiter, asked, now));
+}
+
+/** What counts until the lookups end is not there for what follows them: so many requests are left. */
+function reserveAt({ paced, options }: Limiter, { endpoint }: Asked, now: number): number {
+  const { lookupsEndAt, reserved } = options;
+  return now + (paced[endpoint]?.windowMs ?? 0) > lookupsEndAt ? reserved[endpoint] : 0;
 }
 
 /** The key whose request may be sent first. */
@@ -209,7 +211,9 @@ export async function admit(limiter: Limiter, asked: Asked, until = Infinity): P
   for (;;) {
     const end = budget.ended();
     if (end !== undefined) return end;
-    const turn = nextTurn(limiter, asked, clock.now());
+    const now = clock.now();
+    const leaves = until <= limiter.options.lookupsEndAt ? reserveAt(limiter, asked, now) : 0;
+    const turn = nextTurn(limiter, asked, now, leaves);
     if (turn.kind === 'never') return trouble('rate-limited', turn.why);
     if (turn.kind === 'now') break;
     if (turn.kind === 'reply') await untilReply(limiter);

@@ -24,6 +24,7 @@ import {
   type Kind,
   type Refusal,
 } from '../testing/limiters.ts';
+import { presentOf } from '../model/change.ts';
 import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { statedLimits } from './limit.ts';
 import { createLimiter } from './limiter.ts';
@@ -106,7 +107,7 @@ async function tried({ design, limits, stated, latencyMs, endpoint = 'user-statu
     budget,
     limiter,
     maxLostInARow: 10,
-    wasRevoked: () => false,
+    present: presentOf(known),
     onExchange: () => undefined,
   });
   const contextOf = createContexts({
@@ -115,11 +116,11 @@ async function tried({ design, limits, stated, latencyMs, endpoint = 'user-statu
     graceMs: 0,
     verdictsOn: () => [],
     failsAnyway: () => false,
-    changes: { next: () => 0, take: () => undefined } as never,
+    present: presentOf(known),
     alone: (work) => work(),
+    leftRequests: () => Infinity,
     sender,
     onWait: () => undefined,
-    lookupsOf: () => undefined,
     untilOf: () => undefined,
   });
   const [key] = known.callerKeys;

@@ -47,12 +47,9 @@ function userPools(known: Known): readonly Pool[] {
 }
 
 function depositPools(known: Known): readonly Pool[] {
-  // Deposits that become EXECUTED have their own requirement. They count as pending only if there are no others.
+  // Deposits that become EXECUTED have their own requirement.
   const isStable = (deposit: FixtureDeposit) =>
-    deposit !== known.spare &&
-    (deposit.state !== 'pending' ||
-      deposit.becomes === undefined ||
-      (known.pending.length === 0 && (deposit.becomes.afterPolls ?? 2) > 1));
+    deposit !== known.spare && (deposit.state !== 'pending' || deposit.becomes === undefined);
   const entries = [...known.depositById.values()].filter(isStable).flatMap((deposit) => {
     const user = known.userById.get(deposit.user_id.toLowerCase());
     if (user === undefined) return [];

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trouble, type Reply } from '../answer.ts';
-import { executionAt, isOfOtherRun } from '../model/changes.ts';
 import { pending } from '../pending.ts';
 import type { Request } from '../request.ts';
 import type { Scenario } from '../requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { answerOf, resultIn, runScenario } from '../testing/samples.ts';
+import { answerOf, resultIn, runScenario, sampleKnown } from '../testing/samples.ts';
 
 const becomesExecuted = pending.find(
   (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',
@@ -22,35 +21,14 @@ function contextOf(answer: (request: Request, now: number) => Reply): Partial<Co
     sendAtOnce: send,
     now: () => now,
     wait: async (ms) => void (now += ms),
-    afterLookups: async () => undefined,
     graceMs: 5000,
+    longestWindowMs: () => 0,
+    leftRequests: () => Infinity,
     failsAnyway: () => false,
   } satisfies Partial<Context>;
 }
 
 const notFound = answerOf(404, { error: 'Deposit not found' });
-
-test('a state hook gets an execution time in whole milliseconds, not in whole seconds, in the past', () => {
-  const startedAt = Date.UTC(2026, 0, 1);
-  // Clocks have fractions of milliseconds.
-  for (const step of [0, 0.3, 0.7, 1.1, 333.3, 999.9]) {
-    const { executedAt } = executionAt(startedAt + step);
-    assert.ok(Number.isSafeInteger(executedAt), `${executedAt}`);
-    assert.ok(executedAt % 1000 !== 0 && executedAt < startedAt + step, `${executedAt}`);
-  }
-});
-
-test('what a state hook wrote is recognized, and its seconds tell apart two runs', () => {
-  const own = executionAt(Date.UTC(2026, 0, 1));
-  const shows = (execution: object) => answerOf(200, { status: 'EXECUTED', ...execution });
-  const other = executionAt(Date.UTC(2026, 0, 1, 0, 0, 1));
-  assert.ok(isOfOtherRun(shows(other), own));
-  assert.ok(!isOfOtherRun(shows(own), own));
-  // A wrong time zone.
-  assert.ok(!isOfOtherRun(shows(executionAt(Date.UTC(2026, 0, 1, 1))), own));
-  assert.ok(!isOfOtherRun(shows({ ...other, amountInUsd: 123.4 }), own));
-  assert.ok(!isOfOtherRun(shows({ ...other, executedAt: other.executedAt + 1 }), own));
-});
 
 test('if every deposit was EXECUTED before the run, the row is inconclusive, however short ago that was', async () => {
   const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
@@ -92,15 +70,22 @@ for (const [what, last, expected] of [
   ['nothing is left of a limit', trouble('rate-limited', 'limited'), 'passed'],
   ['it is gone', notFound, 'failed'],
 ] as const)
-  test(`a deposit was EXECUTED, and ${what} once the lookups are sent: ${expected}`, async () => {
+  test(`a deposit became EXECUTED beside the lookups, and ${what} once they are sent: ${expected}`, async () => {
     const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
     let areSent = false;
-    const finding = await runScenario(becomesExecuted, {
+    const shared = new Map<string, unknown>();
+    const context: Partial<Context> = {
       ...contextOf((_, now) =>
         areSent ? last : now > Date.UTC(2026, 0, 1) ? answerOf(200, execution) : notFound,
       ),
-      afterLookups: async () => void (areSent = true),
-    });
+      once: async <Result>(name: string, make: (of: Context) => Promise<Result>) => {
+        if (!shared.has(name)) shared.set(name, await make(context as Context));
+        return shared.get(name) as Result;
+      },
+    };
+    await becomesExecuted.begin!(context as Context, sampleKnown);
+    areSent = true;
+    const finding = await runScenario(becomesExecuted, context);
     assert.equal(finding.kind, expected);
   });
 

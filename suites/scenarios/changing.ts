@@ -1,11 +1,12 @@
 import type { Answer } from '../answer.ts';
+import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
 import type { ChangeTimes, Context, Exchange } from '../scenario-context.ts';
 import { failed, judgeReply, pass, type Verdict } from '../verdict.ts';
 
 /** Lookups of each kind after a change: if one of three machines never learns it, 0.2 % of runs miss that. */
-const LOOKUPS_AFTER = 16;
+export const LOOKUPS_AFTER = 16;
 
 /** Lookups while a change is under way. */
 const LOOKUPS_MEANWHILE = 10;
@@ -13,16 +14,33 @@ const LOOKUPS_MEANWHILE = 10;
 /** Timers may end early, by less than this (ms). */
 const TIMER_MS = 2;
 
+/**
+ * How many of `most` to send: each request once under a limit with a long window, so that some are left for the end;
+ * and no large part of what --max-requests leaves.
+ */
+function affordable(
+  { leftRequests, longestWindowMs }: Context,
+  requests: readonly Request[],
+  most: number,
+  isFree = false,
+): number {
+  const isScarce = !isFree && requests.some(({ endpoint }) => longestWindowMs(endpoint) > SHORT_WAIT_MS);
+  const part = isScarce ? 0 : Math.floor(leftRequests() / 12);
+  return Math.min(most, Math.max(requests.length, part));
+}
+
 /** Repeats requests in turn until a change is due, in ms of the clock. */
 export async function askMeanwhile(
-  { send, wait, now }: Context,
+  context: Context,
   requests: readonly Request[],
   dueAt: number,
 ): Promise<readonly Exchange[]> {
+  const { send, wait, now } = context;
+  const count = affordable(context, requests, LOOKUPS_MEANWHILE);
   const asked: Exchange[] = [];
-  const pauseMs = Math.max(0, dueAt - now()) / LOOKUPS_MEANWHILE;
+  const pauseMs = Math.max(0, dueAt - now()) / count;
   let leftMs = dueAt - now();
-  for (let nth = 0; nth < LOOKUPS_MEANWHILE && leftMs > 0; nth++) {
+  for (let nth = 0; nth < count && leftMs > 0; nth++) {
     const request = requests[nth % requests.length]!;
     asked.push({ request, reply: (await send(request))[0]! });
     await wait(pauseMs);
@@ -32,14 +50,19 @@ export async function askMeanwhile(
   return asked;
 }
 
-/** Sends requests in turn, `count` of them, at once, so that they take several connections. */
+/**
+ * Sends requests in turn, at most so many of them, at once, so that they take several connections.
+ *
+ * @param isFree whether they do not count at a limiter, because their key is revoked
+ */
 export async function askAtOnce(
-  { sendAtOnce }: Context,
+  context: Context,
   requests: readonly Request[],
-  count = LOOKUPS_AFTER,
+  most = LOOKUPS_AFTER,
+  isFree = false,
 ): Promise<readonly Exchange[]> {
-  const all = repeated(requests, count);
-  const replies = await sendAtOnce(...all);
+  const all = repeated(requests, affordable(context, requests, most, isFree));
+  const replies = await context.sendAtOnce(...all);
   return all.map((request, at) => ({ request, reply: replies[at]! }));
 }
 

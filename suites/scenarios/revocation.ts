@@ -1,12 +1,12 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { summary, type Answer, type Reply } from '../answer.ts';
-import { idSeenBy, percentEncoded, unknownIds, withLetterCase } from '../inputs/uuids.ts';
+import { summary, type Reply } from '../answer.ts';
+import { findableId, idSeenBy, percentEncoded, unknownIds, withLetterCase } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
-import { lookup, lookupOf, type Changes, type Request } from '../request.ts';
+import { lookup, lookupOf, type Request } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
-import type { ChangeTimes, Context, Exchange } from '../scenario-context.ts';
+import type { Changed, Context, Exchange } from '../scenario-context.ts';
 import { blockedBy, failed, inconclusive, judgeReply, pass } from '../verdict.ts';
-import { afterHook, askAtOnce, askMeanwhile, resultOf } from './changing.ts';
+import { afterHook, askAtOnce, askMeanwhile, LOOKUPS_AFTER, resultOf } from './changing.ts';
 
 /** What an endpoint answered while a key was revoked. */
 interface Revocation {
@@ -14,8 +14,6 @@ interface Revocation {
   /** Of the other keys of the partner. */
   readonly spared: ScenarioResult;
 }
-
-type Revocations = Readonly<Record<Endpoint, Revocation>>;
 
 /** A revoked key, and others that must go on working, or should. */
 interface Keys {
@@ -38,23 +36,26 @@ function chooseKeys({ callerKeys, otherKeys }: Known): Keys {
   };
 }
 
-/** Lookups with a key: of an id that exists, in several spellings, and of unknown ones. */
-function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known) {
-  const changes = { credential: { as: 'key', key }, isStateChanged: true } as const satisfies Changes;
+const plainWith = (key: KnownKey, endpoint: Endpoint, known: Known) =>
+  lookupOf(endpoint, idSeenBy(key, endpoint, known), { credential: { as: 'key', key } });
+
+/** Lookups with a key: of an id that exists, in several spellings, and of unknown ones. The first two are plain. */
+function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known): readonly [Request, ...Request[]] {
+  const changes = { credential: { as: 'key', key } } as const;
   const id = idSeenBy(key, endpoint, known);
-  const plain = lookupOf(endpoint, id, changes);
+  const plain = plainWith(key, endpoint, known);
   const { parameter } = endpoints[endpoint];
-  return {
-    existing: [
-      plain,
-      lookupOf(endpoint, withLetterCase(id, [true]), changes),
-      lookupOf(endpoint, withLetterCase(id, [true, false]), changes),
-      lookup(endpoint, `${parameter}=${percentEncoded(id, [true, false])}`, changes),
-      { ...plain, target: `${plain.target}&page=1` },
-      { ...plain, credential: { ...changes.credential, scheme: 'bearer' } },
-    ],
-    unknown: unknownIds(known, 3).map((one) => lookupOf(endpoint, one, changes)),
-  };
+  const [unknown, ...more] = unknownIds(known, 3).map((one) => lookupOf(endpoint, one, changes));
+  return [
+    plain,
+    unknown!,
+    lookupOf(endpoint, withLetterCase(id, [true]), changes),
+    lookupOf(endpoint, withLetterCase(id, [true, false]), changes),
+    lookup(endpoint, `${parameter}=${percentEncoded(id, [true, false])}`, changes),
+    { ...plain, target: `${plain.target}&page=1` },
+    { ...plain, credential: { ...changes.credential, scheme: 'bearer' } },
+    ...more,
+  ];
 }
 
 /** Revokes a key and looks up with it, and with other keys. */
@@ -62,50 +63,48 @@ async function revokeKey(
   context: Context,
   known: Known,
   revokedId: (of: Endpoint) => string,
-): Promise<Revocations> {
+): Promise<ReadonlyMap<Endpoint, Revocation>> {
   const keys = chooseKeys(known);
-  const { revoked: key } = keys;
-  const results: Partial<Record<Endpoint, Revocation>> = {};
+  const results = new Map<Endpoint, Revocation>();
   const finish = (endpoint: Endpoint, both: ScenarioResult) =>
-    void (results[endpoint] = { revoked: both, spared: both });
+    void results.set(endpoint, { revoked: both, spared: both });
   for (const endpoint of endpointNames) {
-    const unready = await unreadiness(context, known, key, endpoint, revokedId(endpoint));
+    const unready = await unreadiness(context, known, keys.revoked, endpoint, revokedId(endpoint));
     if (unready !== undefined) finish(endpoint, unready);
   }
-  const ready = endpointNames.filter((endpoint) => results[endpoint] === undefined);
-  if (ready.length === 0) return results as Revocations;
-  const failure = await context.withState!({ state: 'key revoked', key }, async (times) => {
-    const first = ready.flatMap((endpoint) => {
-      const { existing, unknown } = lookupsWith(key, endpoint, known);
-      return [existing[0]!, unknown[0]!];
-    });
-    const meanwhile = await askMeanwhile(context, first, times.dueAt);
+  const ready = endpointNames.filter((endpoint) => !results.has(endpoint));
+  if (ready.length === 0) return results;
+  const change = { state: 'key revoked', key: keys.revoked } as const;
+  const firstLookups = (endpoint: Endpoint) => lookupsWith(keys.revoked, endpoint, known).slice(0, 2);
+  const failure = await context.withState!(change, async (changed) => {
+    const early = await askMeanwhile(context, ready.flatMap(firstLookups), changed.dueAt);
     for (const endpoint of ready) {
-      const early = meanwhile.filter((one) => one.request.endpoint === endpoint && !isAccepted(one));
-      results[endpoint] = await judgeEndpoint(context, known, keys, endpoint, early, times);
+      const own = early.filter((one) => one.request.endpoint === endpoint && !isAccepted(one));
+      results.set(endpoint, await judgeEndpoint(context, known, keys, endpoint, own, changed));
     }
     return undefined;
   });
   if (failure !== undefined)
     for (const endpoint of ready) finish(endpoint, { finding: inconclusive(failure.code, failure.words) });
-  return results as Revocations;
+  else await untilAccepted(context, known);
+  return results;
 }
 
-/** Whether a key still worked: while the change is under way, it may, and other rows judge what it shows. */
+/** Whether a key still worked: while the change is under way, it may. */
 const isAccepted = ({ reply }: Exchange) =>
   reply.kind === 'answer' && (reply.status < 300 || reply.status === 404);
 
-/** Why a key cannot be revoked on an endpoint; undefined if it can. */
+/** Why a key cannot be revoked on an endpoint; undefined if it can. A cache may then keep what the key saw. */
 async function unreadiness(
-  { send }: Context,
+  context: Context,
   known: Known,
   key: KnownKey,
   endpoint: Endpoint,
   revokedId: string,
 ): Promise<ScenarioResult | undefined> {
-  // A cache may then have what the key saw.
-  const request = lookupOf(endpoint, idSeenBy(key, endpoint, known), { credential: { as: 'key', key } });
-  const [reply] = (await send(request)) as [Reply];
+  const lookups = lookupsWith(key, endpoint, known);
+  const [request] = lookups;
+  const [reply] = (await context.send(request)) as [Reply];
   const words = `not checked because ${key.name} got 401 before it was revoked`;
   const ready = judgeReply(reply, ({ status }) =>
     status === 401 ? inconclusive('key-refused', words) : pass,
@@ -114,9 +113,12 @@ async function unreadiness(
   const isUsedUp = reply.kind === 'trouble' && reply.code === 'rate-limited';
   if (ready.kind !== 'passed' && !isUsedUp) return { finding: ready, request, reply };
   const [revoked] = known.revokedKeys;
-  if (revoked === undefined) return undefined;
-  const [control] = await send({ ...request, credential: { as: 'key', key: revoked } });
-  return control?.kind === 'answer' && control.status !== 401 ? { finding: blockedBy(revokedId) } : undefined;
+  if (revoked !== undefined) {
+    const [control] = await context.send({ ...request, credential: { as: 'key', key: revoked } });
+    if (control?.kind === 'answer' && control.status !== 401) return { finding: blockedBy(revokedId) };
+  }
+  await askAtOnce(context, lookups, 2 * lookups.length);
+  return undefined;
 }
 
 /** Looks up with the revoked key and with others, when the change is due. */
@@ -126,46 +128,45 @@ async function judgeEndpoint(
   { revoked: key, sibling, stranger }: Keys,
   endpoint: Endpoint,
   early: readonly Exchange[],
-  times: ChangeTimes,
+  changed: Changed,
 ): Promise<Revocation> {
   const named = (result: ScenarioResult, graceMs?: number) =>
-    afterHook(result, `"key revoked" of ${key.name}`, times, graceMs);
-  const { existing, unknown } = lookupsWith(key, endpoint, known);
-  const due = [...(await askAtOnce(context, existing)), ...(await askAtOnce(context, unknown))];
-  const wrong = (request: Request, answer: Answer) =>
-    context.verdictsOn(request, answer).find(({ kind }) => kind === 'failed');
-  // A form that lets in keys that were revoked before the run, too, belongs to the row about them.
-  const [revokedBefore] = known.revokedKeys;
-  const suspect = [...early, ...due].find(
-    ({ request, reply }) => reply.kind === 'answer' && wrong(request, reply) !== undefined,
+    afterHook(result, `"key revoked" of ${key.name}`, changed, graceMs);
+  const lookups = lookupsWith(key, endpoint, known);
+  const askFree = () => askAtOnce(context, lookups, LOOKUPS_AFTER, true);
+  // More at once may overload a server.
+  const due = [...(await askFree()), ...(await askFree())];
+  const revoked = resultOf([...early, ...due], (request, answer) =>
+    context.failsAnyway(request, answer)
+      ? pass
+      : (context.verdictsOn(request, answer).find(({ kind }) => kind === 'failed') ?? pass),
   );
-  if (revokedBefore !== undefined && suspect?.request.credential.as === 'key') {
-    const { isStateChanged: _, ...request } = suspect.request;
-    await context.send({ ...request, credential: { ...suspect.request.credential, key: revokedBefore } });
-  }
-  const own = resultOf([...early, ...due], (request, answer) =>
-    context.failsAnyway(request, answer) ? pass : (wrong(request, answer) ?? pass),
-  );
-  const beside = async (other: KnownKey, expected: string, changes: Changes = {}) => {
-    const id = idSeenBy(other, endpoint, known);
-    const request = lookupOf(endpoint, id, { ...changes, credential: { as: 'key', key: other } });
-    return resultOf(await askAtOnce(context, [request], LOOKUPS_BESIDE), (_, answer) =>
+  const beside = async (other: KnownKey, expected: string) =>
+    resultOf(await askAtOnce(context, [plainWith(other, endpoint, known)], LOOKUPS_BESIDE), (_, answer) =>
       answer.status === 401 ? failed('status', expected, summary(answer)) : pass,
     );
-  };
-  const others =
-    stranger && (await beside(stranger, "no 401 for another partner's key", { isStateChanged: true }));
-  // Other rows judge what the key shows.
+  const ofStranger = stranger && (await beside(stranger, "no 401 for another partner's key"));
+  const isOthersFault = revoked.finding.kind === 'passed' && ofStranger?.finding.kind === 'failed';
   const asBefore = 'the answer as before: only another key of the partner was revoked';
-  const spared = sibling && (await beside(sibling, asBefore));
+  // Other rows judge what the key shows.
+  const spared = sibling && (await changed.judged(() => beside(sibling, asBefore)));
   const words = `the fixture has no other active key of ${key.partner}`;
   return {
-    revoked:
-      own.finding.kind === 'passed' && others?.finding.kind === 'failed'
-        ? named(others)
-        : named(own, context.graceMs),
+    revoked: isOthersFault ? named(ofStranger) : named(revoked, context.graceMs),
     spared: spared ? named(spared) : { finding: inconclusive('no-fixture', words) },
   };
+}
+
+/** What comes later needs the key under test: waits at most the grace until it is accepted again. */
+async function untilAccepted(context: Context, known: Known): Promise<void> {
+  const request = lookupOf('user-status', findableId('user-status', known));
+  const endsAt = context.now() + context.graceMs;
+  for (;;) {
+    const exchanges = await askAtOnce(context, [request], known.members.length > 0 ? LOOKUPS_AFTER : 1);
+    const isRefused = exchanges.some(({ reply }) => reply.kind === 'answer' && reply.status === 401);
+    if (!isRefused || context.now() >= endsAt) return;
+    await context.wait(context.graceMs / 10);
+  }
 }
 
 /**
@@ -180,5 +181,5 @@ export const revocationOf = async (
   known: Known,
 ): Promise<Revocation> => {
   const all = await context.once('key revoked', (shared) => revokeKey(shared, known, revokedId));
-  return all[endpoint];
+  return all.get(endpoint)!;
 };
