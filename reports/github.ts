@@ -11,7 +11,7 @@ const MAX_ID = 300;
 const MAX_SENTENCE = 2_000;
 
 const labels: ReadonlySet<string> = new Set(
-  'fails when,tried,suspected,intermittent,title,known,aspect,expected,actual,reason,fix,error,request,replay,bug'.split(
+  'fails when,tried,intermittent,title,known,aspect,expected,actual,reason,fix,error,request,replay,bug'.split(
     ',',
   ),
 );

@@ -167,12 +167,6 @@ export function triedWords(result: RequirementResult): string | undefined {
   return parts.length === 0 ? undefined : parts.join('; ');
 }
 
-/** Conditions that were not confirmed. */
-export const suspectedWords = (result: RequirementResult): string | undefined =>
-  result.outcome === 'failed' && result.suspected !== undefined
-    ? `${result.suspected.join('; ')} (not confirmed)`
-    : undefined;
-
 /** Describes how long a run waited because of 429s; empty if it did not. For the mock, the clock skips waits. */
 export function waitWords({ mock, rateLimited }: RunRecord): string {
   const { answers } = rateLimited;
@@ -224,7 +218,6 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
   return [
     ...fact('fails when', conditionOf(result)),
     ...fact('tried', triedWords(result)),
-    ...fact('suspected', suspectedWords(result)),
     ...fact('intermittent', failed?.intermittent && failureRate(failed.intermittent)),
     ...fact('level', levelWords(result)),
     ...fact('known', failed?.baseline),

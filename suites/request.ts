@@ -62,6 +62,19 @@ export const userStatus = (user_id: string, changes?: Changes) => lookupOf('user
 export const depositCheck = (reference_id: string, changes?: Changes) =>
   lookupOf('deposit-check', reference_id, changes);
 
+/** The id that a lookup asks for, in lower case; the value as sent if it is none, and empty without one. */
+export function idOf(request: Request): string {
+  const { parameter } = endpoints[request.endpoint];
+  const query = queryOf(request);
+  const part = query.split('&').find((one) => one.startsWith(`${parameter}=`));
+  const raw = part?.slice(parameter.length + 1) ?? '';
+  try {
+    return decodeURIComponent(raw.replaceAll('+', ' ')).toLowerCase();
+  } catch {
+    return raw;
+  }
+}
+
 /** A text that identifies a request: equal requests have equal fingerprints. */
 export const fingerprint = ({
   method,

@@ -13,7 +13,6 @@ import {
   levelWords,
   markOf,
   OUR_BUG,
-  suspectedWords,
   triedWords,
 } from '../results.ts';
 import { count, plural } from '../text.ts';
@@ -47,10 +46,9 @@ export function findings(context: PageContext): Markup | undefined {
 function condition(result: RequirementResult): Markup | undefined {
   const when = conditionOf(result);
   const often = result.outcome === 'failed' ? result.intermittent : undefined;
-  const [tried, suspected] = [triedWords(result), suspectedWords(result)];
+  const tried = triedWords(result);
   return html`${when === undefined ? undefined : html`<p>Fails when: <strong>${when}</strong></p>`}
   ${tried && html`<p class="quiet">New lookups, ${tried}</p>`}
-  ${suspected && html`<p>Suspected: ${suspected}</p>`}
   ${often && html`<p>Intermittent: <strong>${failureRate(often)}</strong></p>`}`;
 }
 

@@ -532,10 +532,6 @@ export interface Failed1 {
    * Conditions of the failure. Without one of them, new lookups passed.
    */
   where?: string[];
-  /**
-   * Conditions that were not confirmed, because too few lookups were possible.
-   */
-  suspected?: string[];
   separation?: Separation;
   intermittent?: Intermittent;
   counterexample?: RecordedExchange;

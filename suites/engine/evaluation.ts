@@ -41,7 +41,7 @@ export function createEvaluation(options: EvaluationOptions) {
   return {
     tally,
     addExchange: ({ request, reply, of, path, isAgain, isLost, isAtOnce }: RunExchange): void => {
-      if (reply.kind !== 'answer') return void tally.history.add(request, false);
+      if (reply.kind !== 'answer') return void tally.history.add(request);
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
         const finding = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
@@ -50,7 +50,7 @@ export function createEvaluation(options: EvaluationOptions) {
         monitor.found = { verdict, cases: cases + 1 };
         if (verdict.kind === 'failed') monitor.found = { ...monitor.found, evidence };
       }
-      if (isLost === true) return void tally.history.add(request, false);
+      if (isLost === true) return void tally.history.add(request);
       const isCrowd = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
       const isJudgedAlone = isCrowd || (of === BECOMING && known.pending.length > 0);
       addAnswer(tally, request, reply, path, isAgain === true || isJudgedAlone);

@@ -28,8 +28,6 @@ export interface Result {
   readonly path?: string;
   /** The conditions under which it fails. */
   readonly where?: readonly string[];
-  /** Conditions that were not confirmed. */
-  readonly suspected?: readonly string[];
   /** How many new lookups failed with all of `where`, and without each. */
   readonly separation?: Separation;
   /** How many of `of` equal lookups failed, if not all did. */
@@ -100,15 +98,14 @@ const refusedNote = (key: string) =>
 export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions) {
   const redactKeys = redactor(known, headers);
   return ({ id, level, clause, title, reading }: Requirement, result: Result): RequirementResult => {
-    const { verdict, cases, evidence, path, where, suspected, separation, intermittent } = result;
+    const { verdict, cases, evidence, path, where, separation, intermittent } = result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
     return {
       ...defined({ id, level, clause, title, reading, cases, outcome: kind, reason }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
-      ...(kind === 'failed' &&
-        defined({ where, suspected, separation: redactedAll(separation, redact), intermittent })),
+      ...(kind === 'failed' && defined({ where, separation: redactedAll(separation, redact), intermittent })),
       ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, keyVariables) }),
       ...(isOpen && path !== undefined && { replay: { seed, path } }),
     } as RequirementResult;

@@ -2,7 +2,6 @@ import { defined } from '../../schemas/defined.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { presentOf, type Present } from '../model/change.ts';
 import { isLimiterAnswer } from '../expectations.ts';
-import { createHistory, type Nth } from '../explain/history.ts';
 import type { Facts } from '../facts.ts';
 import { factsOf } from '../facts-of-request.ts';
 import type { Cover, Finding, Table } from '../judge.ts';
@@ -15,6 +14,7 @@ import type { AnswerRow, LookupRow, Refinement } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
 import type { Result } from './record.ts';
+import { asRepetition, createHistory, type History } from './repetition.ts';
 
 /** The result of a row about lookups, or of a monitor. */
 export interface Judgement extends Result {
@@ -49,7 +49,8 @@ interface State {
 export interface Logged extends Exchange {
   readonly reply: Answer;
   readonly path: string;
-  readonly nth: Nth;
+  /** How often its id was asked for with this key, this time included. */
+  readonly asked: number;
 }
 
 interface Unanswered extends Exchange {
@@ -70,8 +71,7 @@ export interface Tally {
   /** By id of the row. */
   readonly states: ReadonlyMap<string, State>;
   readonly findings: WeakMap<Answer, readonly Finding[]>;
-  /** How often each id was asked for. */
-  readonly history: ReturnType<typeof createHistory>;
+  readonly history: History;
   /** The lookups of the run that were answered, without those that explain failures. */
   readonly log: Logged[];
   /** Lookups without an answer, of rows that fail as soon as the target answers another lookup. */
@@ -114,9 +114,9 @@ export function addAnswer(
 ): readonly Finding[] {
   const { known, table, present, history, log, silent } = tally;
   const isRefused = isLimiterAnswer(request.endpoint, answer);
-  const { nth, name } = history.add(request, !isRefused);
+  const asked = history.add(request);
   if (path !== undefined && !isAgain && log.length < MAX_LOGGED)
-    log.push({ request, reply: answer, path, nth });
+    log.push({ request, reply: answer, path, asked });
   for (const { row, facts, reply, ...one } of silent.splice(0)) {
     const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
     note(tally, { row, verdict }, facts, { ...one, reply });
@@ -126,7 +126,7 @@ export function addAnswer(
   const { facts } = judged;
   let { all } = judged;
   const isOther = present.state === 'changed' && facts.kind !== factsOf(known, request)?.kind;
-  const seen = history.countOf(isOther ? `${name} ${facts.kind}` : name);
+  const seen = history.of(request, isOther ? facts.kind : undefined);
   const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
   if (seen.wasRight && !isAgain && !facts.isBecoming)
     all = asRepetition(all, table.coverOf(facts), isCorrect);
@@ -243,18 +243,6 @@ export function sentAs(origin: Origin, { credential }: Request, { callerKeys }: 
   const isSecond =
     origin.levels.key === 'active' && credential.as === 'key' && credential.key.key !== callerKeys[0]?.key;
   return isSecond ? { ...origin, levels: { ...origin.levels, 'active key': 'second' } } : origin;
-}
-
-/** A lookup that was answered correctly before is judged as repeated: what is wrong now is not the lookup. */
-function asRepetition(
-  all: readonly Finding[],
-  { repetition }: Cover,
-  isCorrect: boolean,
-): readonly Finding[] {
-  const row = repetition!;
-  return isCorrect
-    ? [...all, { row, verdict: pass }]
-    : all.map((one) => (one.verdict.kind === 'failed' ? { row, verdict: one.verdict } : one));
 }
 
 /**

@@ -10,11 +10,10 @@ import { plainLevels, type FactorName, type Levels } from '../model/factors.ts';
 import { isFeasible } from '../model/feasible.ts';
 import { originOf, seedOf } from '../model/path.ts';
 import type { Known } from '../known.ts';
-import { fingerprint, type Request } from '../request.ts';
+import { fingerprint, idOf, type Request } from '../request.ts';
 import type { LookupRow } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
-import { idOf, LATER, type Nth } from './history.ts';
 
 /** What `explain` needs from a run. */
 export interface ExplainContext {
@@ -30,27 +29,23 @@ export interface ExplainContext {
 /** What a lookup shows. `unknown`: nothing, for example because it got no answer. */
 export type Outcome = 'fails' | 'passes' | 'unknown';
 
-/** What the last sending of a lookup showed, and which time of asking it was. */
-export interface Asked {
-  readonly sent?: Exchange;
-  readonly outcome: Outcome;
-  readonly nth: Nth;
+/** A lookup that showed something. */
+export interface Trial {
+  readonly request: Request;
+  readonly hasFailed: boolean;
 }
 
-const NOBODY_KNOWS: Nth = { id: undefined, url: undefined, request: undefined };
-
-/** A lookup with a known outcome. */
-export interface Observation {
-  readonly request: Request;
+/** A lookup with its levels. */
+interface Observation extends Trial {
   readonly levels: Levels;
-  readonly nth: Nth;
-  readonly hasFailed: boolean;
+  /** How often its id was asked for with this key, this time included. */
+  readonly asked: number;
 }
 
 /** Which lookups to draw for some levels. */
 export interface Wanted {
-  /** Only ids that this run has asked for at most so often with the same key. */
-  readonly maxAsked?: number;
+  /** Only requests that this run has not sent. */
+  readonly isFresh?: boolean;
   /** Whether a request is wanted. */
   readonly fits?: (request: Request) => boolean;
   /** Whether to keep the example of the gate that failed. */
@@ -62,6 +57,9 @@ export type Prober = ReturnType<typeof createProber>;
 /** Number of requests from which those to send are chosen. */
 const SAMPLE = 96;
 
+/** How often a lookup is sent whose levels say that it is repeated. */
+const REPEATED = 3;
+
 /** Sends lookups that are like a failure, and says which of them fail in the same way. */
 export function createProber(row: LookupRow, failure: Failure, context: ExplainContext) {
   const { tally, known, seed } = context;
@@ -72,25 +70,10 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
   let logged: readonly Observation[] | undefined;
   let draws = 0;
 
-  /** Sends a request until it fails, at most so many times. */
-  const ask = async (request: Request, levels: Levels, sendings = 1): Promise<Asked> => {
-    let nth = NOBODY_KNOWS;
-    for (let left = sendings; left > 0; left--) {
-      if (context.isOver()) return { outcome: 'unknown', nth };
-      const sent = await context.send(request);
-      const outcome = outcomeOf(sent.request, sent.reply);
-      nth = tally.history.nth(sent.request);
-      if (outcome === 'unknown') return { outcome, nth, sent };
-      observed.push({ request: sent.request, levels, nth, hasFailed: outcome === 'fails' });
-      if (outcome === 'fails') return { outcome, nth, sent };
-    }
-    return { outcome: 'passes', nth };
-  };
-
   const example = origin && exampleOf(origin.levels, origin.path);
   const sample = (levels: Levels, at: number, numRuns: number, pick?: number): readonly Request[] =>
     isFeasible(endpoint, levels, known)
-      ? fc.sample(requestsOf(endpoint, levels, known, pick), { seed: seedOf(seed, at), numRuns })
+      ? fc.sample(fc.noBias(requestsOf(endpoint, levels, known, pick)), { seed: seedOf(seed, at), numRuns })
       : [];
 
   return {
@@ -104,9 +87,19 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
       findingsOf(tally, answer).find((one) => one.row === row && one.verdict.kind === 'failed')?.verdict,
     /** Whether the failing answer would also be wrong for this lookup. */
     canFail: isComparable,
-    ask,
-    /** Which time of asking failed. */
-    nthOfFailure: tally.log.find(({ reply }) => reply === exchange.reply)?.nth ?? NOBODY_KNOWS,
+    /** Sends a lookup; a repeated one again until it fails. */
+    ask: async (request: Request, levels: Levels): Promise<{ outcome: Outcome; sent?: Exchange }> => {
+      for (let left = levels.repetition === 'once' ? 1 : REPEATED; left > 0; left--) {
+        if (context.isOver()) return { outcome: 'unknown' };
+        const sent = await context.send(request);
+        const outcome = outcomeOf(sent.request, sent.reply);
+        if (outcome === 'unknown') return { outcome, sent };
+        const hasFailed = outcome === 'fails';
+        observed.push({ request, levels, hasFailed, asked: tally.history.asked(sent.request) });
+        if (hasFailed) return { outcome, sent };
+      }
+      return { outcome: 'passes' };
+    },
     /** Whether an example of its levels failed. */
     hasExample: example !== undefined,
     /** Its number, if it is an id close to a known one. */
@@ -114,20 +107,24 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     /** The next number of a draw, for paths. */
     nextDraw: () => draws++,
     /**
-     * New lookups for which the failing answer would be wrong, each only once. Those whose id was asked for least come
-     * first, or those whose ids begin and end with other digits.
+     * New lookups for which the failing answer would be wrong, each only once. An id comes once before one comes again,
+     * and those come first that were not asked for.
      */
-    draw: (
-      levels: Levels,
-      { maxAsked = Infinity, fits = () => true, keepsExample }: Wanted = {},
-    ): readonly Request[] => {
+    draw: (levels: Levels, { isFresh, fits, keepsExample }: Wanted = {}): readonly Request[] => {
       const pick = keepsExample === true ? example?.pickFor(levels) : undefined;
       const drawn = sample(levels, draws++, SAMPLE, pick);
       const different = [...new Map(drawn.map((one) => [fingerprint(one), one])).values()];
-      const wanted = different.filter(
-        (one) => isComparable(one) && fits(one) && tally.history.asked(one) <= maxAsked,
-      );
-      return varied(wanted, (one) => tally.history.asked(one));
+      const places = new Map<string, number>();
+      return different
+        .filter((one) => isComparable(one) && fits?.(one) !== false)
+        .flatMap((request) => {
+          const asked = tally.history.asked(request);
+          const place = places.get(idOf(request)) ?? 0;
+          places.set(idOf(request), place + 1);
+          return isFresh === true && asked > 0 ? [] : [{ request, place, asked: Math.min(asked, REPEATED) }];
+        })
+        .toSorted((one, other) => one.place - other.place || one.asked - other.asked)
+        .map(({ request }) => request);
     },
     /** Whether a lookup with these levels can be compared with the failure. */
     isComparable: (levels: Levels): boolean => sample(levels, 0, 4).some(isComparable),
@@ -135,20 +132,14 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     observations: (): readonly Observation[] => [
       ...(logged ??= tally.log
         .filter(({ request }) => request.endpoint === endpoint && isComparable(request))
-        .flatMap((one) => observationsOf(one, outcomeOf(one.request, one.reply), known))),
+        .flatMap(({ request, path, reply, asked }) => {
+          const outcome = outcomeOf(request, reply);
+          const { levels } = sentAs(originOf(path, known), request, known);
+          return outcome === 'unknown' ? [] : [{ request, asked, levels, hasFailed: outcome === 'fails' }];
+        })),
       ...observed,
     ],
   };
-}
-
-/** What a lookup of the run shows. */
-function observationsOf(
-  { request, path, nth }: Tally['log'][number],
-  outcome: Outcome,
-  known: Known,
-): readonly Observation[] {
-  const { levels } = sentAs(originOf(path, known), request, known);
-  return outcome === 'unknown' ? [] : [{ request, nth, levels, hasFailed: outcome === 'fails' }];
 }
 
 /** The example of a lookup: of the one gate that is not plain, or of ids close to known ones. */
@@ -162,27 +153,6 @@ function exampleOf(levels: Levels, path: string) {
   const isExample = (others: Levels) => gates.every((name) => others[name] === levels[name]);
   const pickFor = (others: Levels) => (isExample(others) ? Number(pick) : undefined);
   return { pick: Number(pick), isNear, pickFor };
-}
-
-/**
- * Puts requests in an order in which each id comes once before one comes again, first those that were not asked for. Then
- * the digits at the ends of ids differ.
- */
-function varied(requests: readonly Request[], asked: (request: Request) => number): readonly Request[] {
-  const seen = new Map<string, number>();
-  const timesOf = (name: string) => {
-    const times = seen.get(name) ?? 0;
-    seen.set(name, times + 1);
-    return times;
-  };
-  return requests
-    .map((request) => {
-      const id = idOf(request);
-      const ends = Math.max(timesOf(`first ${id[0]}`), timesOf(`last ${id.at(-1)}`));
-      return { request, rank: [timesOf(id), Math.min(asked(request), LATER), ends] as const };
-    })
-    .toSorted(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
-    .map(({ request }) => request);
 }
 
 /** Compares other lookups with a failure. */

@@ -1,20 +1,18 @@
 import type { Facts } from '../facts.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
-import type { Outcome, Prober } from './probe.ts';
-import {
-  drawsWith,
-  idsOf,
-  isOfEntity,
-  isSameEntity,
-  ofSeveral,
-  shareWith,
-  tryInTurn,
-  type Regime,
-  type Trial,
-} from './regime.ts';
-import { alike, type LevelCondition } from './parts.ts';
-import { chanceOf, choices, shareOf, SIGNIFICANT, type Share } from './statistics.ts';
+import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
+import type { Outcome, Prober, Trial } from './probe.ts';
+
+/** Levels of a factor with which a lookup fails, while it passes with others. */
+export interface Condition {
+  readonly factor: FactorName;
+  readonly failing: readonly string[];
+  /** All levels of lookups that pass without the condition. */
+  readonly passing: readonly Levels[];
+  /** `id spelling: upper case or mixed case` */
+  readonly words: string;
+}
 
 /** Factors that cannot matter, because another one decides the answer before. */
 export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
@@ -24,46 +22,36 @@ export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
   return isRead && parameter === 'plain' ? [] : ['situation', 'data'];
 }
 
-/** The factors that may be conditions of a failure with these levels. */
-export function candidates({ endpoint }: Prober, levels: Levels): readonly Factor[] {
+/** The factors that may be conditions of a failure with these levels. Probes are sent alone, whatever the load was. */
+function candidates({ endpoint }: Prober, levels: Levels): readonly Factor[] {
   const masked = maskedBy(factsOfLevels(endpoint, levels));
-  return factors[endpoint].filter(({ name }) => !ofSeveral.has(name) && !masked.includes(name));
+  return factors[endpoint].filter(({ name }) => name !== 'load' && !masked.includes(name));
 }
 
 /** Lookups that must fail, if nothing passes, before all are taken to fail. */
 const ALL_FAIL = 3;
 
-/** `too few pass`: all pass, but they have too few different ids to show that the levels matter. */
-export type ProbeOutcome = Outcome | 'too few pass' | 'some fail';
-
 /**
- * Whether lookups with these levels fail as often as those that failed first. Sends as many as it takes to show that
- * none does. If only some fail where all failed before, nobody knows what the level means.
+ * Whether lookups with these levels fail like those of the base. Sends as many as it takes to show that none does. If
+ * only some fail where all failed before, nobody knows what the level means.
  *
- * @param base levels that failed
  * @param isAnyEnough whether a single failure is enough
  */
-export async function probe(
+async function probe(
   prober: Prober,
+  base: Base,
   levels: Levels,
-  base: Levels,
-  regime: Regime,
   isAnyEnough = false,
-): Promise<ProbeOutcome> {
-  const before = shareWith(regime, levels);
-  const isWhole = before.failed === before.of;
-  const isDone = (trials: readonly Trial[]) => {
-    const { failed, of } = shareOf(trials);
-    return failed > 0 && (isAnyEnough || !isWhole || (failed === of && of === ALL_FAIL));
-  };
-  const trials = await tryInTurn(prober, [levels], regime, { isDone });
-  if (isDone(trials)) return 'fails';
-  const enough = drawsWith(regime, levels);
-  if (trials.length < enough) return 'unknown';
-  const share = shareOf(trials);
-  if (share.failed > 0) return chanceOf(share, before) > SIGNIFICANT ? 'fails' : 'some fail';
-  const hasEnough = idsOf(trials).size >= enough || regime.isRandom || isSameEntity(levels, base);
-  return hasEnough ? 'passes' : 'too few pass';
+): Promise<{ readonly outcome: Outcome; readonly trials: readonly Trial[] }> {
+  const isAny = isAnyEnough || !isWhole(base, levels);
+  const trials = await tryInTurn(prober, base, [levels], (some) => {
+    const { failed, of } = shareOf(some);
+    return failed > 0 && (isAny || (failed === of && of === ALL_FAIL));
+  });
+  const { failed, of } = shareOf(trials);
+  const passes = failed === 0 && of >= drawsWith(base, levels);
+  const outcome = failed > 0 && (isAny || failed === of) ? 'fails' : passes ? 'passes' : 'unknown';
+  return { outcome, trials };
 }
 
 /**
@@ -72,7 +60,7 @@ export async function probe(
  *
  * @param situations to choose from
  */
-export function comparable(
+function comparable(
   prober: Prober,
   levels: Levels,
   from: Levels,
@@ -89,103 +77,85 @@ export function comparable(
     .find((one) => factsOfLevels(prober.endpoint, one).entity === entity && prober.isComparable(one));
 }
 
-/** A factor, with the levels that fail and those that pass. */
-interface Varied {
-  readonly factor: Factor;
-  readonly failing: string[];
-  readonly passing: Levels[];
-  /** Levels that pass with too few different ids. */
-  readonly weak: Levels[];
+/** Moves each factor to its plain level while a lookup still fails. */
+export async function minimise(prober: Prober, base: Base): Promise<Levels> {
+  const { endpoint } = prober;
+  const plain = plainLevels(endpoint);
+  const { names } = factors[endpoint].find(({ name }) => name === 'situation')!;
+  let { levels } = base;
+  for (const { name } of candidates(prober, levels)) {
+    if (levels[name] === plain[name]) continue;
+    const moved = comparable(prober, { ...levels, [name]: plain[name] }, base.levels, names);
+    if (moved !== undefined && (await probe(prober, base, moved, true)).outcome === 'fails') levels = moved;
+  }
+  return levels;
 }
 
-/**
- * Finds the factors of which some levels fail and others pass.
- *
- * @returns these factors as conditions, and the levels of lookups that may fail
- */
-export async function vary(
-  prober: Prober,
-  levels: Levels,
-  regime: Regime,
-): Promise<{ readonly conditions: readonly LevelCondition[]; readonly failing: readonly Levels[] }> {
+/** What was found by other levels. */
+export interface Varied {
+  readonly conditions: readonly Condition[];
+  /** Lookups that show the values that fail and those that pass. */
+  readonly trials: readonly Trial[];
+  /** Whether some values of the same levels fail and others pass. */
+  readonly isMixed: boolean;
+}
+
+/** Finds the factors of which some levels fail and others pass. */
+export async function vary(prober: Prober, base: Base): Promise<Varied> {
+  const { levels } = base;
   const plain = plainLevels(prober.endpoint);
   const list = candidates(prober, levels);
-  const found: Varied[] = [];
-  const all = [levels];
+  const found: (Condition & { readonly at: number; readonly passed: readonly Trial[] })[] = [];
+  const trials = [...base.trials];
+  let isMixed = false;
   let situations = list.find(({ name }) => name === 'situation')?.names ?? [];
   const isFirst = ({ name }: Factor) => (name === 'situation' ? 0 : 1);
   for (const factor of list.toSorted((one, other) => isFirst(one) - isFirst(other))) {
     const { name, isGate, names } = factor;
-    // Other levels of a plain gate have other right answers.
-    if (isGate && levels[name] === plain[name]) continue;
-    const varied: Varied = { factor, failing: [levels[name]], passing: [], weak: [] };
+    // Other levels of a plain gate have other right answers. What is repeated is also sent once.
+    if (levels[name] === plain[name] && (isGate || name === 'repetition')) continue;
+    const failing = [levels[name]];
+    const passing: Levels[] = [];
+    const passed: Trial[] = [];
     for (const level of names) {
       if (level === levels[name]) continue;
       const others = comparable(prober, { ...levels, [name]: level }, levels, situations);
       if (others === undefined) continue;
-      const outcome = await probe(prober, others, levels, regime);
-      if (outcome === 'fails') varied.failing.push(level);
-      if (outcome === 'fails' || (outcome === 'some fail' && isOfEntity(name))) all.push(others);
-      if (outcome === 'passes') varied.passing.push(others);
-      if (outcome === 'too few pass') varied.weak.push(others);
+      const probed = await probe(prober, base, others);
+      const { outcome } = probed;
+      if (outcome === 'fails') failing.push(level);
+      if (outcome === 'passes') passing.push(others);
+      if (isSameEntity(others, levels)) continue;
+      trials.push(...probed.trials);
+      const { failed, of } = shareOf(probed.trials);
+      isMixed ||= failed > 0 && failed < of && !base.isRandom;
+      if (outcome === 'passes') passed.push(...probed.trials);
     }
-    if (name === 'situation') situations = [...varied.failing, ...names];
-    found.push(varied);
+    if (name === 'situation') situations = [...failing, ...names];
+    const words = wordsOf(factor, failing, passing.length);
+    if (passing.length > 0)
+      found.push({ factor: name, failing, passing, words, passed, at: list.indexOf(factor) });
   }
-  for (const one of found) all.push(...settleWeak(prober, levels, regime, one, found));
-  const conditions = found.flatMap(({ factor, ...one }) =>
-    one.passing.length === 0 ? [] : [conditionOf(factor, one)],
-  );
-  return { conditions: conditions.toSorted((one, other) => at(list, one) - at(list, other)), failing: all };
+  const failing = idsOf(trials.filter(({ hasFailed }) => hasFailed)).size;
+  const conditions = found
+    .filter(
+      ({ passed }) =>
+        passed.length === 0 ||
+        base.keepsExample === true ||
+        (!isMixed && isByLevels(base, failing, idsOf(passed).size)),
+    )
+    .toSorted((one, other) => one.at - other.at);
+  return { conditions, isMixed, trials: isMixed || conditions.length < found.length ? trials : base.trials };
 }
 
-/**
- * Decides about levels that pass with too few ids. If only one fails, they may have enough together, which the validation
- * decides. If several fail, and all could do so by chance, it is the values that may differ.
- *
- * @returns levels of lookups that may fail
- */
-function settleWeak(
-  prober: Prober,
-  levels: Levels,
-  regime: Regime,
-  { factor: { name }, failing, passing, weak }: Varied,
-  found: readonly Varied[],
-): readonly Levels[] {
-  const others = found.flatMap(({ factor, ...one }) =>
-    factor.name === name || one.passing.length === 0 ? [] : [conditionOf(factor, one)],
-  );
-  const having = alike(prober, levels, others, name === 'key' ? [] : ['key']);
-  const shareWithLevels = (of: readonly string[]): Share => {
-    const some = having.filter((one) => of.includes(one.levels[name]));
-    const failed = some.filter(({ hasFailed }) => hasFailed);
-    const tried = some.filter(({ nth }) => (nth.id ?? 0) >= regime.sendings);
-    return { failed: idsOf(failed).size, of: idsOf([...failed, ...tried]).size };
-  };
-  const names = weak.map((one) => one[name]);
-  // Any so many of the levels might have been those that fail.
-  const chance =
-    chanceOf(shareWithLevels(failing), shareWithLevels(names)) *
-    choices(failing.length + weak.length, failing.length);
-  if (failing.length === 1 || chance < SIGNIFICANT) {
-    passing.push(...weak);
-    return [];
-  }
-  const { failed, of } = shareWith(regime, levels);
-  if (failed < of) failing.push(...names);
-  return isOfEntity(name) ? weak : [];
+/** Different ids, of those that fail and those that pass, which show that it is not the ids that differ. */
+const ENOUGH_IDS = 10;
+
+/** Whether so many ids show that it is their levels that matter, if those that pass are other ones. */
+function isByLevels({ share }: Base, failing: number, passing: number): boolean {
+  if (share.failed < share.of) return passing >= drawsFor(share);
+  return failing > 1 ? failing + passing >= ENOUGH_IDS : passing > ENOUGH_IDS;
 }
-
-const conditionOf = (factor: Factor, { failing, passing }: Omit<Varied, 'factor'>): LevelCondition => ({
-  kind: 'levels',
-  factor: factor.name,
-  failing,
-  passing,
-  words: wordsOf(factor, failing, passing.length),
-});
-
-const at = (list: readonly Factor[], { factor }: LevelCondition) =>
-  list.findIndex(({ name }) => name === factor);
 
 function wordsOf({ name, names: [plain, ...others] }: Factor, failing: readonly string[], passing: number) {
   const isAnyOther =

@@ -22,7 +22,7 @@ interface Condition {
   readonly factor: string;
   readonly level: string;
   readonly endpoint?: Endpoint;
-  /** How the suites name it, or begin to; factor and level by default. */
+  /** The level that names it; factor and level by default. */
   readonly words?: string;
   readonly holds: (exchange: Exchange, times: Times) => boolean;
 }
@@ -92,7 +92,6 @@ const conditions: readonly Condition[] = [
   {
     factor: 'repetition',
     level: 'three times',
-    words: 'history: from the third time on',
     holds: (_, { sent }) => sent > 2,
   },
   { factor: 'header', level: 'bearer', holds: scheme('bearer') },
@@ -112,18 +111,20 @@ const conditions: readonly Condition[] = [
   }).map(([level, holds]): Condition => ({ factor: 'data', level, endpoint: 'deposit-check', holds })),
 ];
 
-/** Conditions on how often an id was asked for. */
+const REPEATED = 'repetition: three times';
+
+/** Conditions on how often an id was asked for. A lookup that is sent three times shows them. */
 const histories: readonly Condition[] = [
   {
     factor: 'history',
     level: 'second time',
-    words: 'history: from the second time on',
+    words: REPEATED,
     holds: (_, { asked }) => asked > 1,
   },
   {
     factor: 'history',
     level: 'third time',
-    words: 'history: from the third time on',
+    words: REPEATED,
     holds: (_, { asked }) => asked > 2,
   },
 ];
@@ -133,13 +134,11 @@ const values: readonly Condition[] = [
   {
     factor: 'value',
     level: 'ends with c to f',
-    words: 'value: id ends with c to f',
     holds: (one) => isUuid(one) && /[c-f]$/i.test(valueOf(one)),
   },
   {
     factor: 'value',
     level: 'starts with 0 to 9',
-    words: 'value: id starts with 0 to 9',
     holds: (one) => isUuid(one) && /^\d/.test(valueOf(one)),
   },
 ];
@@ -212,7 +211,7 @@ function combined({ endpoint, name, matches }: Target, some: readonly Condition[
   const where = some.map(({ words }, nth) => words ?? names[nth]!);
   const change: Change = (behaviour) => {
     const [sentOf, askedOf] = [counter(sameRequest), counter(sameQuestion)];
-    const isCounted = some.some(({ words }) => words?.startsWith('history: '));
+    const isCounted = some.some(({ factor }) => factor === 'history' || factor === 'repetition');
     const isHit = (exchange: Exchange) => {
       const times = isCounted ? { sent: sentOf(exchange), asked: askedOf(exchange) } : { sent: 0, asked: 0 };
       if (!matches(exchange)) return false;

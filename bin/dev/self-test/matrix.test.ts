@@ -131,7 +131,7 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
     extra,
     isCaught,
     isTrue: true,
-    isExact: false,
+    isComplete: true,
   });
   const triples = Array.from({ length: 9 }, () => run(2, true));
   assert.deepEqual(combinedGaps([run(1, true), ...triples, run(2, false)]), []);
@@ -142,35 +142,36 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
 });
 
 test('the conditions in a result are compared with those of a fault', () => {
-  const named = ['id spelling: upper case', 'history: from the second time on', 'value: id ends with c to f'];
-  const history = 'history: from the second time on that an id is asked for in this run';
+  const named = ['id spelling: upper case', 'repetition: three times', 'value: ends with c to f'];
   for (const [where, isAll, isOnly] of [
-    [['id spelling: upper case', history, 'value: id ends with c to f'], true, true],
-    [['situation: unknown', 'id spelling: upper case', history, 'some ids, not all (1 of 4)'], true, true],
-    [[history], false, true],
+    [['id spelling: upper case', 'repetition: three times'], true, true],
+    [['situation: unknown', 'id spelling: upper case', 'repetition: three times', '1 of 4 ids'], true, true],
+    [['repetition: three times'], false, true],
     [['id spelling: upper case or mixed case'], false, false],
-    [['history: from the third time on that an id is asked for in this run'], false, false],
     [['key: active'], false, false],
   ] as const) {
     const result = { ...sampleFailure, where: [...where] };
     assert.deepEqual([namesAll(named, result), namesOnly(named, result)], [isAll, isOnly], where.join('; '));
   }
-  const some = { ...sampleFailure, where: ['some ids, not all (1 of 4)'] };
+  const some = { ...sampleFailure, where: ['1 of 4 ids'] };
   assert.equal(namesOnly(['id spelling: upper case'], some), false);
 });
 
-test('a wrong condition is a gap, if there are more than a few', () => {
-  const run = (isTrue: boolean): CombinedRun => ({
+test('a wrong condition is a gap if there are more than a few, and so is a missing one if there are many', () => {
+  const run = (isTrue: boolean, isComplete = true): CombinedRun => ({
     id: 'x',
     conditions: 2,
     extra: 'histories',
     isCaught: true,
     isTrue,
-    isExact: isTrue,
+    isComplete,
   });
   const many = Array.from({ length: 99 }, () => run(true));
   assert.deepEqual(combinedGaps([...many, run(false)]), []);
-  assert.equal(combinedGaps([run(true), run(false)]).length, 1);
+  assert.equal(combinedGaps([...many, ...Array.from({ length: 3 }, () => run(false))]).length, 3);
+  // Without its conditions, a fault is hard to find.
+  assert.deepEqual(combinedGaps([...many.slice(1), run(true, false)]), []);
+  assert.match(combinedGaps([run(true), run(true, false)])[0] ?? '', /only 1 of 2 generated faults/);
 });
 
 test(`the verdict is the same for each seed: for the reference, and for a server with a fault (PART=${PART})`, async () => {

@@ -30,8 +30,8 @@ export interface CombinedRun {
   readonly isCaught: boolean;
   /** Whether no failed requirement names another condition. */
   readonly isTrue: boolean;
-  /** Whether a failed requirement names exactly the conditions of the fault. */
-  readonly isExact: boolean;
+  /** Whether a failed requirement names all conditions of the fault that a level can name, and no others. */
+  readonly isComplete: boolean;
 }
 
 /** A share of the work: every `step`th entry of a list, beginning with `from`. */
@@ -46,9 +46,12 @@ interface Share {
 const MIN_PERCENT = 87.5;
 
 /** Maximum percentage of generated faults for which a wrong condition is named. */
-const MAX_FALSE_PERCENT = 3;
+const MAX_FALSE_PERCENT = 2;
 
-/** Number of conditions of generated faults, and which of them are no levels. */
+/** Minimum percentage of caught faults of which each condition that a level can name is named. */
+const MIN_COMPLETE_PERCENT = 70;
+
+/** Number of conditions of generated faults, and which of them are histories or values. */
 const generated = [
   [1, 'none'],
   [2, 'none'],
@@ -133,10 +136,10 @@ export async function combinedRuns(
       });
       const failed = requirements.filter(({ id, outcome }) => requiredIds.has(id) && outcome === 'failed');
       const isTrue = failed.every((result) => namesOnly(fault.where, result));
-      const isExact = failed.some(
+      const isComplete = failed.some(
         (result) => namesOnly(fault.where, result) && namesAll(fault.where, result),
       );
-      runs.push({ id: fault.id, conditions, extra, isCaught: failed.length > 0, isTrue, isExact });
+      runs.push({ id: fault.id, conditions, extra, isCaught: failed.length > 0, isTrue, isComplete });
     }
   }
   return runs;
@@ -146,29 +149,21 @@ type Result = RunRecord['requirements'][number];
 
 const whereOf = (result: Result) => ('where' in result ? (result.where ?? []) : []);
 
-/** A value that no feature separates. */
-const isSome = (words: string) => words.startsWith('some ids, not all');
+/** No level names a value: the result says how many fail. */
+const isValue = (name: string) => name.startsWith('value: ');
+const isSomeValues = (words: string) =>
+  /^\d+ of \d+ (?:ids|malformed values|keys or their forms)$/.test(words);
 
-/** Whether a failed requirement names all conditions of a fault. */
+/** Whether a failed requirement names all conditions of a fault that a level can name. */
 export const namesAll = (named: readonly string[], result: Result) =>
-  named.every((name) =>
-    whereOf(result).some((words) => words.startsWith(name) || (name.startsWith('value: ') && isSome(words))),
-  );
+  named.every((name) => isValue(name) || whereOf(result).includes(name));
 
 /** Whether a failed requirement names no conditions but those of a fault and its place. */
 export function namesOnly(named: readonly string[], result: Result): boolean {
   const isPlace = (words: string) =>
     /^(?:situation|malformation): |^key: (?:revoked|expired|none)/.test(words);
   return whereOf(result).every(
-    (words) =>
-      isPlace(words) ||
-      named.some((name) =>
-        name.startsWith('value: ') && isSome(words)
-          ? true
-          : name.startsWith('history: ')
-            ? words.startsWith(name)
-            : words === name,
-      ),
+    (words) => isPlace(words) || named.includes(words) || (named.some(isValue) && isSomeValues(words)),
   );
 }
 
@@ -184,11 +179,18 @@ export function combinedGaps(runs: readonly CombinedRun[]): readonly string[] {
       : [];
   };
   const wrong = runs.filter(({ isTrue }) => !isTrue);
+  const caught = runs.filter(({ isCaught }) => isCaught);
+  const complete = caught.filter(({ isComplete }) => isComplete).length;
   return [
     ...gapsOf(1, 100),
     ...gapsOf(2, MIN_PERCENT),
     ...(wrong.length > (runs.length * MAX_FALSE_PERCENT) / 100
       ? wrong.map(({ id }) => `a condition was named that the generated fault ${id} does not have`)
+      : []),
+    ...(complete < (caught.length * MIN_COMPLETE_PERCENT) / 100
+      ? [
+          `all conditions were named of only ${complete} of ${caught.length} generated faults that were caught`,
+        ]
       : []),
   ];
 }
@@ -244,11 +246,11 @@ function combinedLine(runs: readonly CombinedRun[], conditions: 1 | 2, extra: Ex
   const some = ofKind(runs, conditions, extra);
   const count = (is: (one: CombinedRun) => boolean) => some.filter(is).length;
   const caught = count(({ isCaught }) => isCaught);
-  const exact = count(({ isExact }) => isExact);
+  const complete = count(({ isComplete }) => isComplete);
   const wrong = count(({ isTrue }) => !isTrue);
   const what = conditions === 1 ? 'a place and one condition' : 'a place and two conditions';
   const of = extra === 'none' ? what : `${what}, one of ${extra}`;
-  return `${caught} of ${some.length} generated faults with ${of} caught; ${exact} of them with exactly these conditions in the result, ${wrong} with a wrong one`;
+  return `${caught} of ${some.length} generated faults with ${of} caught; ${complete} of them with all conditions in the result, ${wrong} with a wrong one`;
 }
 
 /** Renders a row for each requirement, with the faults that it catches, and the gaps. */

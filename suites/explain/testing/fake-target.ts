@@ -8,11 +8,10 @@ import { factsOf } from '../../facts-of-request.ts';
 import { knownFrom } from '../../known.ts';
 import { plainLevels, type Levels } from '../../model/factors.ts';
 import { drawAt, pathOf } from '../../model/path.ts';
-import type { Request } from '../../request.ts';
+import { idOf, type Request } from '../../request.ts';
 import { isLookupRow } from '../../requirement.ts';
 import { answerOf } from '../../testing/samples.ts';
-import { idOf } from '../history.ts';
-import { createProber, type ExplainContext } from '../probe.ts';
+import type { ExplainContext } from '../probe.ts';
 
 const fixture = new URL('../../../schemas/built-in.fixture.json', import.meta.url);
 export const known = knownFrom(JSON.parse(readFileSync(fixture, 'utf8')) as Fixture);
@@ -60,7 +59,7 @@ export function failingRun(
   const send = (request: Request, path?: string) => {
     const reply = wrong(request, sent++) ?? right(request);
     if (reply.kind === 'answer') addAnswer(tally, request, reply, path, path === undefined);
-    else tally.history.add(request, false);
+    else tally.history.add(request);
     return Promise.resolve({ request, reply });
   };
   const sendOf = (some: Partial<Levels>, where: typeof at) => {
@@ -81,12 +80,6 @@ export function failingRun(
     isOver: () => false,
   };
   return { failure, context, sent: () => sent };
-}
-
-/** A prober of such a run. */
-export function proberOf(...run: Parameters<typeof failingRun>) {
-  const { failure, context } = failingRun(...run);
-  return createProber(rowOf(run[0]), failure, context);
 }
 
 /** Counts requests with the same name: by default, those of the same id. */

@@ -1,0 +1,145 @@
+import { defined } from '../../schemas/defined.ts';
+import { factsOfLevels } from '../model/facts-of-levels.ts';
+import type { Levels } from '../model/factors.ts';
+import { idOf, type Request } from '../request.ts';
+import type { Prober, Trial, Wanted } from './probe.ts';
+
+/** How many of so many lookups failed. */
+export interface Share {
+  readonly failed: number;
+  readonly of: number;
+}
+
+/** Lookups that fail like the first failure: how to draw them, and how many of them fail. */
+export interface Base extends Wanted {
+  readonly levels: Levels;
+  /** New lookups with these levels. */
+  readonly trials: readonly Trial[];
+  /** The share of them that fails; of equal lookups, if one fails now and then. */
+  readonly share: Share;
+  /** Whether the same lookup fails now and then. */
+  readonly isRandom: boolean;
+  /** The ids that failed, if not all do. */
+  readonly only?: ReadonlySet<string>;
+}
+
+/** How many of these lookups failed. */
+export const shareOf = (trials: readonly Trial[]): Share => ({
+  failed: trials.filter(({ hasFailed }) => hasFailed).length,
+  of: trials.length,
+});
+
+/** The different ids of lookups. */
+export const idsOf = (trials: readonly { readonly request: Request }[]): ReadonlySet<string> =>
+  new Set(trials.map(({ request }) => idOf(request)));
+
+/** Which entity a lookup finds depends on these factors. */
+const ofEntity = ['situation', 'data', 'id version'] as const;
+
+export const isSameEntity = (one: Levels, other: Levels): boolean =>
+  ofEntity.every((name) => one[name] === other[name]);
+
+/** New lookups that show how many fail: if all do, if some do, if none does, and if it failed only once. */
+const [LEAST, ENOUGH, MOST, ONCE] = [10, 24, 40, 3];
+
+/** If fewer lookups fail, even `MOST` lookups that pass show nothing. */
+const MIN_SHARE = 0.1;
+
+/**
+ * Sends new lookups with these levels. If few fail, it keeps what may matter: the example of a malformed value, or the
+ * entities.
+ */
+export async function baseOf(
+  prober: Prober,
+  levels: Levels,
+  { isRandom, isFresh }: Pick<Base, 'isRandom' | 'isFresh'>,
+  repeats: Share,
+): Promise<Base> {
+  const wanted = defined({ isRandom, isFresh });
+  const measured = async (more: Wanted = {}): Promise<Base> => {
+    const trials = await tryNew(prober, levels, { ...wanted, ...more });
+    return { ...wanted, ...more, levels, trials, share: isRandom ? repeats : shareOf(trials) };
+  };
+  const base = await measured();
+  const { failed, of } = shareOf(base.trials);
+  if (isRandom || (of > 0 && failed === of)) return base;
+  if (prober.hasExample && failed < MIN_SHARE * of) {
+    const kept = await measured({ keepsExample: true });
+    if (kept.share.of > 0 && kept.share.failed === kept.share.of) return kept;
+  }
+  if (factsOfLevels(prober.endpoint, levels).entity === 'unknown') return base;
+  const { exchange, origin } = prober.failure;
+  const failing = base.trials.filter(({ hasFailed }) => hasFailed);
+  return { ...base, only: idsOf(isSameEntity(levels, origin!.levels) ? [...failing, exchange] : failing) };
+}
+
+async function tryNew(prober: Prober, levels: Levels, how: Wanted & Pick<Base, 'isRandom'>) {
+  const trials: Trial[] = [];
+  const tried = new Set<string>();
+  for (const request of prober.draw(levels, how)) {
+    const { failed, of } = shareOf(trials);
+    const most = failed === 0 ? (how.isFresh === true ? ONCE : MOST) : failed === of ? LEAST : ENOUGH;
+    if (prober.isOver() || of >= most) break;
+    // Once more, the same value would show nothing new.
+    const value = idOf(request) || request.target;
+    if (!how.isRandom && how.keepsExample !== true && tried.has(value)) break;
+    tried.add(value);
+    const { outcome } = await prober.ask(request, levels);
+    if (outcome !== 'unknown') trials.push({ request, hasFailed: outcome === 'fails' });
+  }
+  return trials;
+}
+
+/** Whether so few fail that nothing can be said about conditions. */
+export const isTooRare = ({ share, only }: Base): boolean =>
+  share.failed === 0 || (only === undefined && share.failed < MIN_SHARE * share.of);
+
+const keepsEntities = ({ only, levels }: Base, others: Levels) =>
+  only !== undefined && isSameEntity(levels, others);
+
+/** Whether all lookups with these levels fail if the levels do not matter. */
+export const isWhole = (base: Base, levels: Levels): boolean =>
+  !base.isRandom && (keepsEntities(base, levels) || base.share.failed === base.share.of);
+
+/** The probability that lookups pass by chance, and how many are sent at least. */
+const [CHANCE, MIN_DRAWS] = [0.01, 6];
+
+/** How many lookups must pass to show that none fails, if this share of them failed before. */
+export function drawsFor({ failed, of }: Share): number {
+  if (failed === of) return MIN_DRAWS;
+  const draws = Math.ceil(Math.log(CHANCE) / Math.log(1 - failed / of));
+  return Math.min(MOST, Math.max(MIN_DRAWS, draws));
+}
+
+/** How many lookups must pass to show that the levels matter. */
+export const drawsWith = (base: Base, levels: Levels): number =>
+  isWhole(base, levels) ? MIN_DRAWS : drawsFor(base.share);
+
+/** Sends new lookups, with some levels in turn, until enough of them show something. */
+export async function tryInTurn(
+  prober: Prober,
+  base: Base,
+  rows: readonly Levels[],
+  isDone: (trials: readonly Trial[]) => boolean = () => false,
+): Promise<readonly Trial[]> {
+  const enough = drawsWith(base, rows[0]!);
+  const draws = rows.map((levels) => {
+    const fits = keepsEntities(base, levels) ? (one: Request) => base.only!.has(idOf(one)) : undefined;
+    const isFresh = base.isFresh === true || base.levels.repetition !== levels.repetition;
+    return prober.draw(levels, { ...base, isFresh, ...(fits && { fits }) });
+  });
+  const trials: Trial[] = [];
+  for (let nth = 0; nth < 2 * enough * rows.length && trials.length < enough; nth++) {
+    const requests = draws[nth % rows.length]!;
+    const place = Math.floor(nth / rows.length);
+    // What must be fresh cannot be sent again.
+    const isUsedUp =
+      place >= requests.length && base.levels.repetition !== rows[nth % rows.length]!.repetition;
+    if (requests.length === 0 || isUsedUp) continue;
+    const request = requests[place % requests.length]!;
+    const { outcome } = await prober.ask(request, rows[nth % rows.length]!);
+    if (outcome !== 'unknown') trials.push({ request, hasFailed: outcome === 'fails' });
+    if (prober.isOver() || isDone(trials)) break;
+  }
+  return trials;
+}
