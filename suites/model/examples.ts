@@ -82,10 +82,9 @@ const exampleGateOf = (endpoint: Endpoint, row: Levels) =>
 function kindOf(endpoint: Endpoint, row: Levels): string | undefined {
   const plain = plainLevels(endpoint);
   const entity = [row.key, row.situation, row.data, row['id version']].join();
-  if (findsEntities(endpoint, row)) return entity;
   const gate = exampleGateOf(endpoint, row);
   // An entity counts as tried only as it is written in the fixture.
-  if (gate === undefined)
+  if (gate === undefined || findsEntities(endpoint, row))
     return row['id spelling'] === plain['id spelling'] && row.query === plain.query ? entity : undefined;
   // Another gate may decide the answer.
   return hasPlainGates(endpoint, { ...row, [gate]: plain[gate] }) ? `${gate}: ${row[gate]}` : undefined;

@@ -6,6 +6,7 @@ import { knownFrom, type Known } from '../known.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
 import { combinationsIn, combinationsOf, createCoverage, strengthOf } from './coverage.ts';
 import { createExamples } from './examples.ts';
+import { entitiesSeen, findsEntities } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
 import { isFeasible } from './feasible.ts';
 import { headerLevels } from './levels.ts';
@@ -137,4 +138,26 @@ test('first the other partner finds its own data, and an own entity is asked for
     assert.match(first!.levels.situation, /^another partner's/);
     assert.deepEqual(second!.levels, { ...plainLevels(endpoint), repetition: 'three times' });
   }
+});
+
+test('each entity is asked for as it is written in the fixture, early and for each seed', () => {
+  for (const endpoint of endpointNames)
+    for (let seed = 1; seed <= 20; seed++) {
+      const written = new Set<string>();
+      let left = 500;
+      for (const { levels, at } of rowsInOrder(endpoint, known, seed)) {
+        if (left-- === 0) break;
+        const isWritten = levels['id spelling'] === 'lower case' && levels.query === 'alone';
+        if (isWritten && at.pick !== undefined && findsEntities(endpoint, levels))
+          written.add([levels.key, levels.data, levels['id version'], at.pick].join());
+      }
+      const all = (['active', "another partner's"] as const).flatMap((key) =>
+        entitiesSeen(endpoint, known, key),
+      );
+      assert.equal(
+        written.size,
+        all.reduce((sum, [, count]) => sum + count, 0),
+        `${endpoint}, seed ${seed}`,
+      );
+    }
 });
