@@ -42,8 +42,8 @@ export const isSameEntity = (one: Levels, other: Levels): boolean =>
 /** New lookups that show how many fail: if all do, if some do, if none does, and if it failed only once. */
 const [LEAST, ENOUGH, MOST, ONCE] = [10, 24, 40, 3];
 
-/** If fewer lookups fail, even `MOST` lookups that pass show nothing. */
-const MIN_SHARE = 0.1;
+/** Whether so few fail that even `MOST` lookups that pass show nothing. */
+export const isRare = ({ failed, of }: Share): boolean => failed < 0.1 * of;
 
 /**
  * Sends new lookups with these levels. If few fail, it keeps what may matter: the example of a malformed value, or the
@@ -63,7 +63,7 @@ export async function baseOf(
   const base = await measured();
   const { failed, of } = shareOf(base.trials);
   if (isRandom || (of > 0 && failed === of)) return base;
-  if (prober.hasExample && failed < MIN_SHARE * of) {
+  if (prober.hasExample && isRare(base.share)) {
     const kept = await measured({ keepsExample: true });
     if (kept.share.of > 0 && kept.share.failed === kept.share.of) return kept;
   }
@@ -92,7 +92,7 @@ async function tryNew(prober: Prober, levels: Levels, how: Wanted & Pick<Base, '
 
 /** Whether so few fail that nothing can be said about conditions. */
 export const isTooRare = ({ share, only }: Base): boolean =>
-  share.failed === 0 || (only === undefined && share.failed < MIN_SHARE * share.of);
+  share.failed === 0 || (only === undefined && isRare(share));
 
 const keepsEntities = ({ only, levels }: Base, others: Levels) =>
   only !== undefined && isSameEntity(levels, others);

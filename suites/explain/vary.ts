@@ -1,7 +1,17 @@
 import type { Facts } from '../facts.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
-import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
+import {
+  drawsFor,
+  drawsWith,
+  idsOf,
+  isRare,
+  isSameEntity,
+  isWhole,
+  shareOf,
+  tryInTurn,
+  type Base,
+} from './base.ts';
 import type { Outcome, Prober, Trial } from './probe.ts';
 
 /** Levels of a factor with which a lookup fails, while it passes with others. */
@@ -153,7 +163,7 @@ const ENOUGH_IDS = 10;
 
 /** Whether so many ids show that it is their levels that matter, if those that pass are other ones. */
 function isByLevels({ share }: Base, failing: number, passing: number): boolean {
-  if (share.failed < share.of) return passing >= drawsFor(share);
+  if (share.failed < share.of) return !isRare(share) && passing >= drawsFor(share);
   return failing > 1 ? failing + passing >= ENOUGH_IDS : passing > ENOUGH_IDS;
 }
 
