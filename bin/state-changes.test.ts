@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import * as d from '../mock/deviate.ts';
 import { startMock } from '../mock/index.ts';
+import type { Exchange } from '../mock/exchange.ts';
 import type { ApiKey } from '../mock/world.ts';
 import { catalogue } from '../suites/index.ts';
 import { serverFor } from '../suites/testing/against.ts';
@@ -52,6 +53,26 @@ test('changes are judged within limits that the lookups of the run use up', asyn
   assert.deepEqual(await verdictOf(options), ['conformant']);
 });
 
+test('polls of deposits that become EXECUTED may use what lookups leave of a limit', async () => {
+  const becomes = { state: 'EXECUTED', amountInUsd: 1.5, afterSeconds: 20 } as const;
+  const deposits = (fixture.deposits ?? [])
+    .filter((one) => one.state !== 'pending' || one.becomes !== undefined)
+    .map((one) => (one.state === 'pending' ? { ...one, becomes } : one));
+  for (const hasStateHook of [true, false]) {
+    const options = { fixture: { ...fixture, deposits, limits }, maxDurationMs: 300_000, hasStateHook };
+    assert.deepEqual(await verdictOf(options), ['conformant']);
+  }
+});
+
+test('a change does not pass if the run ends before it is due', async () => {
+  const deposits = fixture.deposits!.filter((one) => one.state !== 'pending' || one.becomes === undefined);
+  for (const id of ['pending/deposit-check/becomes-executed', 'auth/user-status/revocation']) {
+    const requirements = catalogue.filter((one) => one.id === id);
+    const options = { fixture: { ...fixture, deposits }, cases: 10, maxDurationMs: 4000, requirements };
+    assert.deepEqual(await verdictOf(options), ['incomplete', id]);
+  }
+});
+
 test('lookups leave requests of --max-requests for changes', async () => {
   const [, ...open] = await verdictOf({ fixture, maxRequests: 500, cases: 1900 });
   assert.ok(!open.some((id) => /becomes-executed|revocation/.test(id)), open.join());
@@ -69,30 +90,37 @@ test('an execution time that the fixture states for a deposit with becomes is ri
 
 const seen = (of: 'key' | 'deposit', isSeen: Parameters<typeof d.sees>[0]) =>
   d.sees((change) => change.of !== of || isSeen(change));
+const isWhileRevoked = ({ world }: Exchange) =>
+  [...world.keys.changed.values()].some(({ state }) => state === 'revoked');
 const isNow = ({ finding }: Parameters<ReturnType<typeof d.counter>>[0]) =>
   finding.kind === 'executed' && finding.amountInUsd === 123.45;
-const ofSecondKey = (change: d.Change): d.Change => {
+const hasBecomeByPolls = ({ finding }: Exchange) =>
+  finding.kind === 'executed' &&
+  finding.deposit.state === 'pending' &&
+  finding.deposit.becomes?.afterPolls === 3;
+const ofSecondKey = (change: d.Change) => ofKey('spare', change);
+const ofKey = (name: string, change: d.Change): d.Change => {
   return (from) => ({
     ...from,
     around: (serve) => {
       const [plain, changed] = [from.around(serve), change(from).around(serve)];
       return (world, request, now) =>
-        (request.headers.authorization?.includes('spare') ? changed : plain)(world, request, now);
+        (request.headers.authorization?.includes(name) ? changed : plain)(world, request, now);
     },
   });
 };
-/** A key that was revoked stays so for a while after that is undone. */
+/** A key that was revoked stays so for a while after that is undone, on so many of three machines. */
 const undoneAfter =
-  (ms: number): d.Change =>
+  (ms: number, machines = 3): d.Change =>
   (from) => ({
     ...from,
     around: (serve) => {
       const next = from.around(serve);
-      let [last, at] = [undefined as ReadonlyMap<string, ApiKey> | undefined, -Infinity];
+      let [last, at, nth] = [undefined as ReadonlyMap<string, ApiKey> | undefined, -Infinity, 0];
       return (world, request, now) => {
         const isRevoked = [...world.keys.changed.values()].some(({ state }) => state === 'revoked');
         if (isRevoked) [last, at] = [new Map(world.keys.changed), now];
-        const isKept = !isRevoked && last !== undefined && now < at + ms;
+        const isKept = !isRevoked && last !== undefined && now < at + ms && nth++ % 3 < machines;
         const keys = isKept ? { base: world.keys.base, changed: new Map(last) } : world.keys;
         return next({ ...world, keys }, request, now);
       };
@@ -112,6 +140,10 @@ describe('what is wrong after a change', () => {
     ],
     'a deposit that shows after 8 s': [seen('deposit', ({ ageMs }) => ageMs >= 8000), becomes],
     'a deposit that shows, and is gone after 3 s': [seen('deposit', ({ ageMs }) => ageMs < 3000), becomes],
+    'another key that gets 403 while one is revoked': [
+      ofKey('contoso', d.on(isWhileRevoked, d.status(403))),
+      revoked,
+    ],
     'another amount than that of the hook': [d.on(isNow, d.fields({ amountInUsd: 123.46 })), becomes],
     'a 404 that is kept for ever': [kept, becomes],
     'a 404 that is kept for ever for the second key': [ofSecondKey(kept), becomes],
@@ -127,8 +159,15 @@ describe('what is wrong after a change', () => {
     });
 
   const byItself = (change: d.Change) => run(change, { hasStateHook: false });
-  test('by itself: a 404 that is kept for the second key, and a deposit that other partners see', async () => {
+  test('by itself: a 404 that is kept for the second key, one that is gone again, and one that other partners see', async () => {
     assert.deepEqual(failedIds(await byItself(ofSecondKey(kept))), becomes);
+    const gone = d.on(hasBecomeByPolls, (_, { now, world }) =>
+      now > world.createdAt + 3000
+        ? { status: 404, body: JSON.stringify({ error: 'Deposit not found' }) }
+        : {},
+    );
+    for (const hasStateHook of [true, false])
+      assert.deepEqual(failedIds(await run(gone, { hasStateHook })), becomes);
     const shown = d.on('foreign', (_, { finding, now, world }) => {
       const own = 'deposit' in finding && finding.deposit.state === 'pending' && finding.deposit.becomes;
       return own && now > world.createdAt + 4000
@@ -147,13 +186,14 @@ describe('what is wrong after a change', () => {
 describe('the only key is revoked before the limits are tried', () => {
   const apiKeys = fixture.apiKeys!.filter(({ key }) => !['northwind-spare-key', 'contoso-key'].includes(key));
   const ofLimits = ['rate-limit/user-status/failed-lookups', 'rate-limit/deposit-check/requests'];
-  for (const [what, ms, expected] of [
-    ['they wait until it works again', 3000, 'passed'],
-    ['they cannot be tried if it does not', Infinity, 'inconclusive'],
+  for (const [what, ms, machines, expected] of [
+    ['they wait until it works again', 3000, 3, 'passed'],
+    ['they cannot be tried if it does not', Infinity, 3, 'inconclusive'],
+    ['they cannot be tried if it works on one machine only', Infinity, 2, 'inconclusive'],
   ] as const)
     test(what, async () => {
       const order: string[] = [];
-      const record = await verifyMock(undoneAfter(ms)(reference), {
+      const record = await verifyMock(undoneAfter(ms, machines)(reference), {
         fixture: { ...fixture, apiKeys, limits: limitsOf(12, 12, 3) },
         seed: 1,
         cases: 100,

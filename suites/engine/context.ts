@@ -5,6 +5,7 @@ import type { Known } from '../known.ts';
 import { afterChange, afterUndo, type Change, type Present } from '../model/change.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../scenario-context.ts';
+import { BECOMING } from '../scenarios/becomes-executed.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 
@@ -67,9 +68,12 @@ function sendingContext(
 ): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
   const sendOnce = (request: Request) => sender.sendOnce(request, { of });
   const until = untilOf(of);
+  // Polls that nobody can make later.
+  const isReserved = of === BECOMING;
   const sendInTurn = async (requests: readonly Request[]) => {
     const replies: Reply[] = [];
-    for (const request of requests) replies.push((await sender.send(request, { of, until })).reply);
+    for (const request of requests)
+      replies.push((await sender.send(request, { of, until, isReserved })).reply);
     return replies;
   };
   const sendTogether = async (requests: readonly Request[]) => {
@@ -120,8 +124,8 @@ function withStateHook({ stateHook, clock, present, graceMs }: ContextOptions): 
         },
       });
     } finally {
-      // A failed teardown does not change what this run saw.
-      if (failure === undefined) await stateHook.change('teardown', state, params).catch(() => undefined);
+      // What timed out may have been done. A failed teardown does not change what this run saw.
+      await stateHook.change('teardown', state, params).catch(() => undefined);
       now('as before', undone);
     }
   };

@@ -151,15 +151,20 @@ const newFindings = () => ({
 /** All requests of changes by the state hook, about. */
 const MAX_FOR_CHANGES = 240;
 
+/** Time for them besides the grace of each: a part of the run, at most so many ms. */
+const [CHANGES_PART, MAX_CHANGES_MS] = [1 / 30, 10_000];
+
 /** When the run and its lookups end, in ms of the clock, and how many requests lookups leave. */
 function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt: number) {
-  const { maxRequests, maxDurationMs, graceMs, stateHook } = options;
+  const { maxRequests, maxDurationMs, graceMs, stateHook, rate = Infinity } = options;
   const deadline = startedAt + maxDurationMs;
   const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
   const reserve = reserveOf(isLimited, maxRequests, maxDurationMs);
   const isChanging = stateHook !== undefined && asked.some((one) => isMade(one, options));
-  const changesMs = isChanging ? Math.min(2 * graceMs, maxDurationMs / 4) : 0;
   const changes = isChanging ? Math.min(MAX_FOR_CHANGES, maxRequests / 6) : 0;
+  const neededMs =
+    2 * graceMs + Math.min(MAX_CHANGES_MS, maxDurationMs * CHANGES_PART) + (1000 * changes) / rate;
+  const changesMs = isChanging ? Math.min(neededMs, maxDurationMs * 0.4) : 0;
   return {
     deadline,
     lookupsEndAt: deadline - reserve.ms - changesMs,

@@ -25,6 +25,8 @@ import type { RunExchange, RunOptions } from './run-options.ts';
 export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain' | 'isAtOnce'> {
   /** Latest time to wait for a limiter, in ms of the clock. */
   readonly until?: number | undefined;
+  /** Whether what lookups leave of a stated limit is for it. */
+  readonly isReserved?: boolean;
   /** Whether not to wait: a request that may not be sent now is not sent, and a 429 is its answer. */
   readonly isNow?: boolean;
   /** Gets each 429 before the retry. */
@@ -124,7 +126,7 @@ async function attempt(
   options: SendOptions = {},
 ): Promise<Exchange> {
   const { known, present, clock, budget, limiter, signal } = sending;
-  const { until, isNow = false, onRefused } = options;
+  const { until, isNow = false, isReserved, onRefused } = options;
   if (onRefused !== undefined) allowRetry(limiter, askedBy(present.known, asked));
   for (;;) {
     if (sending.outage !== undefined) await sending.outage;
@@ -138,7 +140,7 @@ async function attempt(
         ? trouble('network', NOT_SENT)
         : isOnce
           ? undefined
-          : await admit(limiter, account, isNow ? clock.now() : until));
+          : await admit(limiter, account, isNow ? clock.now() : until, isReserved));
     if (refusal !== undefined) return { request, reply: refusal };
     const reply = await transmit(sending, request, options, isOnce ? 1 : MAX_TRIES).catch(
       (error: unknown) => {

@@ -1,3 +1,4 @@
+import type { Answer } from '../answer.ts';
 import { failed, pass, type Verdict } from '../verdict.ts';
 import type { Supply } from './kinds.ts';
 import { describeLimit } from './limit.ts';
@@ -23,14 +24,15 @@ const [AT_ONCE_MS, AT_ONCE_PART] = [500, 0.1];
 async function judgeLasting(trial: Trial, by: Stream, supply: Supply): Promise<Verdict> {
   const { context, stated, supplies } = trial;
   const atOnce = { most: RIGHT_AFTER, inFlight: RIGHT_AFTER, endsAt: Infinity, isLast: () => false };
+  const shows = ({ status }: Answer) => status < 500 && (status !== 401 || supply === supplies.wrongKeys);
   let words = '';
   let endings = 0;
   let last = by.refusal!.reply;
   for (let nth = 0; nth < MAX_TRIES && endings < MAX_ENDINGS; nth++) {
     const startedAt = context.now();
-    // A server that fails under load says nothing about its limiter.
+    // A server that fails under load says nothing about its limiter, nor does a key that does not work everywhere.
     const answers = (await context.stream(supply.next, atOnce)).flatMap(({ reply }) =>
-      reply.kind === 'answer' && reply.status < 500 ? [reply.status] : [],
+      reply.kind === 'answer' && shows(reply) ? [reply.status] : [],
     );
     const refused = answers.filter((status) => status === 429).length;
     const passed = answers.length - refused;

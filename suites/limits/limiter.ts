@@ -205,14 +205,24 @@ export async function sleep({ waits, options }: Limiter, { endpoint, until, why 
   await clock.sleep(Math.max(0, until - clock.now()), signal);
 }
 
-/** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
-export async function admit(limiter: Limiter, asked: Asked, until = Infinity): Promise<Trouble | undefined> {
+/**
+ * Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent.
+ *
+ * @param isReserved whether what lookups leave of a limit is for it
+ */
+export async function admit(
+  limiter: Limiter,
+  asked: Asked,
+  until = Infinity,
+  isReserved = false,
+): Promise<Trouble | undefined> {
   const { budget, deadline, clock } = limiter.options;
   for (;;) {
     const end = budget.ended();
     if (end !== undefined) return end;
     const now = clock.now();
-    const leaves = until <= limiter.options.lookupsEndAt ? reserveAt(limiter, asked, now) : 0;
+    const isBeside = until <= limiter.options.lookupsEndAt && !isReserved;
+    const leaves = isBeside ? reserveAt(limiter, asked, now) : 0;
     const turn = nextTurn(limiter, asked, now, leaves);
     if (turn.kind === 'never') return trouble('rate-limited', turn.why);
     if (turn.kind === 'now') break;

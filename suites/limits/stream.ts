@@ -22,11 +22,13 @@ export interface Stream {
   readonly passed: number;
   /** Those of them that were failed lookups: every second one of a mixture. */
   readonly failures: number;
-  /** Whether the first answer was 429. */
+  /** Whether 429 came before any request passed. */
   readonly startsLimited: boolean;
   readonly elapsedMs: number;
   /** The first 429. */
   readonly refusal?: { readonly request: Request; readonly reply: Answer };
+  /** Whether a key that must work got 401. */
+  readonly isKeyRefused: boolean;
   /** Another answer than before, which ten requests one at a time got too. */
   readonly instead?: { readonly request: Request; readonly reply: Answer };
   /** How many times as long the last answers took as the first. */
@@ -87,7 +89,8 @@ export async function stream(context: Context, supply: Supply, pace: Pace): Prom
     sent: sent.length,
     passed,
     failures: passed,
-    startsLimited: answered[0] !== undefined && isLimited(answered[0]),
+    isKeyRefused: usual !== 401 && answered.some(({ reply }) => reply.status === 401),
+    startsLimited: refusal !== undefined && passed === 0,
     elapsedMs: (refusal?.reply.receivedAt ?? context.now()) - startedAt,
     slowdown: mean(times.slice(-tenth)) / Math.max(1, mean(times.slice(0, tenth))),
     ...defined({

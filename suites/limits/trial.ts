@@ -126,7 +126,7 @@ export const notCompared = (why: string, ms?: number): Verdict =>
 /** Whether a stream ended the trial: its answers are not 429, or there are none. */
 export function isOver(
   { verdicts, context }: Trial,
-  { instead, refusal, trouble, passed, kind }: Stream,
+  { instead, isKeyRefused, refusal, trouble, passed, kind }: Stream,
 ): boolean {
   if (instead !== undefined && instead.reply.status !== 401) {
     const actual = `${instead.reply.status} instead of 429 after ${passed} requests (${kind})`;
@@ -134,7 +134,7 @@ export function isOver(
       'limit',
       passed > 0 ? failed('status', '429', actual) : inconclusive('depends', `${actual}?`),
     );
-  } else if (instead !== undefined || context.keyWorks() === false) {
+  } else if (isKeyRefused || context.keyWorks() === false) {
     const words =
       context.keyWorks() === true
         ? 'the key under test gets 401 now, although it worked before'

@@ -16,7 +16,7 @@ import {
   pass,
   type Verdict,
 } from '../verdict.ts';
-import { afterHook, askAtOnce, askMeanwhile, resultOf } from './changing.ts';
+import { afterHook, askAtOnce, askMeanwhile, isScarce, LOOKUPS_BESIDE, resultOf } from './changing.ts';
 
 /** Name of the polls of deposits that become EXECUTED by themselves. */
 export const BECOMING = 'deposits that become EXECUTED';
@@ -24,9 +24,6 @@ export const BECOMING = 'deposits that become EXECUTED';
 const notFound = expectError('deposit-check', 404);
 const isHidden = (reply: Reply | undefined): boolean =>
   reply?.kind === 'answer' && notFound(reply).kind === 'passed';
-
-/** Lookups with a key before a change, so that a cache has something to keep, and with the second key after it. */
-const LOOKUPS_BESIDE = 8;
 
 interface Execution {
   readonly amountInUsd: number;
@@ -51,23 +48,25 @@ async function follow(
   { pending, failed: gone, executed, callerKeys: [first, second], otherKeys }: Known,
 ): Promise<ScenarioResult> {
   const own = lookupsOf(deposit, first!);
-  const exchanges = [
-    ...(await askMeanwhile(context, own.slice(0, 1), dueAt)),
+  const early = await askMeanwhile(context, own.slice(0, 1), dueAt);
+  const due = [
     ...(await askAtOnce(context, own)),
     ...(second ? await askAtOnce(context, lookupsOf(deposit, second), LOOKUPS_BESIDE) : []),
   ];
   // Other rows judge who else sees the deposit, and whether other deposits changed too.
   const noKey = depositCheck(deposit.reference_id, { credential: { as: 'none' } });
-  const others = [pending.find((one) => one !== deposit), gone[0], executed[0]];
+  const rest = pending.filter((one) => one !== deposit);
+  const ofUser = rest.find(({ user_id }) => user_id === deposit.user_id);
+  const others = [ofUser ?? rest[0], gone[0], executed[0]];
   const beside = others.flatMap((one) => (one === undefined ? [] : [depositCheck(one.reference_id)]));
   await judged(async () => {
     if (otherKeys[0] !== undefined) await askAtOnce(context, lookupsOf(deposit, otherKeys[0]));
     await askAtOnce(context, [noKey, ...beside], 1 + beside.length);
   });
-  const isRightOnce = exchanges.some(
+  const isRightOnce = [...early, ...due].some(
     ({ reply }) => reply.kind === 'answer' && expectDeposit(execution)(reply).kind === 'passed',
   );
-  const result = resultOf(exchanges, (request, answer) => {
+  const result = resultOf(early, due, (request, answer) => {
     const isEarly = answer.sentAt < dueAt && isHidden(answer);
     const verdict = expectDeposit(execution)(answer);
     // Other rows judge missing fields, and refusals of a key.
@@ -142,7 +141,8 @@ async function pollUntilExecuted(
       const actual = `${summary(reply)} after ${polls} polls in ${((sentAt - startedAt) / 1000).toFixed(1)} s; raise --grace if your system promises this later`;
       return { finding: failed('status', `200 after ${due}`, actual), ...shown };
     }
-    if (afterPolls === undefined) await wait(Math.max(afterSeconds * 100, graceMs / 10));
+    const pauseMs = afterSeconds * (isScarce(context, 'deposit-check') ? 500 : 100);
+    if (afterPolls === undefined) await wait(Math.max(pauseMs, graceMs / 10));
     else if (polls > afterPolls) await wait(graceMs / 10);
   }
 }
@@ -177,13 +177,15 @@ async function judgeChange(
     : notFound(reply);
 }
 
-/** Maximum number of deposits to poll. */
-const MAX_POLLED = 20;
+/** Maximum number of deposits to poll, and under a scarce limit. */
+const [MAX_POLLED, FEW_POLLED] = [20, 2];
 
 /** Polls the deposits with `becomes`, or an evenly spaced sample of them. One transition that was seen is enough. */
 async function pollBecoming(pendingId: string, context: Context, known: Known): Promise<Polled | undefined> {
   const polled = await Promise.all(
-    evenSample(known.becoming, MAX_POLLED).map((one) => pollUntilExecuted(one, pendingId, context, known)),
+    evenSample(known.becoming, isScarce(context, 'deposit-check') ? FEW_POLLED : MAX_POLLED).map((one) =>
+      pollUntilExecuted(one, pendingId, context, known),
+    ),
   );
   const first = (kind: Verdict['kind']) => polled.find(({ finding }) => finding.kind === kind);
   const found = first('failed') ?? first('passed') ?? polled[0];
@@ -205,16 +207,24 @@ export async function becomesExecuted(
   known: Known,
 ): Promise<ScenarioResult> {
   const polled = await pollOnce(pendingId, context, known);
-  if (polled?.finding.kind === 'failed') return polled;
   const changed = known.spare ?? known.pending[0];
-  const followed =
-    context.withState !== undefined && changed !== undefined
-      ? await executeByHook(changed, pendingId, context, known)
-      : await followPolled(polled!, context, known);
-  // Lookups may have left nothing of a limit: the poll is enough.
-  const { finding } = followed;
+  const isByHook = context.withState !== undefined && changed !== undefined;
+  // With few requests, one of the two deposits is enough.
+  const isFollowed = polled !== undefined && (!isByHook || context.leftRequests() > FOR_BOTH);
+  const itself = isFollowed ? orElse(polled, await followPolled(polled, context, known)) : polled;
+  if (!isByHook || itself?.finding.kind === 'failed') return itself!;
+  const byHook = await executeByHook(changed, pendingId, context, known);
+  return itself === undefined ? byHook : orElse(itself, byHook);
+}
+
+/** Requests that are left if both a deposit with `becomes` and that of the state hook are followed. */
+const FOR_BOTH = 300;
+
+/** The second result, unless lookups have left nothing of a limit for it, and the first one passed. */
+function orElse(first: ScenarioResult, second: ScenarioResult): ScenarioResult {
+  const { finding } = second;
   const isLeftOut = finding.kind === 'inconclusive' && ['rate-limited', 'budget'].includes(finding.reason);
-  return isLeftOut && polled?.finding.kind === 'passed' ? polled : followed;
+  return isLeftOut && first.finding.kind === 'passed' ? first : second;
 }
 
 /** Follows a deposit that became EXECUTED by itself. */

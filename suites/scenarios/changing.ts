@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { fingerprint, type Request } from '../request.ts';
@@ -8,24 +9,26 @@ import { failed, judgeReply, pass, type Verdict } from '../verdict.ts';
 /** Lookups of each kind after a change: if one of three machines never learns it, 0.2 % of runs miss that. */
 export const LOOKUPS_AFTER = 16;
 
+/** Lookups with each key that a change is beside, and before it, so that a cache has something to keep. */
+export const LOOKUPS_BESIDE = 8;
+
 /** Lookups while a change is under way. */
 const LOOKUPS_MEANWHILE = 10;
 
 /** Timers may end early, by less than this (ms). */
 const TIMER_MS = 2;
 
+/** Whether counted requests to an endpoint are few: its limit has a long window. */
+export const isScarce = ({ longestWindowMs }: Context, endpoint: Endpoint): boolean =>
+  longestWindowMs(endpoint) > SHORT_WAIT_MS;
+
 /**
  * How many of `most` to send: each request once under a limit with a long window, so that some are left for the end;
  * and no large part of what --max-requests leaves.
  */
-function affordable(
-  { leftRequests, longestWindowMs }: Context,
-  requests: readonly Request[],
-  most: number,
-  isFree = false,
-): number {
-  const isScarce = !isFree && requests.some(({ endpoint }) => longestWindowMs(endpoint) > SHORT_WAIT_MS);
-  const part = isScarce ? 0 : Math.floor(leftRequests() / 12);
+function affordable(context: Context, requests: readonly Request[], most: number, isFree = false): number {
+  const isPart = !isFree && requests.some(({ endpoint }) => isScarce(context, endpoint));
+  const part = isPart ? 0 : Math.floor(context.leftRequests() / 12);
   return Math.min(most, Math.max(requests.length, part));
 }
 
@@ -72,14 +75,15 @@ export const repeated = <Item>(items: readonly Item[], count: number): readonly 
 
 /**
  * The first answer that `judge` does not pass, and whether equal lookups passed later on; else that all are right.
- * Inconclusive if nothing was answered.
+ * Inconclusive if none of those that were due was answered.
  */
 export function resultOf(
-  exchanges: readonly Exchange[],
+  early: readonly Exchange[],
+  due: readonly Exchange[],
   judge: (request: Request, answer: Answer) => Verdict,
 ): ScenarioResult {
-  const [first] = exchanges;
-  const answered = exchanges.flatMap(({ request, reply }) =>
+  const [first] = due;
+  const answered = [...early, ...due].flatMap(({ request, reply }) =>
     reply.kind === 'answer' ? [{ request, reply, finding: judge(request, reply) }] : [],
   );
   const wrong = answered.findIndex(({ finding }) => finding.kind !== 'passed');
@@ -93,8 +97,9 @@ export function resultOf(
     const intermittent = count < equal.length ? { intermittent: { failed: count, of: equal.length } } : {};
     return { ...answered[wrong]!, cases: answered.length, ...intermittent };
   }
-  const finding = answered.length > 0 ? pass : judgeReply(first!.reply, () => pass);
-  return { ...first!, finding, cases: answered.length };
+  const shown = due.find(({ reply }) => reply.kind === 'answer') ?? first!;
+  const finding = judgeReply(shown.reply, () => pass);
+  return { ...shown, finding, cases: answered.length };
 }
 
 const seconds = (ms: number) => `${(Math.max(0, ms) / 1000).toFixed(1)} s`;

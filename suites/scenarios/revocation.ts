@@ -1,12 +1,20 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { summary, type Reply } from '../answer.ts';
+import { summary, type Answer, type Reply } from '../answer.ts';
 import { findableId, idSeenBy, percentEncoded, unknownIds, withLetterCase } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { lookup, lookupOf, type Request } from '../request.ts';
 import type { ScenarioResult } from '../requirement.ts';
 import type { Changed, Context, Exchange } from '../scenario-context.ts';
 import { blockedBy, failed, inconclusive, judgeReply, pass } from '../verdict.ts';
-import { afterHook, askAtOnce, askMeanwhile, LOOKUPS_AFTER, resultOf } from './changing.ts';
+import {
+  afterHook,
+  askAtOnce,
+  askMeanwhile,
+  isScarce,
+  LOOKUPS_AFTER,
+  LOOKUPS_BESIDE,
+  resultOf,
+} from './changing.ts';
 
 /** What an endpoint answered while a key was revoked. */
 interface Revocation {
@@ -22,9 +30,6 @@ interface Keys {
   readonly stranger: KnownKey | undefined;
 }
 
-/** Lookups with each key that must go on working, or should. */
-const LOOKUPS_BESIDE = 8;
-
 /** The key to revoke is one that no other requirement needs, if there is one. */
 function chooseKeys({ callerKeys, otherKeys }: Known): Keys {
   const revoked = callerKeys[1] ?? otherKeys[0] ?? callerKeys[0]!;
@@ -39,7 +44,10 @@ function chooseKeys({ callerKeys, otherKeys }: Known): Keys {
 const plainWith = (key: KnownKey, endpoint: Endpoint, known: Known) =>
   lookupOf(endpoint, idSeenBy(key, endpoint, known), { credential: { as: 'key', key } });
 
-/** Lookups with a key: of an id that exists, in several spellings, and of unknown ones. The first two are plain. */
+/** The first lookups with a key are plain: so many. */
+const PLAIN = 2;
+
+/** Lookups with a key: of an id that exists, in several spellings, and of unknown ones. */
 function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known): readonly [Request, ...Request[]] {
   const changes = { credential: { as: 'key', key } } as const;
   const id = idSeenBy(key, endpoint, known);
@@ -75,7 +83,7 @@ async function revokeKey(
   const ready = endpointNames.filter((endpoint) => !results.has(endpoint));
   if (ready.length === 0) return results;
   const change = { state: 'key revoked', key: keys.revoked } as const;
-  const firstLookups = (endpoint: Endpoint) => lookupsWith(keys.revoked, endpoint, known).slice(0, 2);
+  const firstLookups = (endpoint: Endpoint) => lookupsWith(keys.revoked, endpoint, known).slice(0, PLAIN);
   const failure = await context.withState!(change, async (changed) => {
     const early = await askMeanwhile(context, ready.flatMap(firstLookups), changed.dueAt);
     for (const endpoint of ready) {
@@ -86,7 +94,7 @@ async function revokeKey(
   });
   if (failure !== undefined)
     for (const endpoint of ready) finish(endpoint, { finding: inconclusive(failure.code, failure.words) });
-  else await untilAccepted(context, known);
+  await untilAccepted(context, known);
   return results;
 }
 
@@ -117,7 +125,9 @@ async function unreadiness(
     const [control] = await context.send({ ...request, credential: { as: 'key', key: revoked } });
     if (control?.kind === 'answer' && control.status !== 401) return { finding: blockedBy(revokedId) };
   }
-  await askAtOnce(context, lookups, 2 * lookups.length);
+  // What is left of a scarce limit shows later whether the key still works.
+  const before = isScarce(context, endpoint) ? lookups.slice(0, PLAIN) : lookups;
+  await askAtOnce(context, before, 2 * lookups.length);
   return undefined;
 }
 
@@ -136,20 +146,21 @@ async function judgeEndpoint(
   const askFree = () => askAtOnce(context, lookups, LOOKUPS_AFTER, true);
   // More at once may overload a server.
   const due = [...(await askFree()), ...(await askFree())];
-  const revoked = resultOf([...early, ...due], (request, answer) =>
+  const wrong = (request: Request, answer: Answer) =>
     context.failsAnyway(request, answer)
       ? pass
-      : (context.verdictsOn(request, answer).find(({ kind }) => kind === 'failed') ?? pass),
-  );
-  const beside = async (other: KnownKey, expected: string) =>
-    resultOf(await askAtOnce(context, [plainWith(other, endpoint, known)], LOOKUPS_BESIDE), (_, answer) =>
-      answer.status === 401 ? failed('status', expected, summary(answer)) : pass,
-    );
-  const ofStranger = stranger && (await beside(stranger, "no 401 for another partner's key"));
+      : (context.verdictsOn(request, answer).find(({ kind }) => kind === 'failed') ?? pass);
+  const revoked = resultOf(early, due, wrong);
+  const beside = (other: KnownKey) => askAtOnce(context, [plainWith(other, endpoint, known)], LOOKUPS_BESIDE);
+  const ofStranger = stranger && resultOf([], await beside(stranger), wrong);
   const isOthersFault = revoked.finding.kind === 'passed' && ofStranger?.finding.kind === 'failed';
   const asBefore = 'the answer as before: only another key of the partner was revoked';
   // Other rows judge what the key shows.
-  const spared = sibling && (await changed.judged(() => beside(sibling, asBefore)));
+  const spared =
+    sibling &&
+    resultOf([], await changed.judged(() => beside(sibling)), (_, answer) =>
+      answer.status === 401 ? failed('status', asBefore, summary(answer)) : pass,
+    );
   const words = `the fixture has no other active key of ${key.partner}`;
   return {
     revoked: isOthersFault ? named(ofStranger) : named(revoked, context.graceMs),
@@ -162,7 +173,9 @@ async function untilAccepted(context: Context, known: Known): Promise<void> {
   const request = lookupOf('user-status', findableId('user-status', known));
   const endsAt = context.now() + context.graceMs;
   for (;;) {
-    const exchanges = await askAtOnce(context, [request], known.members.length > 0 ? LOOKUPS_AFTER : 1);
+    // Members do not count at a limiter.
+    const isFree = known.members.length > 0;
+    const exchanges = await askAtOnce(context, [request], isFree ? LOOKUPS_AFTER : 1, isFree);
     const isRefused = exchanges.some(({ reply }) => reply.kind === 'answer' && reply.status === 401);
     if (!isRefused || context.now() >= endsAt) return;
     await context.wait(context.graceMs / 10);
