@@ -207,11 +207,11 @@ async function excuseCompany(state: RunState): Promise<void> {
   if (!isCrowded || !isWhole(state)) return;
   for (const row of rows)
     for (const { exchange, isUndone } of wrongAnswersOf(tally, row)) {
-      // Alone, it cannot be asked for again.
-      if (isUndone === true) continue;
       const { request, reply } = exchange;
       let isRight = true;
-      for (let nth = 0; nth < LOOKUPS_ALONE && isRight; nth++) {
+      // What was undone cannot be asked for again.
+      const most = isUndone === true ? 0 : LOOKUPS_ALONE;
+      for (let nth = 0; nth < most && isRight; nth++) {
         if (budget.ended() !== undefined) return;
         const again = (await sender.send(request, { of: row.id, isAgain: true })).reply;
         isRight =
