@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { trouble, type Trouble } from '../answer.ts';
+import { NOT_SENT, trouble, type Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { askedBy } from '../limits/costs.ts';
@@ -30,8 +30,8 @@ export interface LookupsToSend {
 interface Item {
   readonly lookup: Lookup;
   readonly left: number;
-  /** Whether it was lost before: a bad network loses some lookups even with retries. */
-  readonly isAgain: boolean;
+  /** How it was lost before: a bad network loses some lookups even with retries. */
+  readonly lostBy?: Trouble;
 }
 
 /** Sends lookups concurrently. Those that need not wait for a limiter pass those that do. */
@@ -58,7 +58,7 @@ export async function sendLookups(state: RunState, what: LookupsToSend): Promise
     );
     if (next === undefined) {
       const again = lost.shift();
-      if (again !== undefined) await sendOne({ ...again, isAgain: true });
+      if (again !== undefined) await sendOne(again);
       return again !== undefined;
     }
     if (next.kind === 'never') return false;
@@ -85,7 +85,7 @@ const accountOf = ({ levels, account, request }: Lookup, known: Known): string =
   levels['active key'] === 'second' ? `${account}, ${askedBy(known, request()).key}` : account;
 
 function* itemsOf(lookups: Iterable<Lookup>): Generator<Item> {
-  for (const lookup of lookups) yield { lookup, left: lookup.times, isAgain: false };
+  for (const lookup of lookups) yield { lookup, left: lookup.times };
 }
 
 /**
@@ -95,7 +95,7 @@ function* itemsOf(lookups: Iterable<Lookup>): Generator<Item> {
  */
 async function sendItem(state: RunState, item: Item, lost: Item[]): Promise<number> {
   const { sender, coverage, covered, maxLost } = state;
-  const { lookup, isAgain } = item;
+  const { lookup, lostBy } = item;
   for (let { left } = item; left > 0; left--) {
     const exchange = await sender.send(lookup.request(), {
       of: 'lookups',
@@ -107,12 +107,14 @@ async function sendItem(state: RunState, item: Item, lost: Item[]): Promise<numb
     if (reply.kind === 'answer' && reply.status !== 429) continue;
     if (reply.kind === 'answer' || reply.code === 'rate-limited') return left;
     const isSilent = reply.code === 'network' || (reply.code === 'timeout' && !state.isHanging);
-    if (isSilent && !isAgain && lost.length < maxLost) {
-      lost.push({ ...item, left });
+    if (isSilent && lostBy === undefined && lost.length < maxLost) {
+      lost.push({ ...item, left, lostBy: reply });
       return 0;
     }
     state.isHanging ||= reply.code === 'timeout';
-    await recordUnanswered(state, exchange.request, reply);
+    // If it was not sent again, the first reply tells more.
+    const told = reply.words === NOT_SENT ? (lostBy ?? reply) : reply;
+    await recordUnanswered(state, exchange.request, told);
     return 0;
   }
   coverage.take(lookup.endpoint, lookup.levels);
