@@ -189,7 +189,9 @@ export function addMissing({ known, table, states, silent }: Tally, request: Req
   if (row.silenceFails === true && isSilent && reply.words !== NOT_SENT)
     silent.push({ row, facts, ...missing });
   // A front end may reject a GET with a body.
-  if (request.body === undefined) state.unanswered ??= missing;
+  // How others were lost tells more than that it was not sent.
+  const isTold = state.unanswered !== undefined && state.unanswered.reply.words !== NOT_SENT;
+  if (request.body === undefined && !isTold) state.unanswered = missing;
 }
 
 /** Whether no answer to a request is a failure. */
