@@ -4,9 +4,9 @@ import type { Known } from '../known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
 import { pass } from '../verdict.ts';
 
-/** How often something was asked for, and whether an answer was right. */
+/** How often an id was asked for, or whether an answer to a request was right. */
 interface Entry {
-  times: number;
+  asked: number;
   wasRight: boolean;
 }
 
@@ -23,7 +23,7 @@ export function createHistory({ callerKeys }: Known, most = MAX_NAMES) {
   const entryOf = (name: string): Entry => {
     let entry = entries.get(name);
     if (entry !== undefined) return entry;
-    entry = older.get(name) ?? { times: 0, wasRight: false };
+    entry = older.get(name) ?? { asked: 0, wasRight: false };
     if (entries.size >= most) [entries, older] = [new Map(), entries];
     entries.set(name, entry);
     return entry;
@@ -31,19 +31,23 @@ export function createHistory({ callerKeys }: Known, most = MAX_NAMES) {
   /** The key as it is presented. */
   const whoAsks = ({ credential }: Request) => authorizationOf(credential, callerKeys[0]);
   const idName = (request: Request) => `${whoAsks(request)} ${request.endpoint} ${idOf(request)}`;
-  /** @param state of the target, if it has changed */
-  const of = (request: Request, state = ''): Entry =>
-    entryOf(`${whoAsks(request)} ${fingerprint({ ...request, credential: { as: 'none' } })} ${state}`);
   return {
     /** Notes that a request was sent. Returns how often its id was asked for with this key, this time included. */
-    add: (request: Request): number => {
-      of(request).times++;
-      return ++entryOf(idName(request)).times;
-    },
+    add: (request: Request): number => ++entryOf(idName(request)).asked,
     /** How often its id was asked for with this key. Lost requests count. */
-    asked: (request: Request): number => entryOf(idName(request)).times,
-    /** What is noted about equal requests. */
-    of,
+    asked: (request: Request): number => entryOf(idName(request)).asked,
+    /**
+     * Notes whether an answer was right. Returns whether one to an equal request was right before.
+     *
+     * @param state of the target, if it has changed
+     */
+    wasRight: (request: Request, isRight: boolean, state = ''): boolean => {
+      const sent = fingerprint({ ...request, credential: { as: 'none' } });
+      const entry = entryOf(`${whoAsks(request)} ${sent} ${state}`);
+      const before = entry.wasRight;
+      entry.wasRight ||= isRight;
+      return before;
+    },
   };
 }
 

@@ -214,6 +214,15 @@ describe('a lookup without an answer', () => {
     addAnswer(one, userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));
     assert.equal(outcome(one, 'valid/user-status/member'), 'timeout');
   });
+  test('says how it was lost, also if another was not sent before', () => {
+    const one = tally();
+    addMissing(one, plain, { ...trouble, code: 'network', words: NOT_SENT });
+    assert.equal(outcome(one, 'valid/user-status/member'), 'network');
+    for (const reply of [trouble, { ...trouble, code: 'network', words: NOT_SENT } as const]) {
+      addMissing(one, plain, reply);
+      assert.equal(outcome(one, 'valid/user-status/member'), 'timeout');
+    }
+  });
   test('that is hostile fails if the target still answers others', () => {
     const one = tally();
     addMissing(one, hostile, trouble);

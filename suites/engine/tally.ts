@@ -126,11 +126,9 @@ export function addAnswer(
   const { facts } = judged;
   let { all } = judged;
   const isOther = present.state === 'changed' && facts.kind !== factsOf(known, request)?.kind;
-  const seen = history.of(request, isOther ? facts.kind : undefined);
   const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
-  if (seen.wasRight && !isAgain && !facts.isBecoming)
-    all = asRepetition(all, table.coverOf(facts), isCorrect);
-  seen.wasRight ||= isCorrect;
+  const wasRight = history.wasRight(request, isCorrect, isOther ? facts.kind : undefined);
+  if (wasRight && !isAgain && !facts.isBecoming) all = asRepetition(all, table.coverOf(facts), isCorrect);
   const exchange = { request, reply: answer };
   if (!isAgain) for (const finding of all) note(tally, finding, facts, exchange, path);
   tally.findings.set(answer, all);
@@ -188,9 +186,9 @@ export function addMissing({ known, table, states, silent }: Tally, request: Req
   const isSilent = reply.code === 'network' || reply.code === 'timeout';
   if (row.silenceFails === true && isSilent && reply.words !== NOT_SENT)
     silent.push({ row, facts, ...missing });
-  // A front end may reject a GET with a body.
   // How others were lost tells more than that it was not sent.
   const isTold = state.unanswered !== undefined && state.unanswered.reply.words !== NOT_SENT;
+  // A front end may reject a GET with a body.
   if (request.body === undefined && !isTold) state.unanswered = missing;
 }
 

@@ -356,7 +356,7 @@ describe('a fault in upper case', () => {
         const found = await explainedWith(isHit);
         assert.equal(found.where?.[0], 'id spelling: upper case');
         const [, failed, of] = /^(\d+) of (\d+) ids$/.exec(found.where?.[1] ?? '') ?? [];
-        assert.ok(Math.abs(Number(failed) / Number(of) - 1 / share) < 0.25, `${failed} of ${of}`);
+        assert.ok(Math.abs(Number(failed) / Number(of) - 1 / share) < 0.15, `${failed} of ${of}`);
         assert.equal(found.where?.length, 2);
         assert.ok(found.separation!.ids!.failing.every((id) => rest(id) === first));
       });

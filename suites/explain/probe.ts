@@ -44,7 +44,7 @@ interface Observation extends Trial {
 
 /** Which lookups to draw for some levels. */
 export interface Wanted {
-  /** Only requests that this run has not sent. */
+  /** Only ids that this run has not asked for with the same key. */
   readonly isFresh?: boolean;
   /** Whether a request is wanted. */
   readonly fits?: (request: Request) => boolean;
