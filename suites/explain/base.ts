@@ -43,7 +43,7 @@ export const isSameEntity = (one: Levels, other: Levels): boolean =>
 const [LEAST, ENOUGH, MOST, ONCE] = [10, 24, 40, 3];
 
 /** Whether so few fail that even `MOST` lookups that pass show nothing. */
-export const isRare = ({ failed, of }: Share): boolean => failed < 0.1 * of;
+const isRare = ({ failed, of }: Share): boolean => failed < 0.1 * of;
 
 /**
  * Sends new lookups with these levels. If few fail, it keeps what may matter: the example of a malformed value, or the

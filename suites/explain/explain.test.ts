@@ -160,6 +160,20 @@ test('if the levels of a failure have one entity only, others show that its valu
   assert.match(failing[0]!, /^[-\da-f]{35}[c-f] \(\d{4}-\d\d-\d\dT[\d:.]+Z, \d+ USD\)$/);
 });
 
+test('if some ids of the same levels pass, no levels that other ids have are named', async () => {
+  const { where = [] } = await explained(
+    'foreign-ib/deposit-check/other-ib',
+    { situation: "third partner's EXECUTED", 'id spelling': 'upper case', 'id version': '6' },
+    (request) => {
+      const entity = depositIn(request);
+      const isHit = isUpper(request) && entity !== undefined && isForeign(request);
+      return isHit && /[13579bdf]$/.test(idIn(request)!) ? otherText : undefined;
+    },
+  );
+  assert.doesNotMatch(where.join('; '), /version|data|situation/);
+  assert.match(where.at(-1) ?? '', /^\d+ of \d+ ids$/);
+});
+
 test('a lookup with another gate, which fails for its own reason, hides no condition', async () => {
   const found = await explained(
     'auth/deposit-check/expired',

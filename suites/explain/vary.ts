@@ -1,17 +1,7 @@
 import type { Facts } from '../facts.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
-import {
-  drawsFor,
-  drawsWith,
-  idsOf,
-  isRare,
-  isSameEntity,
-  isWhole,
-  shareOf,
-  tryInTurn,
-  type Base,
-} from './base.ts';
+import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
 import type { Outcome, Prober, Trial } from './probe.ts';
 
 /** Levels of a factor with which a lookup fails, while it passes with others. */
@@ -162,8 +152,10 @@ export async function vary(prober: Prober, base: Base): Promise<Varied> {
 const ENOUGH_IDS = 10;
 
 /** Whether so many ids show that it is their levels that matter, if those that pass are other ones. */
-function isByLevels({ share }: Base, failing: number, passing: number): boolean {
-  if (share.failed < share.of) return !isRare(share) && passing >= drawsFor(share);
+function isByLevels({ share, only }: Base, failing: number, passing: number): boolean {
+  // Of the same levels, some ids pass: with few others, that may be all.
+  if (only !== undefined) return false;
+  if (share.failed < share.of) return passing >= drawsFor(share);
   return failing > 1 ? failing + passing >= ENOUGH_IDS : passing > ENOUGH_IDS;
 }
 
