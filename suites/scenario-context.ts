@@ -53,6 +53,32 @@ export interface Context {
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** Sends requests at once, as far as --concurrency and --rate allow. Waits and retries after 429. */
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly now: () => number;
+  /** Requests that the run may still send. */
+  readonly leftRequests: () => number;
+  /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
+  readonly longestWindowMs: (endpoint: Endpoint) => number;
+  /** Calls `make` once per run, for requirements that share requests. */
+  readonly once: <Result>(name: string, make: (context: TrialContext) => Promise<Result>) => Promise<Result>;
+  /**
+   * Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. Only for
+   * scenarios that run alone.
+   */
+  readonly withState?: <Result>(
+    change: Change,
+    during: (changed: Changed) => Promise<Result>,
+  ) => Promise<Result | Trouble>;
+  /** Time that a change may take until all answers must show it, in ms. */
+  readonly graceMs: number;
+  /** What the catalogue says of an answer to a lookup; empty if the interface is silent. */
+  readonly verdictsOn: (request: Request, answer: Answer) => readonly Verdict[];
+  /** Whether the rows that a wrong answer would fail have failed by other lookups. */
+  readonly failsAnyway: (request: Request, answer: Answer) => boolean;
+}
+
+/** What the trial of a limiter can do besides: requests that do not wait for a limiter. */
+export interface TrialContext extends Context {
   /** Like `send`, and reports each 429. It waits until `until` at most, in ms of the clock. */
   readonly sendUntilAllowed: (
     request: Request,
@@ -65,33 +91,8 @@ export interface Context {
   readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
   /** Waits until the run got no reply for `ms`, before a burst to an endpoint. */
   readonly waitForQuiet: (endpoint: Endpoint, ms: number) => Promise<void>;
-  /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
-  readonly longestWindowMs: (endpoint: Endpoint) => number;
-  /** Calls `make` once per run, for requirements that share requests. */
-  readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
-  /**
-   * Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. Only for
-   * scenarios that run alone.
-   */
-  readonly withState?: <Result>(
-    change: Change,
-    during: (changed: Changed) => Promise<Result>,
-  ) => Promise<Result | Trouble>;
-  /** Time that a change may take until all answers must show it, in ms. */
-  readonly graceMs: number;
-  /** Does work while no lookup of another row is in flight. */
-  readonly alone: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  readonly wait: (ms: number) => Promise<void>;
-  readonly now: () => number;
   /** Rest of the run's time, in ms. */
   readonly leftMs: () => number;
-  /** Requests that the run may still send. */
-  readonly leftRequests: () => number;
-  readonly cases: number;
-  /** What the catalogue says of an answer to a lookup; empty if the interface is silent. */
-  readonly verdictsOn: (request: Request, answer: Answer) => readonly Verdict[];
-  /** Whether the rows that a wrong answer would fail have failed by other lookups. */
-  readonly failsAnyway: (request: Request, answer: Answer) => boolean;
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;
 }

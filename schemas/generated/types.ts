@@ -383,18 +383,6 @@ export interface RunRecord {
    */
   needs?: Need[];
   /**
-   * The parts of the run that sent requests, in order. Those with an endpoint ran beside each other.
-   */
-  phases: {
-    name: string;
-    endpoint?: 'user-status' | 'deposit-check';
-    requests: number;
-    /**
-     * By the clock of the run.
-     */
-    durationMs: number;
-  }[];
-  /**
    * Remarks about the whole run.
    */
   notes: string[];

@@ -27,7 +27,6 @@ export function createBudget(options: BudgetOptions) {
   const { clock, signal, deadline, maxRequests, reserved, rate, maxRealMs } = options;
   const realEnd = maxRealMs === undefined ? Infinity : performance.now() + maxRealMs;
   let spent = 0;
-  let held = reserved;
   let nextTurn = Number.NEGATIVE_INFINITY;
   let extra = 0;
 
@@ -37,7 +36,7 @@ export function createBudget(options: BudgetOptions) {
     const isLate = realEnd < Infinity && performance.now() >= realEnd;
     if (isLate || clock.now() >= Math.min(until ?? deadline, deadline))
       return trouble('budget', '--max-duration was reached');
-    return spent < maxRequests - (until === undefined ? 0 : held)
+    return spent < maxRequests - (until === undefined ? 0 : reserved)
       ? undefined
       : trouble('budget', '--max-requests was reached');
   };
@@ -72,8 +71,6 @@ export function createBudget(options: BudgetOptions) {
       extra = Math.max(1, Math.floor(rate / 3));
       return undefined;
     },
-    /** Lookups leave so many requests more for what comes later. */
-    hold: (requests: number): void => void (held += requests),
     spent: () => spent,
   };
 }

@@ -47,9 +47,20 @@ export function virtualClock(start: number): Clock {
 
   return {
     now: () => now,
-    sleep: (ms) =>
-      new Promise((wake) => {
-        sleepers.add({ at: now + ms, wake });
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const stop = () => {
+          sleepers.delete(sleeper);
+          sleeper.wake();
+        };
+        const wake = () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const sleeper = { at: now + ms, wake };
+        if (signal?.aborted === true) return resolve();
+        signal?.addEventListener('abort', stop);
+        sleepers.add(sleeper);
         scheduleStep();
       }),
     during: async (work) => {

@@ -4,19 +4,18 @@ import { trouble, type Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import { afterChange, afterUndo, type Change, type Present } from '../model/change.ts';
 import type { Request } from '../request.ts';
-import type { Context, Exchange, Pace } from '../scenario-context.ts';
+import type { Context, Exchange, Pace, TrialContext } from '../scenario-context.ts';
 import { BECOMING } from '../scenarios/becomes-executed.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 
 export interface ContextOptions extends Pick<
   RunOptions,
-  'clock' | 'signal' | 'rate' | 'cases' | 'burstConcurrency' | 'stateHook' | 'graceMs'
+  'clock' | 'signal' | 'rate' | 'burstConcurrency' | 'stateHook' | 'graceMs'
 > {
   readonly verdictsOn: Context['verdictsOn'];
   readonly failsAnyway: Context['failsAnyway'];
   readonly present: Present;
-  readonly alone: Context['alone'];
   readonly leftRequests: Context['leftRequests'];
   readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'keyWorks'>;
   readonly onWait: (waiting: Waiting) => void;
@@ -27,22 +26,21 @@ export interface ContextOptions extends Pick<
 }
 
 /** Returns a function that creates the context of a requirement, by id. */
-export function createContexts(options: ContextOptions): (of: string) => Context {
-  const { sender, clock, signal, cases, deadline, graceMs, alone, verdictsOn } = options;
+export function createContexts(options: ContextOptions): (of: string) => TrialContext {
+  const { sender, clock, signal, deadline, graceMs, verdictsOn } = options;
   const shared = new Map<string, Promise<unknown>>();
   return contextOf;
 
-  function contextOf(of: string): Context {
+  function contextOf(of: string): TrialContext {
     return {
       ...sendingContext(options, of),
       waitForQuiet: sender.waitForQuiet,
       longestWindowMs: sender.longestWindowMs,
-      once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
+      once: <Result>(name: string, make: (context: TrialContext) => Promise<Result>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);
         return result as Promise<Result>;
       },
-      alone,
       wait: (ms) => {
         const waitMs = Math.min(ms, Math.max(0, (options.untilOf(of) ?? deadline) - clock.now()));
         options.onWait({ waitMs, why: of });
@@ -52,7 +50,6 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       leftMs: () => deadline - clock.now(),
       leftRequests: options.leftRequests,
       keyWorks: sender.keyWorks,
-      cases,
       graceMs,
       verdictsOn,
       failsAnyway: options.failsAnyway,
@@ -65,7 +62,7 @@ export function createContexts(options: ContextOptions): (of: string) => Context
 function sendingContext(
   { sender, clock, burstConcurrency, untilOf }: ContextOptions,
   of: string,
-): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
+): Pick<TrialContext, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
   const sendOnce = (request: Request) => sender.sendOnce(request, { of });
   const until = untilOf(of);
   // Polls that nobody can make later.

@@ -6,7 +6,7 @@ import type { Known } from '../known.ts';
 import { lackOf } from '../needs.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../requirement.ts';
 import { BECOMING } from '../scenarios/becomes-executed.ts';
-import type { Context } from '../scenario-context.ts';
+import type { TrialContext } from '../scenario-context.ts';
 import { skipped, inconclusive, type Verdict } from '../verdict.ts';
 import type { Result } from './record.ts';
 import type { RunExchange, RunOptions } from './run-options.ts';
@@ -84,7 +84,7 @@ export function createEvaluation(options: EvaluationOptions) {
 }
 
 /** Runs a scenario. An exception is our own bug: the result is `broken`. */
-export async function runScenario(scenario: Scenario, context: Context, known: Known): Promise<Result> {
+export async function runScenario(scenario: Scenario, context: TrialContext, known: Known): Promise<Result> {
   try {
     const { finding, request, reply, cases = 1, intermittent } = await scenario.run(context, known);
     const evidence = request !== undefined && reply !== undefined ? { request, reply } : undefined;

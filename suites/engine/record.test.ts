@@ -30,11 +30,9 @@ function recordOf(result: Result, figures: Partial<Figures> = {}) {
     durationMs: 1,
     requests: 1,
     rateLimited: { answers: 0, waitedMs: 0, endpoints: [] },
-    phases: [],
     keyWorks: true,
     interrupted: false,
     strength: 2,
-    isCut: false,
     coverage: { levels: [9, 9], pairs: [2, 2], triples: [1, 3], missing: [] },
     ...figures,
   };

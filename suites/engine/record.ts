@@ -46,13 +46,11 @@ export interface RecordOptions extends Readonly<
   readonly keyVariables?: ReadonlyMap<string, string>;
 }
 
-type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'phases' | 'strength' | 'coverage' | 'interrupted';
+type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
 
 /** Figures of a run. Times are in ms. */
 export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs'>> {
   readonly startedAt: number;
-  /** Whether some lookups were not tried because the budget was used up. */
-  readonly isCut: boolean;
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
   /** The signal that stopped the run, such as SIGINT. */
@@ -66,7 +64,7 @@ export function makeRecord(
   figures: Figures,
 ): RunRecord {
   const { known, version, seed, cases, selection, rerun, mock } = options;
-  const { startedAt, keyWorks, interrupted, interruptedBy, isCut: _, ...rest } = figures;
+  const { startedAt, keyWorks, interrupted, interruptedBy, ...rest } = figures;
   const redact = redactor(known, options.headers);
   return {
     format: 'ib-conformance/run/1',

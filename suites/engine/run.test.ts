@@ -153,7 +153,7 @@ for (const [code, times] of [
 test('a target that stalls once loses nothing', async () => {
   // Answers take time: all requests of both endpoints that are sent during the stall are lost together.
   const passing = { ...virtualClock(0), during: <Result>(work: Promise<Result>) => work };
-  const [timeoutMs, stallMs, stallAt] = [1000, 500, 50];
+  const [timeoutMs, stallMs, stallAt] = [1000, 500, 40];
   const requirements = auth.filter((one) => /\/(?:missing|unknown-key)$/.test(one.id));
   const isActive = (field = '') => known.callerKeys.some(({ key }) => field === `Bearer ${key}`);
   const concurrency = 8;

@@ -3,13 +3,16 @@ import type { Need } from '../../schemas/progress.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { figuresOf } from '../limits/limiter.ts';
-import { expectedRun } from './expected-run.ts';
-import { redactor } from './evidence.ts';
-import { phases } from './phases.ts';
-import { makeRecord, type Figures } from './record.ts';
 import { withSpare } from '../model/entities.ts';
+import { redactor } from './evidence.ts';
+import { expectedRun } from './expected-run.ts';
+import { listOf } from './list.ts';
+import { preflight } from './preflight.ts';
+import { makeRecord, type Figures } from './record.ts';
 import type { RunOptions } from './run-options.ts';
-import { createRunState, timed, type RunState } from './run-state.ts';
+import { createRun, finish, finishStopped, report, stopOf, type Run } from './setup.ts';
+import { judgementOf } from './tally.ts';
+import { runList } from './tasks.ts';
 
 /**
  * Checks a target against the requirements.
@@ -18,19 +21,50 @@ import { createRunState, timed, type RunState } from './run-state.ts';
  */
 export async function run(given: RunOptions): Promise<RunRecord> {
   const options = given.stateHook === undefined ? given : { ...given, known: withSpare(given.known) };
-  const state = createRunState(options);
+  const state = createRun(options);
+  const { sender, limiter, evaluation, client } = state;
+  const { requirements, signal } = options;
   try {
-    for (const phase of phases) await timed(state, phase.name, () => phase.run(state));
+    report(state, 'preflight');
+    state.stopped = await preflight(sender, options.known, options.target.href, options.ifRefused);
+    for (const requirement of requirements) {
+      const early = evaluation.earlyResult(requirement);
+      if (early !== undefined) finish(state, requirement, early);
+    }
+    const list = state.stopped === undefined ? listOf(state) : [];
+    await runList(list, { limiter, signal, onBegin: ({ name }) => report(state, name) });
+    judge(state);
     return recordOf(state);
   } catch (error) {
     throw redactError(error, redactor(options.known, options.headers));
   } finally {
-    await state.client.close();
+    await client.close();
+  }
+}
+
+/** Judges what the run has shown. */
+function judge(state: Run): void {
+  const { options, results, tally, budget, sender, explained, evaluation } = state;
+  const isCut = budget.ended() !== undefined || options.cases < 100;
+  const why = stopOf(state);
+  for (const requirement of options.requirements) {
+    if (results.has(requirement)) continue;
+    if (requirement.kind === 'scenario') finishStopped(state, requirement, why!);
+    else if (requirement.kind === 'monitor') {
+      const seen = evaluation.monitorResult(requirement);
+      if (state.stopped === undefined || seen.verdict.kind === 'failed') finish(state, requirement, seen);
+      else finishStopped(state, requirement, state.stopped);
+    } else {
+      const of = explained.get(requirement.id);
+      const judgement = judgementOf(tally, requirement, sender.keyWorks(), isCut, of);
+      if (why !== undefined && judgement.cases === 0) finishStopped(state, requirement, why);
+      else finish(state, requirement, judgement);
+    }
   }
 }
 
 /** What a longer run would reach. */
-function needsOf({ options, rows, isCut, results }: RunState): Pick<RunRecord, 'needs'> {
+function needsOf({ options, rows, isCut, results }: Run): Pick<RunRecord, 'needs'> {
   if (rows.length === 0 || options.isBrief === true || options.path !== undefined) return {};
   const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive';
   if (!isCut && ![...results.values()].some(isOpen)) return {};
@@ -42,7 +76,7 @@ function needsOf({ options, rows, isCut, results }: RunState): Pick<RunRecord, '
   return needs.length === 0 ? {} : { needs };
 }
 
-function recordOf(state: RunState): RunRecord {
+function recordOf(state: Run): RunRecord {
   const { options, results, evaluation, begun, startedAt, budget, sender, limiter, coverage } = state;
   const { signal, requirements } = options;
   const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
@@ -51,15 +85,11 @@ function recordOf(state: RunState): RunRecord {
     durationMs: Math.round(performance.now() - begun),
     requests: budget.spent(),
     rateLimited: { answers: sender.rateLimited(), ...figuresOf(limiter) },
-    phases: state.phases,
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,
     ...coverage.figures(),
     ...needsOf(state),
-    isCut: budget.ended() !== undefined || options.cases < 100,
-    ...defined({
-      interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined,
-    }),
+    ...defined({ interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined }),
   };
   return makeRecord({ ...options, target: options.target.href }, list, figures);
 }

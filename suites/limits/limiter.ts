@@ -194,8 +194,12 @@ export const untilReply = ({ waiting }: Limiter): Promise<void> =>
   new Promise((resolve) => waiting.add(resolve));
 
 /** Waits, and adds the time to the sum of the endpoint. Several requests may wait at once. */
-export async function sleep({ waits, options }: Limiter, { endpoint, until, why }: Wait): Promise<void> {
-  const { clock, signal, onWait } = options;
+export async function sleep(
+  { waits, options }: Limiter,
+  { endpoint, until, why }: Wait,
+  signal = options.signal,
+): Promise<void> {
+  const { clock, onWait } = options;
   const before = waits.get(endpoint) ?? { sumMs: 0, until: 0 };
   const from = Math.max(clock.now(), before.until);
   if (until > from) {

@@ -1,6 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Answer, Trouble } from '../answer.ts';
-import type { Context, Exchange } from '../scenario-context.ts';
+import type { TrialContext, Exchange } from '../scenario-context.ts';
 import type { Request } from '../request.ts';
 import type { Supply } from './kinds.ts';
 import { describeMs } from './limit.ts';
@@ -45,7 +45,7 @@ const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer }
 const [REPEATS, MAX_TRIES, PAUSE_MS] = [10, 3, 5000];
 
 /** Sends new requests of a kind until the first refusal. Never retries. */
-export async function stream(context: Context, supply: Supply, pace: Pace): Promise<Stream> {
+export async function stream(context: TrialContext, supply: Supply, pace: Pace): Promise<Stream> {
   const { kind, next, free } = supply;
   const startedAt = context.now();
   const endsAt = startedAt + pace.withinMs;
@@ -104,7 +104,7 @@ export async function stream(context: Context, supply: Supply, pace: Pace): Prom
 const mean = (some: readonly number[]) => some.reduce((sum, ms) => sum + ms, 0) / Math.max(1, some.length);
 
 /** The same of a mixture with members, of which every second one is a failed lookup. */
-export const mixedStream = async (context: Context, supply: Supply, pace: Pace): Promise<Stream> => {
+export const mixedStream = async (context: TrialContext, supply: Supply, pace: Pace): Promise<Stream> => {
   const one = await stream(context, supply, { ...pace, most: 2 * pace.most });
   return { ...one, failures: Math.ceil(one.passed / 2) };
 };

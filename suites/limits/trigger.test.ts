@@ -112,12 +112,10 @@ async function tried({ design, limits, stated, latencyMs, endpoint = 'user-statu
   });
   const contextOf = createContexts({
     ...bounds,
-    cases: 50,
     graceMs: 0,
     verdictsOn: () => [],
     failsAnyway: () => false,
     present: presentOf(known),
-    alone: (work) => work(),
     leftRequests: () => Infinity,
     sender,
     onWait: () => undefined,

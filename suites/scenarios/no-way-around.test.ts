@@ -4,7 +4,7 @@ import { readJson, trouble, type Answer, type Reply } from '../answer.ts';
 import { formsOfRequests } from '../inputs/forms.ts';
 import { unknownId } from '../inputs/uuids.ts';
 import type { Request } from '../request.ts';
-import type { Context } from '../scenario-context.ts';
+import type { TrialContext } from '../scenario-context.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { inconclusive } from '../verdict.ts';
 import { judgeWaysAround } from './no-way-around.ts';
@@ -58,10 +58,9 @@ async function judged(
   const context = {
     send: sendAll,
     sendAtOnce: sendAll,
-    alone: (work: () => unknown) => work(),
     longestWindowMs: () => windowMs,
     verdictsOn: () => [],
-  } as unknown as Context;
+  } as unknown as TrialContext;
   return { sent, ...(await judgeWaysAround('user-status')(context, known)) };
 }
 
@@ -173,7 +172,7 @@ test("with a long window, few requests have another partner's key", async () => 
 });
 
 test('without data for the own key, nothing is judged', async () => {
-  const context = { send: () => Promise.resolve([hidden]) } as unknown as Context;
+  const context = { send: () => Promise.resolve([hidden]) } as unknown as TrialContext;
   const { finding } = await judgeWaysAround('user-status')(context, known);
   assert.equal(finding.kind, 'inconclusive');
 });

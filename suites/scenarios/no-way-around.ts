@@ -165,7 +165,7 @@ const LOOKUPS_ALONE = 10;
  * target or of the run leaves that open.
  */
 async function isWayAround(
-  { send, alone }: Context,
+  { send }: Context,
   request: Request,
   others: readonly Request[],
   shows: (answer: Answer) => boolean,
@@ -182,10 +182,8 @@ async function isWayAround(
   };
   if (await isShown(others)) return false;
   const isShownAlone = (one: Request) => isShown(repeated([one], LOOKUPS_ALONE));
-  return alone(async () => {
-    const isAgain = await isShownAlone(request);
-    return isAgain && (await isShownAlone(others[0]!)) ? false : (open ?? isAgain);
-  });
+  const isAgain = await isShownAlone(request);
+  return isAgain && (await isShownAlone(others[0]!)) ? false : (open ?? isAgain);
 }
 
 /** Names of parameters and header fields that a server may wrongly read as the partner who asks. */

@@ -4,7 +4,7 @@ import type { Reply, Trouble } from '../answer.ts';
 import { knownFrom } from '../known.ts';
 import { userStatus } from '../request.ts';
 import { answerOf } from '../testing/samples.ts';
-import type { Context } from '../scenario-context.ts';
+import type { TrialContext } from '../scenario-context.ts';
 import { observing } from './observing.ts';
 import { observed } from '../verdict.ts';
 
@@ -17,8 +17,8 @@ const watched = observing({
 });
 const known = knownFrom({});
 const finding = async (reply: Reply) => {
-  const context: Partial<Context> = { send: async () => [reply] };
-  return (await watched.run(context as Context, known)).finding;
+  const context: Partial<TrialContext> = { send: async () => [reply] };
+  return (await watched.run(context as TrialContext, known)).finding;
 };
 
 describe('an observation', () => {

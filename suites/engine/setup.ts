@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { RequirementResult } from '../../schemas/generated/types.ts';
 import type { Waiting } from '../../schemas/progress.ts';
-import { defined } from '../../schemas/defined.ts';
 import { table } from '../catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { createLimiter, longestWindowMs, type Limiter, type LimiterOptions } from '../limits/limiter.ts';
@@ -13,13 +12,13 @@ import { createBudget, reserveOf } from './budget.ts';
 import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createCoverage } from '../model/coverage.ts';
-import { createEvaluation, runScenario } from './evaluation.ts';
-import { createLookups, type Lookup } from './lookups.ts';
+import { createEvaluation } from './evaluation.ts';
+import { createLookups } from './lookups.ts';
 import { createDescriber, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
-import { createGate, schedule } from './schedule.ts';
 import { createSender } from './sender.ts';
 import { failsAnyway, failuresOf, verdictsOn, type Judgement, type Tally } from './tally.ts';
+import type { Lane } from './tasks.ts';
 
 /** Why a run stops before its end. */
 export interface Stop {
@@ -27,11 +26,11 @@ export interface Stop {
   readonly words: string;
 }
 
-/** Everything that the phases of a run share. */
-export type RunState = ReturnType<typeof createRunState>;
+/** Everything that the tasks of a run share. */
+export type Run = ReturnType<typeof createRun>;
 
 /** Creates what a run needs. Nothing is sent yet. */
-export function createRunState(options: RunOptions) {
+export function createRun(options: RunOptions) {
   const { clock, known, requirements, signal, concurrency, onExchange } = options;
   const startedAt = clock.now();
   // Every request and every wait adds a listener.
@@ -51,7 +50,6 @@ export function createRunState(options: RunOptions) {
   const endOfLookups = (of: Endpoint) => lookupsEndAt - (isChanging ? keptWindowMs(options, limiter, of) : 0);
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * concurrency);
-  const sent = new Map<Endpoint, number>();
   const sender = createSender({
     ...options,
     client,
@@ -61,15 +59,15 @@ export function createRunState(options: RunOptions) {
     maxLostInARow: maxLost,
     present: tally.present,
     onExchange: (exchange) => {
-      const { endpoint } = exchange.request;
-      sent.set(endpoint, (sent.get(endpoint) ?? 0) + 1);
       onExchange?.(exchange);
       evaluation.addExchange(exchange);
     },
   });
-  const gate = createGate();
-  const scenarios = schedule(asked);
-  const beside = new Set([...scenarios.lanes.flat().map(({ id }) => id), BECOMING]);
+  const scenarios = asked.filter((one) => one.kind === 'scenario').toSorted((a, b) => rank(a) - rank(b));
+  const beside = new Set([
+    ...scenarios.flatMap(({ id, turn }) => (turn === undefined ? [id] : [])),
+    BECOMING,
+  ]);
   return {
     options,
     known,
@@ -84,14 +82,14 @@ export function createRunState(options: RunOptions) {
     limiter,
     sender,
     coverage: createCoverage(known),
-    gate,
     maxLost,
-    /** Requests sent to each endpoint. */
-    sent,
+    /** Lookups in flight, for each endpoint: one may wait for its limiter while the other goes on. */
+    lanes: perEndpoint((): Lane => ({ most: concurrency, isOfLookups: true, inFlight: 0 })),
     /** Lookups stop here (ms of the clock), so that each limit can still be crossed once. */
     lookupsEndAt,
     endOfLookups,
     lookups: createLookups(options, rows),
+    /** Required ones come first. */
     scenarios,
     contextOf: createContexts({
       ...options,
@@ -102,7 +100,6 @@ export function createRunState(options: RunOptions) {
       verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
       failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
       present: tally.present,
-      alone: (work) => gate.pass(true, work),
       leftRequests: () => options.maxRequests - budget.spent(),
     }),
     ...findings,
@@ -134,9 +131,6 @@ type Results = ReadonlyMap<Requirement, RequirementResult>;
 /** What a run has found so far. */
 const newFindings = () => ({
   results: new Map<Requirement, RequirementResult>(),
-  phases: [] as PhaseFigures[],
-  /** Lookups that were answered as often as they are sent. */
-  covered: new Set<Lookup>(),
   explained: new Map<string, Partial<Judgement>>(),
   /** Requests that explained failures. */
   explaining: 0,
@@ -147,6 +141,9 @@ const newFindings = () => ({
   /** Why the target cannot be judged. */
   stopped: undefined as Stop | undefined,
 });
+
+/** Required requirements come first: a run that is out of time drops the last ones. */
+const rank = ({ level }: Requirement) => ['required', 'recommended', 'observed'].indexOf(level);
 
 /** All requests of changes by the state hook, about. */
 const MAX_FOR_CHANGES = 240;
@@ -212,41 +209,21 @@ function countedAfterLookups(
 }
 
 /** Why the run has to stop; undefined if it goes on. */
-export const stopOf = ({ stopped, options: { signal } }: RunState): Stop | undefined =>
+export const stopOf = ({ stopped, options: { signal } }: Run): Stop | undefined =>
   stopped ?? (signal.aborted ? { reason: 'interrupted', words: 'the run was interrupted' } : undefined);
 
 /** Records the result of a requirement. */
-export function finish({ describe, results }: RunState, requirement: Requirement, outcome: Result): void {
+export function finish({ describe, results }: Run, requirement: Requirement, outcome: Result): void {
   results.set(requirement, describe(requirement, outcome));
 }
 
 /** Records that a requirement was not checked. */
-export function finishStopped(state: RunState, requirement: Requirement, why: Stop): void {
+export function finishStopped(state: Run, requirement: Requirement, why: Stop): void {
   finish(state, requirement, { verdict: inconclusive(why.reason, why.words), cases: 0 });
 }
 
-/** A part of a run, in the record. */
-export type PhaseFigures = RunRecord['phases'][number];
-
-/** Runs a part of a run, and notes its requests and its time. */
-export async function timed(
-  state: RunState,
-  name: string,
-  work: () => Promise<void>,
-  endpoint?: Endpoint,
-): Promise<void> {
-  const { options, budget, sent, phases } = state;
-  const requests = () => (endpoint === undefined ? budget.spent() : (sent.get(endpoint) ?? 0));
-  const [before, at] = [requests(), options.clock.now()];
-  report(state, endpoint === undefined ? name : `${endpoint}: ${name}`);
-  await work();
-  const durationMs = Math.round(options.clock.now() - at);
-  if (requests() > before)
-    phases.push({ name, ...defined({ endpoint }), requests: requests() - before, durationMs });
-}
-
 /** Reports progress: what the run does now. */
-export function report({ options, results, budget, begun }: RunState, doing: string): void {
+export function report({ options, results, budget, begun }: Run, doing: string): void {
   const { requirements, maxDurationMs, maxRequests } = options;
   options.onProgress?.({
     done: results.size,
@@ -257,23 +234,4 @@ export function report({ options, results, budget, begun }: RunState, doing: str
     maxDurationMs,
     maxRequests,
   });
-}
-
-/** Runs scenarios one after another. */
-export async function runScenarios(state: RunState, scenarios: readonly Scenario[]): Promise<void> {
-  const { results, known, contextOf } = state;
-  for (const scenario of scenarios) {
-    if (results.has(scenario)) continue;
-    report(state, scenario.id);
-    const why = stopOf(state);
-    if (why === undefined)
-      finish(state, scenario, await runScenario(scenario, contextOf(scenario.id), known));
-    else finishStopped(state, scenario, why);
-  }
-}
-
-/** Begins scenarios that last: `runScenarios` takes up what they began. A mistake of ours shows there. */
-export async function beginScenarios({ contextOf, known, results, scenarios }: RunState): Promise<void> {
-  const open = scenarios.early.filter((one) => !results.has(one));
-  await Promise.allSettled(open.map((one) => one.begin!(contextOf(one.id), known)));
 }

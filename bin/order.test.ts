@@ -1,0 +1,73 @@
+import { test } from 'node:test';
+import { reference } from '../mock/behaviour.ts';
+import type { FixtureLimits } from '../schemas/generated/types.ts';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
+import { verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
+import { loadFixture } from './fixture-file.ts';
+
+const { limits: _, ...unstated } = await loadFixture(undefined, {});
+/** One key, so that the limits below are scarce. */
+const oneKey = {
+  ...unstated,
+  apiKeys: unstated.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key'),
+};
+const scarce: FixtureLimits = {
+  'user-status': { failedLookups: 20, windowSeconds: 300 },
+  'deposit-check': { requests: 100, windowSeconds: 900 },
+};
+const minutes = { maxDurationMs: 300_000 };
+
+type Bounds = Pick<MockRunOptions, 'fixture'> & Partial<MockRunOptions>;
+
+/** Runs whose limits or bounds are scarce, with the limits of the mock. */
+const runs: Readonly<Record<string, readonly [options: Bounds, limits?: FixtureLimits]>> = {
+  unbounded: [{ fixture: unstated }],
+  'stated limits': [{ fixture: { ...oneKey, limits: scarce }, ...minutes }, scarce],
+  'limits that nobody stated': [{ fixture: oneKey, ...minutes }, scarce],
+  '50 requests': [{ fixture: unstated, maxRequests: 50 }],
+  '200 requests': [{ fixture: unstated, maxRequests: 200 }],
+  '400 requests': [{ fixture: unstated, maxRequests: 400 }],
+};
+
+/** What a run asks, in the order of the first request: its purpose, and how many requests it takes. */
+async function orderOf({ fixture, ...options }: Bounds, limits?: FixtureLimits): Promise<string> {
+  const counts = new Map<string, number>();
+  const served = limits === undefined ? fixture : { ...fixture, limits };
+  const record = await verifyMock(
+    reference,
+    {
+      fixture,
+      seed: 1,
+      cases: 300,
+      ...options,
+      // Answers take time, so that lookups of both endpoints are in flight together.
+      network: (client, clock) => ({
+        ...client,
+        send: async (request) => {
+          const sentAt = clock.now();
+          await clock.sleep(4);
+          const reply = await client.send(request);
+          return reply.kind === 'answer' ? { ...reply, sentAt, receivedAt: clock.now() } : reply;
+        },
+      }),
+      onExchange: ({ request, of = 'preflight' }) => {
+        const what = of === 'lookups' ? `${of} of ${request.endpoint}` : of;
+        counts.set(what, (counts.get(what) ?? 0) + 1);
+      },
+    },
+    served,
+  );
+  const judged = record.requirements.filter(
+    ({ level, outcome }) => level === 'required' && (outcome === 'passed' || outcome === 'failed'),
+  );
+  return [...[...counts].map(([what, count]) => `${count} ${what}`), `${judged.length} required judged`].join(
+    '\n',
+  );
+}
+
+test('what a run asks in which order, under scarce limits and small bounds', async () => {
+  const texts = [];
+  for (const [name, [options, limits]] of Object.entries(runs))
+    texts.push(`# ${name}\n${await orderOf(options, limits)}\n`);
+  matchesSnapshot(new URL('order.golden.txt', import.meta.url), texts.join('\n'));
+});

@@ -1,0 +1,129 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { NOT_SENT, trouble, type Trouble } from '../answer.ts';
+import { findableId } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { askedBy } from '../limits/costs.ts';
+import type { Rank } from '../model/factors.ts';
+import { lookupOf, type Request } from '../request.ts';
+import type { Lookup } from './lookups.ts';
+import { createPool } from './pool.ts';
+import type { Run } from './setup.ts';
+import { addMissing, isSilenceJudged } from './tally.ts';
+import type { Step } from './tasks.ts';
+
+/** A lookup, and how often it is still to be sent. */
+interface Item {
+  readonly lookup: Lookup;
+  readonly left: number;
+  /** How it was lost before: a bad network loses some lookups even with retries. */
+  readonly lostBy?: Trouble;
+}
+
+/** What a step knows of its lookups. */
+interface Sending {
+  /** Those that were lost once. They are sent again at the end of the step. */
+  readonly lost: Item[];
+  readonly putBack: (item: Item) => void;
+}
+
+/**
+ * Lookups of an endpoint. Those that need not wait for a limiter pass those that do.
+ *
+ * @param longestWaitMs the longest wait for a limiter, in ms
+ */
+export function lookupStep(
+  run: Run,
+  endpoint: Endpoint,
+  ranks: readonly [Rank, ...Rank[]],
+  { longestWaitMs = Infinity, ...more }: { readonly longestWaitMs?: number; readonly holds?: boolean } = {},
+): Step {
+  const { lookups, sender, budget, options, known } = run;
+  const lost: Item[] = [];
+  const pool = createPool(itemsOf(lookups.next(endpoint, ...ranks)), ({ lookup }) =>
+    accountOf(lookup, known),
+  );
+  const sending = { lost, putBack: pool.putBack };
+  const task = (item: Item) => ({
+    isAlone: item.lookup.isAlone,
+    run: () => sendItem(run, item, sending),
+  });
+  let isOver = false;
+  let isBegun = false;
+  const next: Step['next'] = () => {
+    const until = run.endOfLookups(endpoint);
+    if (!isBegun) isOver = options.isEnough?.(run.failing(), endpoint, ranks[0]) === true;
+    isBegun = true;
+    isOver ||= budget.ended(until) !== undefined;
+    if (isOver) return undefined;
+    const first = pool.next(({ lookup }) => sender.turnOf(lookup.request()));
+    if (first === undefined) return lost.length === 0 ? undefined : task(lost.shift()!);
+    if (first.kind === 'send') return task(first.item);
+    if (first.kind === 'reply') return 'reply';
+    isOver = first.kind === 'never' || first.at > until || first.at - options.clock.now() > longestWaitMs;
+    return isOver || first.kind === 'never' ? undefined : { endpoint, until: first.at, why: first.why };
+  };
+  return {
+    name: `${endpoint}: ${ranks.join('s and ')}s`,
+    endpoints: [endpoint],
+    lane: run.lanes[endpoint],
+    ...more,
+    next,
+    end: () => leaveOut(run, [...pool.held(), ...lost], run.endOfLookups(endpoint)),
+  };
+}
+
+/** Names what limits a lookup. One with another active key of the partner has that key's limit. */
+const accountOf = ({ levels, account, request }: Lookup, known: Known): string =>
+  levels['active key'] === 'second' ? `${account}, ${askedBy(known, request()).key}` : account;
+
+function* itemsOf(lookups: Iterable<Lookup>): Generator<Item> {
+  for (const lookup of lookups) yield { lookup, left: lookup.times };
+}
+
+/** Sends a lookup as often as its row says, unless a limiter refuses it. */
+async function sendItem(run: Run, item: Item, { lost, putBack }: Sending): Promise<void> {
+  const { sender, coverage, maxLost } = run;
+  const { lookup, lostBy } = item;
+  for (let { left } = item; left > 0; left--) {
+    const exchange = await sender.send(lookup.request(), {
+      of: 'lookups',
+      path: lookup.path,
+      until: run.endOfLookups(lookup.endpoint),
+      isNow: true,
+    });
+    const { reply } = exchange;
+    if (reply.kind === 'answer' && reply.status !== 429) continue;
+    if (reply.kind === 'answer' || reply.code === 'rate-limited') return putBack({ ...item, left });
+    const isSilent = reply.code === 'network' || (reply.code === 'timeout' && !run.isHanging);
+    if (isSilent && lostBy === undefined && lost.length < maxLost)
+      return void lost.push({ ...item, left, lostBy: reply });
+    run.isHanging ||= reply.code === 'timeout';
+    // If it was not sent again, the first reply tells more.
+    const told = reply.words === NOT_SENT ? (lostBy ?? reply) : reply;
+    return recordUnanswered(run, exchange.request, told);
+  }
+  coverage.take(lookup.endpoint, lookup.levels);
+}
+
+/** Records lookups for which the run had no time or requests left. */
+async function leaveOut(run: Run, items: readonly Item[], until: number): Promise<void> {
+  const end = run.budget.ended(until);
+  run.isCut ||= end !== undefined || items.length > 0;
+  const why = end ?? trouble('rate-limited', 'the key is rate-limited');
+  for (const { lookup } of items)
+    if (lookup.rank === 'requirement' || lookup.rank === 'level')
+      await recordUnanswered(run, lookup.request(), why);
+}
+
+/** Records a lookup that got no answer. */
+export async function recordUnanswered(
+  { tally, sender, known }: Run,
+  request: Request,
+  reply: Trouble,
+): Promise<void> {
+  addMissing(tally, request, reply);
+  const isSilent = reply.code === 'network' || reply.code === 'timeout';
+  // If the target answers this lookup, the hostile one caused the silence.
+  if (isSilent && isSilenceJudged(tally, request))
+    await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
+}
