@@ -44,16 +44,16 @@ test('a mock with its own fixture: everything is ok and checked, and nothing cha
   assert.equal(code, 0);
   assert.equal(checkup.verdict, 'ok');
   assert.deepEqual(checkup.gaps, []);
-  assert.equal(checkup.requests, 15);
-  assert.equal(mock.requests().length, 15);
-  assert.deepEqual(checkup.checks.filter(({ area }) => area === 'keys').length, builtIn.apiKeys!.length);
+  assert.equal(checkup.requests, 11);
+  assert.equal(mock.requests().length, 11);
+  assert.deepEqual(checkup.checks.filter(({ area }) => area === 'keys').length, 6);
   const [polled] = builtIn.deposits!.flatMap((one) => ('becomes' in one ? [one] : []));
   assert.equal(
     mock.data({ contains: polled!.reference_id }).deposits[0]!.pollsLeft,
     polled!.becomes!.afterPolls,
   );
   const text = await call(mock.url, ...fixture, ...hook);
-  assert.match(text.output, /^ready for verify: (\d+) of \1 checks ok \(15 requests in/m);
+  assert.match(text.output, /^ready for verify: (\d+) of \1 checks ok \(11 requests in/m);
   assert.ok(
     text.output.endsWith(`\nnext: ib-conformance verify ${mock.url} ${[...fixture, ...hook].join(' ')}\n`),
   );
@@ -95,16 +95,51 @@ test('differences between fixture and target are reported with their places', as
   const { code, problems: found } = await examined(url, '--fixture', wrong);
   assert.equal(code, 2);
   const pattern = [
-    /^<key northwind\/revoked>: accepted \(200\), but apiKeys\[1\] is revoked$/,
+    /^users\[0\]: "date_joined": "2024-02-29T23:59:59\.999Z"; expected .*users\[0\] is a user of the IB$/,
+    /^deposits\[0\]: "amountInUsd": 250\.5; expected "amountInUsd": 1, because deposits\[0\] is EXECUTED$/,
+    /^deposits\[4\]: 200 .*"EXECUTED".*; expected 404 .*, because deposits\[4\] is pending$/,
     /^<key contoso\/active>: refused \(401\), but apiKeys\[2\] is active$/,
-    /^users\[0\]: "date_joined": "2024-02-29T23:59:59\.999Z", but the fixture says/,
-    /^deposits\[0\]: "amountInUsd": 250\.5, but the fixture says EXECUTED: "amountInUsd": 1$/,
-    /^deposits\[4\]: 200 .*"EXECUTED".*, but the fixture says pending/,
+    /^<key northwind\/revoked>: accepted \(200\), but apiKeys\[1\] is revoked$/,
   ];
   assert.equal(found.length, pattern.length, found.join('\n'));
   for (const [at, words] of pattern.entries()) assert.match(found[at]!, words);
   // No key is shown.
   assert.doesNotMatch(found.join('\n'), /sk_never|northwind-\w*-?key/);
+});
+
+test('--full sends one lookup for each required requirement, and prints what verify would', async () => {
+  await using mock = await startMock({ fault: 'foreign-user-with-404' });
+  const { code, output } = await call(mock.url, ...fixture, '--full');
+  assert.equal(code, 1, output);
+  assert.match(output, /foreign-ib\/user-status\/other-ib/);
+  assert.match(output, /404/);
+  assert.ok(mock.requests({ limit: 1000 }).length < 60);
+  await using right = await startMock();
+  assert.equal((await call(right.url, ...fixture, '--full')).code, 0);
+});
+
+test('--wait asks again until the target answers, and no longer', async (t) => {
+  const mock = createMock();
+  let left = 3;
+  const starting = createHttpServer((request, response) => {
+    if (left-- > 0) return void request.socket.destroy();
+    const { url: path = '', headers } = request;
+    const authorization = headers.authorization ?? '';
+    void mock
+      .fetch(`http://mock${path}`, { headers: { authorization } })
+      .then(async (answer) =>
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text()),
+      );
+  });
+  const url = await serverFor(t, starting);
+  const commands = [['doctor'], ['verify', '--only', 'auth/user-status/missing', '--cases', '1']];
+  for (const command of commands) {
+    left = 3;
+    const { code, output } = await runCli([...command, url, ...fixture, '--wait', '60s']);
+    assert.equal(code, 0, output);
+    assert.ok(left < 0);
+  }
+  assert.equal((await call('http://127.0.0.1:9', ...fixture, '--wait', '1ms')).code, 4);
 });
 
 test('a self-signed certificate is reported; --ca or --insecure accepts it', async (t) => {
@@ -146,7 +181,7 @@ test('exit code and next step say whether a run can start; the worst finding com
       /^keys\n {2}✗ <key northwind\/active>/,
       /^next: Check that the target has this key/,
     ],
-    [`${mock.url}/elsewhere`, 4, /^reach\n {2}✗ user-status +404/, /^next: Correct the URL/],
+    [`${mock.url}/elsewhere`, 4, /^reach\n {2}✗ URL +this is another service: 404/, /^next: Correct the URL/],
     ['http://127.0.0.1:9', 4, /^reach\n {2}✗ HTTP/, /^next: Start the server/],
   ];
   for (const [url, expectedCode, first, next] of targets) {

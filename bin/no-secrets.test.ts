@@ -127,7 +127,7 @@ test('this test finds secrets', () => {
 
 describe('no output contains a secret, whatever the target does with it', () => {
   const suites = ['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'];
-  const flags = `--fixture ${fixture} --cases 20 --seed 1 --timeout 2000 ${suites.map((suite) => `--only ${suite}`).join(' ')}`;
+  const flags = `--fixture ${fixture} --cases 26 --seed 1 --timeout 2000 ${suites.map((suite) => `--only ${suite}`).join(' ')}`;
   const header = ['--header', `cookie: session=${cookie}`];
   test(`in ${reportFormats.join(', ')}, log and progress`, async () => {
     const log = pathOf('run.log');

@@ -25,6 +25,8 @@ export interface VerifyOptions {
   readonly graceMs?: number;
   /** Timeout of each request, in ms; 5000 by default. */
   readonly timeoutMs?: number;
+  /** How long to wait for a server that does not answer yet, in ms; not at all by default. */
+  readonly waitMs?: number;
   /** Maximum duration of the run, in ms; five minutes by default. */
   readonly maxDurationMs?: number;
   /** Maximum number of requests of the run; unlimited by default. */

@@ -1,12 +1,20 @@
 import { wrongUsage } from '../../schemas/problem.ts';
-import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
+import { exitCodeOf, exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts';
-import { examine, redactor } from '../../suites/index.ts';
-import { checkupStep, renderCheckup, renderJson } from '../../reports/index.ts';
+import { catalogue, examine, isLookupRow, redactor, type RunOptions } from '../../suites/index.ts';
+import { checkupStep, renderCheckup, renderJson, reports } from '../../reports/index.ts';
 import { runOptions, tlsOptions } from '../run-options.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { rerunCommand } from '../rerun-command.ts';
+import { verifyRun } from '../verify-run.ts';
+
+/** One lookup for each required requirement, and nothing else. */
+const oneLookupEach: Pick<RunOptions, 'requirements' | 'isEnough' | 'isBrief'> = {
+  requirements: catalogue.filter((one) => isLookupRow(one) && one.level === 'required'),
+  isEnough: (_failing, _endpoint, rank) => rank !== 'requirement',
+  isBrief: true,
+};
 
 export const doctor = command({
   usage: 'doctor [url]',
@@ -16,18 +24,36 @@ export const doctor = command({
     ...target,
     timeout: { ...wholeNumberOr(3000, 1, 5000), describe: 'wait at most this many ms for an answer' },
     config,
+    full: {
+      ...onOff,
+      configurable: 'never',
+      describe: 'send one lookup for each required requirement, and print what verify would',
+    },
     json: { ...onOff, describe: 'print JSON' },
   },
   // `doctor` checks the target that `verify` uses.
   configured: { section: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor http://localhost:8080 --fixture f.json', 'a first check']],
-  run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
+  run: async ({ url, timeout: timeoutMs, header: headers, wait: waitMs, json, full, ...flags }, context) => {
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_CONFORMANCE_URL');
     const { signal, print, terminal } = context;
     const tls = await tlsOptions(flags);
     const fixture = await loadFixture(flags.fixture, context.env);
-    const options = runOptions({ ...flags, fixture, seed: 1, timeoutMs, headers, tls, signal });
+    const options = runOptions({ ...flags, fixture, seed: 1, timeoutMs, waitMs, headers, tls, signal });
+    const rerun = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
+    if (full) {
+      const session = { url, fixture: flags.fixture };
+      const record = await verifyRun(
+        session,
+        fixture,
+        { ...options, ...oneLookupEach, rerun },
+        undefined,
+        context,
+      );
+      await print(json ? renderJson(record) : reports.console(record, terminal));
+      return exitCodeOf(record, { strict: false, allowIncomplete: true });
+    }
     const checkup = await examine({
       ...options,
       target: url,
@@ -37,7 +63,6 @@ export const doctor = command({
           ? ['No --fixture was given, so the target is expected to have the built-in data.']
           : [],
     });
-    const rerun = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
     const next = redactor(options.known, options.headers)(rerun);
     const shown = () => renderCheckup(checkup, terminal) + checkupStep(checkup, next, terminal);
     await print(json ? renderJson(checkup) : shown());

@@ -101,4 +101,5 @@ export const target = {
   ca: { ...file, describe: 'trust the certificates in this PEM file' },
   insecure: { ...onOff, describe: 'accept any certificate' },
   'state-url': { ...url, requiresArg: true, describe: 'change data through the state hook at this URL' },
+  wait: { ...duration, describe: 'wait at most this long until the server answers: 30s, 2m' },
 } as const;

@@ -83,6 +83,7 @@ const flags = {
   header: kinds.target.header,
   ca: kinds.target.ca,
   insecure: kinds.target.insecure,
+  wait: kinds.target.wait,
   'state-url': kinds.target['state-url'],
   grace: {
     ...kinds.duration,
@@ -183,6 +184,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     ...given,
     fixture,
     timeoutMs: given.timeout,
+    waitMs: given.wait,
     // Waiting for the mock takes no time.
     maxDurationMs: url === undefined ? Number.POSITIVE_INFINITY : given.maxDuration,
     maxRealMs: url === undefined ? given.maxDuration : undefined,

@@ -1,34 +1,21 @@
-import { defined } from '../../schemas/defined.ts';
 import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
-import { trouble, type Answer, type Reply } from '../answer.ts';
-import { createClient, type Client } from '../engine/client.ts';
+import { defined } from '../../schemas/defined.ts';
+import { header, summary, trouble, type Answer, type Reply } from '../answer.ts';
+import { table } from '../catalogue.ts';
+import { createClient } from '../engine/client.ts';
 import { redactor } from '../engine/evidence.ts';
 import { expectedRun } from '../engine/expected-run.ts';
+import { otherServiceSign, waitUntilItAnswers } from '../engine/preflight.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { wireRequest } from '../engine/sender.ts';
+import { factsOf } from '../facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
-import { fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
-import type { StateHook } from '../scenario-context.ts';
-import {
-  problem,
-  ok,
-  judgeClock,
-  judgeKey,
-  judgeKeyless,
-  judgeLimits,
-  fixFor,
-  fixtureProbes,
-  otherService,
-  unknown,
-  type CheckResult,
-  type Probe,
-} from './checks.ts';
 import { gapsOf } from '../needs.ts';
-
-/** Maximum number of requests to the target. */
-export const MAX_REQUESTS = 15;
+import { depositCheck, fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
+import type { StateHook } from '../scenario-context.ts';
+import { fixFor } from './fixes.ts';
 
 const MAX_MS = 5000;
 
@@ -40,27 +27,66 @@ export interface ExamineOptions extends RunOptions {
   readonly fixture: Fixture;
 }
 
-/** Checks a target with a few read-only requests, and estimates a run. Never rejects because of the target. */
+/** What came of a check. `fix` says how to fix a problem. */
+type Finding = Pick<Check, 'outcome' | 'words' | 'fix'>;
+
+const ok = (words: string): Finding => ({ outcome: 'ok', words });
+const problem = (words: string, fix: string): Finding => ({ outcome: 'problem', words, fix });
+const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
+
+/** A lookup, what it shows, and how a wrong answer is told. */
+interface Probe extends Pick<Check, 'area' | 'subject'> {
+  readonly request: Request;
+  /** Why the answer is expected, such as `because users[0] is a user of the IB`. */
+  readonly says: string;
+  readonly fix: string;
+}
+
+/**
+ * Checks a target with a few read-only lookups, of which at most two count at each limiter, and estimates a run. Never
+ * rejects because of the target.
+ */
 export async function examine(options: ExamineOptions): Promise<Checkup> {
-  const { target, known, clock, stateHook, version, requirements } = options;
+  const { known, clock, stateHook, version, requirements, target } = options;
+  await waitUntilItAnswers(options);
   const begun = clock.now();
-  const deadline = clock.now() + MAX_MS;
   const client = (options.connect ?? createClient)({
     ...options,
     ...options.tls,
     connections: 4,
     now: clock.now,
-    deadline,
+    deadline: begun + MAX_MS,
   });
-  const sender = createSender(options, client, deadline);
+  let sent = 0;
+  const replies = new Map<string, Promise<Reply>>();
+  const send = async (request: Request): Promise<Reply> => {
+    if (clock.now() >= begun + MAX_MS)
+      return trouble('budget', `not checked because doctor stops after ${MAX_MS / 1000} s`);
+    sent++;
+    const reply = await client.send(wireRequest(request));
+    if (options.signal.aborted) return trouble('interrupted', 'interrupted');
+    const isLate = reply.kind === 'trouble' && reply.code === 'budget';
+    return isLate ? trouble('budget', `no answer within the ${MAX_MS / 1000} s of doctor`) : reply;
+  };
+  /** Equal requests share one reply. */
+  const ask = (request: Request): Promise<Reply> => {
+    const name = fingerprint(request);
+    const reply = replies.get(name) ?? send(request);
+    replies.set(name, reply);
+    return reply;
+  };
   try {
-    const [{ checks, answers }, hook] = await Promise.all([
-      sendProbes(options, sender),
-      stateHook && checkHook(stateHook, known),
+    const [checks, hook] = await Promise.all([
+      checksOf(options, ask),
+      stateHook === undefined ? [] : checkHook(stateHook, known).then((one) => [one]),
     ]);
-    const all = hook === undefined ? checks : [...checks, check('state hook', 'teardown', hook)];
+    const all = [
+      ...checks,
+      ...hook.map((one) => ({ area: 'state hook', subject: 'teardown', ...one }) as const),
+    ];
     const redact = redactor(known, options.headers);
-    const truncated = (words: string) => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
+    const short = (words: string) => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
+    const answers = (await Promise.all(replies.values())).filter((one) => one.kind === 'answer');
     return {
       format: 'ib-conformance/doctor/1',
       version,
@@ -68,9 +94,9 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
       target: redact(target.href),
       ...defined({ partner: known.partner }),
       notes: [...(options.notes ?? [])],
-      requests: sender.sent(),
+      requests: sent,
       durationMs: Math.round(clock.now() - begun),
-      checks: all.map((one) => ({ ...one, words: truncated(redact(one.words)) })),
+      checks: all.map((one) => ({ ...one, words: short(redact(one.words)) })),
       gaps: [...gapsOf(requirements, known, stateHook !== undefined)],
       plan: planOf(options, answers),
     };
@@ -78,12 +104,6 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
     await client.close();
   }
 }
-
-const check = (area: Check['area'], subject: string, finding: CheckResult): Check => ({
-  area,
-  subject,
-  ...finding,
-});
 
 function verdictOf(checks: readonly Check[]): Checkup['verdict'] {
   const problems = checks.filter(({ outcome }) => outcome === 'problem');
@@ -96,143 +116,173 @@ function planOf(options: ExamineOptions, answers: readonly Answer[]): Checkup['p
   const times = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)];
   const answersMs = median && Math.round((requests * median) / options.concurrency);
-  const reachable = needs.map((need) => ({
-    reaches: need.reaches,
-    seconds: need.durationMs / 1000,
-    requests: need.requests,
-  }));
+  const reachable = needs.map(({ durationMs: ms, ...need }) => ({ ...need, seconds: ms / 1000 }));
   return defined({ requests, waitMs: durationMs, answersMs, strength, needs: reachable });
 }
 
-type Sender = ReturnType<typeof createSender>;
-
-/** Sends requests within doctor's limits. Beyond them, the reply says why nothing was sent. */
-function createSender({ clock, signal }: ExamineOptions, client: Client, deadline: number) {
-  const replies = new Map<string, Promise<Reply>>();
-  let sent = 0;
-  const sendNow = async (request: Request, isAgain = false): Promise<Reply> => {
-    if (sent >= MAX_REQUESTS)
-      return trouble('budget', `not checked because doctor sends at most ${MAX_REQUESTS} requests`);
-    if (clock.now() >= deadline)
-      return trouble('budget', `not checked because doctor stops after ${MAX_MS / 1000} s`);
-    sent++;
-    const reply = await client.send(wireRequest(request));
-    if (reply.kind === 'answer') return reply;
-    if (signal.aborted) return trouble('interrupted', 'interrupted');
-    if (reply.code === 'budget')
-      return trouble('budget', `no answer within the ${MAX_MS / 1000} s of doctor`);
-    // A server may close an idle connection at any time (RFC 9112 9.3.1).
-    return reply.code === 'network' && !isAgain && sent < MAX_REQUESTS ? sendNow(request, true) : reply;
-  };
-  return {
-    sent: () => sent,
-    remainingAfter: (requests: readonly Request[]) =>
-      Math.max(0, MAX_REQUESTS - sent - requests.filter((one) => !replies.has(fingerprint(one))).length),
-    /** Equal requests share one reply. */
-    send: (request: Request): Promise<Reply> => {
-      const name = fingerprint(request);
-      const reply = replies.get(name) ?? sendNow(request);
-      replies.set(name, reply);
-      return reply;
-    },
-  };
+/** Asks without a key, then with the key under test, then with other keys. */
+async function checksOf(
+  { known, fixture, target }: ExamineOptions,
+  ask: (request: Request) => Promise<Reply>,
+): Promise<readonly Check[]> {
+  const keyless = endpointNames.map((endpoint): Probe => ({
+    area: 'interface',
+    subject: endpoint,
+    request: lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } }),
+    says: 'without a key',
+    fix: 'A run judges this. If every answer is wrong, check that the URL is the service.',
+  }));
+  const first = await ask(keyless[0]!.request);
+  const reach = (subject: string, finding: Finding): Check => ({ area: 'reach', subject, ...finding });
+  const notAsked = { area: 'interface', subject: 'everything else', ...unknown('not checked') } as const;
+  if (first.kind === 'trouble')
+    return [reach('HTTP', problem(first.words, fixFor(first.words, target))), notAsked];
+  const probes = [
+    ...keyless,
+    ...known.callerKeys.slice(0, 1).flatMap((key) => underTest(key, known, fixture)),
+  ];
+  const replies = await Promise.all(probes.map(async ({ request }) => ask(request)));
+  const http = reach('HTTP', ok(`${first.status} after ${Math.round(first.tookMs)} ms`));
+  const signs = probes.map(({ request: { endpoint } }, at) => {
+    const reply = replies[at]!;
+    return reply.kind === 'answer' ? otherServiceSign(reply, endpoint) : undefined;
+  });
+  // No further key is sent to another service.
+  if (signs.every((sign) => sign !== undefined)) {
+    const words = `this is another service: ${signs[0]}`;
+    return [http, reach('URL', problem(words, fixFor(words, target))), notAsked];
+  }
+  const others = otherKeys(known);
+  const rest = await Promise.all(others.map(async ({ request }) => ask(request)));
+  const all = [...replies, ...rest];
+  const answers = all.filter((reply) => reply.kind === 'answer');
+  return [
+    http,
+    ...[...probes, ...others].map((probe, at) => checkOf(probe, all[at]!, known)),
+    ...(known.callerKeys.length > 0 ? [] : [{ area: 'keys', subject: 'under test', ...keyMissing } as const]),
+    { area: 'clock', subject: 'Date', ...judgeClock(answers) },
+    { area: 'limits', subject: '429', ...judgeLimits(answers, known) },
+  ];
 }
-
-type Probed = Probe & { readonly reply: Reply };
-
-/** Sends lookups without a key, then with the key under test, then for other data and keys. */
-async function sendProbes({ fixture, known, target }: ExamineOptions, sender: Sender) {
-  const probe = (probes: readonly Probe[]): Promise<readonly Probed[]> =>
-    Promise.all(probes.map(async (one) => ({ ...one, reply: await sender.send(one.request) })));
-  const keyless = keylessProbes(known);
-  const reply = await sender.send(keyless[0]!.request);
-  if (reply.kind === 'trouble')
-    return {
-      checks: [
-        check('reach', 'HTTP', problem(reply.words, fixFor(reply.words, target))),
-        check('interface', 'everything else', unknown('not checked because there was no HTTP answer')),
-      ],
-      answers: [],
-    };
-  const keys = keyProbes(fixture, known);
-  const otherKeys = keys.slice(1);
-  const first = await probe([...keyless, ...keys.slice(0, 1)]);
-  // Do not send further keys to another service.
-  const isOtherService = first.every(
-    (one) => one.reply.kind === 'answer' && otherService(one.reply) !== undefined,
-  );
-  const data = known.callerKeys.slice(0, 1).flatMap((key) => fixtureProbes(fixture, known, withKey(key)));
-  const room = sender.remainingAfter(data.map(({ request }) => request));
-  const rest = isOtherService ? [] : await probe([...data, ...otherKeys.slice(0, room)]);
-  const probed = isOtherService
-    ? first.filter(({ area }) => area === 'interface').map((one) => ({ ...one, area: 'reach' as const }))
-    : [...first, ...rest];
-  const notSent = keyless.length + keys.length + data.length - probed.length;
-  const why = isOtherService ? 'this is another service' : `doctor sends at most ${MAX_REQUESTS} requests`;
-  const withoutOwnLimits = probed.filter((one) => one.hasOwnLimits !== true);
-  return {
-    answers: answersOf(probed),
-    checks: [
-      check('reach', 'HTTP', ok(`${reply.status} after ${Math.round(reply.tookMs)} ms`)),
-      ...(['reach', 'interface', 'keys', 'fixture'] as const).flatMap((area) =>
-        probed.filter((one) => one.area === area).map(checkOf),
-      ),
-      ...(known.callerKeys.length > 0 ? [] : [check('keys', 'under test', keyMissing)]),
-      ...(notSent === 0 ? [] : [check('keys', `${notSent} more`, unknown(`not checked because ${why}`))]),
-      check('clock', 'Date', judgeClock(answersOf(probed))),
-      check('limits', '429', judgeLimits(answersOf(withoutOwnLimits), known)),
-    ],
-  };
-}
-
-/** Probes with equal requests share one answer. */
-const answersOf = (probed: readonly Probed[]): readonly Answer[] => [
-  ...new Set(probed.flatMap(({ reply }) => (reply.kind === 'answer' ? [reply] : []))),
-];
 
 const keyMissing = problem(
   'the fixture has no active key of a partner, so almost nothing can be checked',
   'Add { "key": "${NAME}", "partner": "…", "state": "active" } to apiKeys. The key is read from the environment variable NAME.',
 );
 
-function checkOf({ area, subject, judge, reply }: Probed): Check {
-  if (reply.kind === 'answer') return check(area, subject, judge(reply));
-  const isFromTarget = reply.code === 'timeout' || reply.code === 'network';
-  const fix = 'Check why the target does not answer this request. --timeout waits longer for an answer.';
-  return check(area, subject, isFromTarget ? problem(reply.words, fix) : unknown(reply.words));
+/** The key under test, and one entry of each kind: two lookups of each endpoint may count. */
+function underTest(key: KnownKey, known: Known, { users = [], deposits = [] }: Fixture): readonly Probe[] {
+  const withKey = { credential: { as: 'key', key } } as const;
+  const fix = (place: string) =>
+    `Correct ${place} or the data of the target. If the target has a bug, a run reports it. If several entries differ, check that the key belongs to the partner.`;
+  const user = (is: string, [entry]: Known['members']): readonly Probe[] => {
+    if (entry === undefined) return [];
+    const place = `users[${users.indexOf(entry)}]`;
+    const request = userStatus(entry.user_id, withKey);
+    return [{ area: 'fixture', subject: place, request, says: `because ${place} is ${is}`, fix: fix(place) }];
+  };
+  const deposit = (is: string, [entry]: Known['foreignDeposits']): readonly Probe[] => {
+    if (entry === undefined) return [];
+    const place = `deposits[${deposits.indexOf(entry)}]`;
+    const request = depositCheck(entry.reference_id, withKey);
+    return [{ area: 'fixture', subject: place, request, says: `because ${place} is ${is}`, fix: fix(place) }];
+  };
+  return [
+    keyProbe(key, 'active', known),
+    ...user('a user of the IB', known.members),
+    ...user('a user outside the IB', known.foreigners),
+    ...deposit('EXECUTED', known.executed),
+    ...deposit('pending', known.pending),
+  ];
 }
 
-const withKey = (key: KnownKey) => ({ credential: { as: 'key', key } as const });
+/** One key of each other kind. */
+function otherKeys(known: Known): readonly Probe[] {
+  const { callerKeys, otherKeys: ofOthers, revokedKeys, expiredKeys, nonPartnerKeys } = known;
+  const kinds = [
+    ['active', callerKeys.slice(1)],
+    ['active', ofOthers],
+    ['revoked', revokedKeys],
+    ['expired', expiredKeys],
+    ['of a non-Partner account', nonPartnerKeys],
+  ] as const;
+  return kinds.flatMap(([is, keys]) => keys.slice(0, 1).map((key) => keyProbe(key, is, known)));
+}
 
-const keylessProbes = (known: Known): readonly Probe[] =>
-  endpointNames.map((endpoint) => ({
-    area: 'interface',
-    subject: endpoint,
-    request: lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } }),
-    judge: (answer) => judgeKeyless(endpoint, answer),
-  }));
-
-/** The key under test first, then one key of each kind, then the others. */
-function keyProbes({ apiKeys = [] }: Fixture, known: Known): readonly Probe[] {
-  const id = findableId('user-status', known);
-  const kinds = apiKeys.map(({ state, partner }) => `${state} ${partner === null}`);
-  const rank = (at: number) => {
-    if (known.everyKey[at] === known.callerKeys[0]) return 0;
-    return kinds.indexOf(kinds[at]!) === at ? 1 : 2;
+function keyProbe(key: KnownKey, is: string, known: Known): Probe {
+  const place = `apiKeys[${known.everyKey.indexOf(key)}]`;
+  return {
+    area: 'keys',
+    subject: key.name,
+    request: userStatus(findableId('user-status', known), { credential: { as: 'key', key } }),
+    says: `${place} is ${is}`,
+    fix:
+      is === 'active'
+        ? `Check that the target has this key and that it is active. If not, correct ${place}.`
+        : `Revoke the key on the target, or correct ${place}.`,
   };
-  return [...apiKeys.entries()]
-    .toSorted(([one], [other]) => rank(one) - rank(other))
-    .map(([at, apiKey]) => ({
-      area: 'keys',
-      subject: known.everyKey[at]!.name,
-      request: userStatus(id, withKey(known.everyKey[at]!)),
-      judge: (answer) => judgeKey(apiKey, `apiKeys[${at}]`, answer),
-      hasOwnLimits: apiKey.limits !== undefined,
-    }));
+}
+
+/** Judges an answer as a run does. */
+function checkOf({ area, subject, request, says, fix }: Probe, reply: Reply, known: Known): Check {
+  const check = (finding: Finding): Check => ({ area, subject, ...finding });
+  if (reply.kind === 'trouble') {
+    const isFromTarget = reply.code === 'timeout' || reply.code === 'network';
+    const why = 'Check why the target does not answer this request. --timeout waits longer for an answer.';
+    return check(isFromTarget ? problem(reply.words, why) : unknown(reply.words));
+  }
+  if (reply.status === 429) return check(unknown('rate-limited (429), so nothing was checked'));
+  const facts = factsOf(known, request);
+  const verdicts = facts === undefined ? [] : table.judge(facts, reply, known).map(({ verdict }) => verdict);
+  const wrong = verdicts.find(({ kind }) => kind === 'failed');
+  if (area === 'keys') {
+    // What a key shows belongs to the entries.
+    const isRefused = reply.status === 401;
+    if (!isRefused && reply.status !== 200) return check(problem(`answered ${summary(reply)}`, fix));
+    const isAsStated = isRefused !== says.endsWith(' is active');
+    const words = isRefused ? 'refused (401)' : 'accepted (200)';
+    return check(isAsStated ? ok(words) : problem(`${words}, but ${says}`, fix));
+  }
+  if (reply.status === 401 && area === 'fixture')
+    return check(unknown('not checked because the key was refused (401)'));
+  if (wrong?.kind !== 'failed') return check(ok(`${reply.status}, ${says}`));
+  const words = `${wrong.actual}; expected ${wrong.expected}, ${says}`;
+  return check(area === 'interface' ? unknown(words) : problem(words, fix));
+}
+
+const CLOCK_TOLERANCE_MS = 10_000;
+
+/** Both clocks must agree: expiry of keys and `executedAt` depend on them. Date has whole seconds. */
+function judgeClock(answers: readonly Answer[]): Finding {
+  const differences = answers.flatMap((answer) => {
+    const date = Date.parse(header(answer, 'date') ?? '');
+    if (Number.isNaN(date) || header(answer, 'age') !== undefined) return [];
+    return [Math.max(0, date - answer.receivedAt) + Math.min(0, date + 999 - answer.sentAt)];
+  });
+  const [least] = differences.toSorted((a, b) => Math.abs(a) - Math.abs(b));
+  if (least === undefined) return unknown('no answer has a valid Date header');
+  if (least === 0) return ok('no difference');
+  const words = `${(Math.abs(least) / 1000).toFixed(1)} s ${least > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
+  const fix = 'Set the clock of the target or of this machine. Expiry of keys and executedAt depend on both.';
+  return Math.abs(least) <= CLOCK_TOLERANCE_MS ? ok(words) : problem(words, fix);
+}
+
+const NO_LIMITS =
+  'the fixture states no limits, so a run must find them, which takes longer. Example: "limits": { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }';
+
+/** The few lookups of doctor should stay far below any limit. A run can start, and waits. */
+function judgeLimits(answers: readonly Answer[], { limits }: Known): Finding {
+  const limited = answers.filter(({ status }) => status === 429);
+  const stated = endpointNames.filter((endpoint) => Object.hasOwn(limits, endpoint));
+  if (limited.length === 0)
+    return ok(`no 429; ${stated.length === 0 ? NO_LIMITS : `limits are stated for ${stated.join(' and ')}`}`);
+  const wait = limited.map((answer) => header(answer, 'retry-after')).find((value) => value !== undefined);
+  const retryAfter = wait === undefined ? 'without Retry-After' : `Retry-After: ${wait}`;
+  return unknown(`${limited.length} of ${answers.length} answers are 429, ${retryAfter}; a run waits for it`);
 }
 
 /** Checks that the state hook works. Asks it to undo a change that was never made, so nothing changes. */
-async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promise<CheckResult> {
+async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promise<Finding> {
   const [deposit] = pending;
   const key = callerKeys.at(-1);
   if (deposit === undefined && key === undefined)

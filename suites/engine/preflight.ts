@@ -1,11 +1,13 @@
 import { messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { header, isHtmlPage, type Answer, type Reply } from '../answer.ts';
+import { header, isFromFrontEnd, isHtmlPage, type Answer, type Reply } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
-import type { Sender } from './sender.ts';
+import { createClient } from './client.ts';
+import type { RunOptions } from './run-options.ts';
+import { wireRequest, type Sender } from './sender.ts';
 
 /**
  * Checks that the target answers and is the right service, so that a run does not send a thousand requests in vain.
@@ -51,13 +53,47 @@ export async function preflight(sender: Sender, known: Known, href: string, ifRe
   };
 }
 
+/** Time between two lookups of a target that does not answer yet, in ms. */
+const PAUSE_MS = 250;
+
+type WaitOptions = Pick<
+  RunOptions,
+  'target' | 'known' | 'headers' | 'tls' | 'timeoutMs' | 'clock' | 'signal' | 'connect' | 'onWait' | 'waitMs'
+>;
+
+/** Asks a target that does not answer yet again, at most `waitMs`: CI starts the server beside the run. */
+export async function waitUntilItAnswers(options: WaitOptions): Promise<void> {
+  const { known, clock, signal, waitMs = 0, onWait } = options;
+  if (waitMs === 0) return;
+  const deadline = clock.now() + waitMs;
+  const client = (options.connect ?? createClient)({
+    ...options,
+    ...options.tls,
+    connections: 1,
+    now: clock.now,
+    deadline,
+  });
+  const plain = lookupOf('user-status', findableId('user-status', known), { credential: { as: 'none' } });
+  try {
+    for (let tries = 0; clock.now() < deadline && !signal.aborted; tries++) {
+      const reply = await clock.during(client.send(wireRequest(plain)));
+      if (reply.kind === 'answer' && !isFromFrontEnd(reply)) return;
+      const why = reply.kind === 'answer' ? `${reply.status}` : reply.words;
+      if (tries === 0) onWait?.({ waitMs, why: `until the target answers: ${why}` }, []);
+      await clock.sleep(Math.max(0, Math.min(PAUSE_MS, deadline - clock.now())), signal);
+    }
+  } finally {
+    await client.close();
+  }
+}
+
 const isLimited = (reply: Reply) => reply.kind === 'answer' && reply.status === 429;
 const isNotLimited = (reply: Reply) => reply.kind === 'answer' && reply.status !== 429;
 
 const MAX_LOCATION = 300;
 
 /** How an answer shows that it comes from another service; undefined if it does not. */
-function otherServiceSign(answer: Answer, endpoint: Endpoint): string | undefined {
+export function otherServiceSign(answer: Answer, endpoint: Endpoint): string | undefined {
   const { status, json } = answer;
   if (status >= 300 && status < 400) {
     const location = header(answer, 'location')

@@ -31,6 +31,8 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   /** Maximum number of burst requests in flight; without it, as many as the limit needs. */
   readonly burstConcurrency?: number | undefined;
   readonly timeoutMs: number;
+  /** How long to wait for a target that does not answer yet, in ms. */
+  readonly waitMs?: number;
   readonly maxDurationMs: number;
   /** The same in real time, for a run on a virtual clock. */
   readonly maxRealMs?: number;

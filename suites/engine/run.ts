@@ -7,7 +7,7 @@ import { withSpare } from '../model/entities.ts';
 import { redactor } from './evidence.ts';
 import { expectedRun } from './expected-run.ts';
 import { listOf } from './list.ts';
-import { preflight } from './preflight.ts';
+import { preflight, waitUntilItAnswers } from './preflight.ts';
 import { makeRecord, type Figures } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createRun, finish, finishStopped, report, stopOf, type Run } from './setup.ts';
@@ -21,6 +21,7 @@ import { runList } from './tasks.ts';
  */
 export async function run(given: RunOptions): Promise<RunRecord> {
   const options = given.stateHook === undefined ? given : { ...given, known: withSpare(given.known) };
+  await waitUntilItAnswers(options);
   const state = createRun(options);
   const { sender, limiter, evaluation, client } = state;
   const { requirements, signal } = options;
