@@ -34,9 +34,13 @@ const isSilentAbout = ({ callerKeys }: Known, request: Request): boolean =>
   !acceptsJson(request) ||
   /[^ -~\t]/.test(authorizationOf(request.credential, callerKeys[0]) ?? '');
 
-/** Header fields that may mean another request: a second Authorization, or another method, path or host. */
+/**
+ * Header fields that may mean another request: a second Authorization, or another method, path or host. A server may
+ * also refuse the origin of another site.
+ */
 const rewriting = new Set([
   'authorization',
+  'origin',
   'x-http-method-override',
   'x-original-url',
   'x-rewrite-url',

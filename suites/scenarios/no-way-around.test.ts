@@ -113,8 +113,15 @@ for (const [name, isForm] of Object.entries<(request: Request) => boolean>({
   });
 
 test('wrong: HEAD without a key gets 200', async () => {
-  const { finding } = await judged(({ method }) => answer(method === 'HEAD' ? 200 : 404));
+  const { finding } = await judged(({ method, target }) =>
+    answer(method !== 'HEAD' ? 404 : target.includes(known.members[0]!.user_id) ? 200 : 204),
+  );
   assert.match(JSON.stringify(finding), /no 2xx, because GET gets 401 \(HEAD/);
+});
+
+test('right: HEAD gets the same for everyone, whatever the key and id', async () => {
+  const { finding } = await judged(({ method }) => answer(method === 'HEAD' ? 200 : 404));
+  assert.equal(finding.kind, 'passed');
 });
 
 test("wrong: another partner's key shows data, in a form that asks for a key", async () => {

@@ -140,7 +140,12 @@ async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
       if (isReached(reply)) reached.add(form);
       // Requirements about lookups judge what is one.
       if (context.verdictsOn(request, reply).length > 0) continue;
-      const isLetIn = request.method === 'HEAD' && !isOther && first.status === 401 && isSuccess(reply);
+      const isLetIn =
+        request.method === 'HEAD' &&
+        !isOther &&
+        first.status === 401 &&
+        isSuccess(reply) &&
+        (await dependsOnCaller(context, request, reply, [plain.target, unknown.target]));
       const shows = (answer: Answer) => showsData(answer, plain, known);
       const others = [asked, inForm(form, { ...asked, target: unknown.target })];
       const isAround = isLetIn || (shows(reply) && (await isWayAround(context, request, others, shows)));
@@ -252,6 +257,27 @@ async function tryOtherBytes({ context, known, plain }: Tries): Promise<Tried> {
     return { cases, end: { finding: failed('data', expected, summary(reply)), request, reply } };
   }
   return { cases };
+}
+
+/** Fields that differ between equal answers anyway. */
+const varying = new Set(['date', 'age', 'etag', 'last-modified', 'set-cookie', 'x-request-id', 'cf-ray']);
+
+/** Whether HEAD is answered otherwise with a key, or for another id. A page for everyone shows nothing. */
+async function dependsOnCaller(
+  { send }: Context,
+  request: Request,
+  reply: Answer,
+  targets: readonly string[],
+): Promise<boolean> {
+  const others = targets.map((target): Request => ({ ...request, target, credential: { as: 'caller' } }));
+  const again = await send(request, ...others, { ...request, target: targets[1]! });
+  const [same, ...rest] = again.map((one) => (one.kind === 'answer' ? one : undefined));
+  const names = Object.keys(reply.headers).filter(
+    (name) => !varying.has(name) && String(same?.headers[name]) === String(reply.headers[name]),
+  );
+  const textOf = (answer: Answer | undefined) =>
+    JSON.stringify([answer?.status, ...names.map((name) => answer?.headers[name])]);
+  return rest.some((answer) => textOf(answer) !== textOf(reply));
 }
 
 const isSuccess = ({ status }: Answer) => status >= 200 && status < 300;
