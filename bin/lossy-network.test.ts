@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
-import type { Change } from '../mock/deviate.ts';
+import { error, on, page, reset as breaks, type Change, type Edit } from '../mock/deviate.ts';
 import { variants } from '../mock/variants.ts';
 import { catalogue, type Client } from '../suites/index.ts';
 import { randomOf } from '../suites/testing/random.ts';
@@ -28,6 +28,9 @@ const legal = [
   'limit-per-address',
   'limit-for-all',
 ];
+
+const busyAbove = (most: number, edit: Edit): Change =>
+  on(({ request }) => (request.alongside ?? 0) >= most, edit);
 
 type Reply = Awaited<ReturnType<Client['send']>>;
 const reset: Reply = {
@@ -133,4 +136,32 @@ test('answers mixed up under load are also found at a low rate', async () => {
     const record = await verifyMock(behaviour, { fixture, seed: 1, cases: 1, rate, requirements });
     assert.equal(record.verdict, 'nonconformant', `${rate} a second`);
   }
+});
+
+/** Servers that refuse load in front of the service, or serve few connections at once. */
+const busy: Readonly<Record<string, Change>> = {
+  'with JSON': busyAbove(8, error(503, 'Service Unavailable')),
+  'with a page': busyAbove(6, page('busy', 503)),
+  'with a broken connection': busyAbove(6, breaks),
+};
+
+describe('a target that serves few requests at once fails nothing', () => {
+  for (const [name, change] of Object.entries(busy))
+    test(name, async () => {
+      const record = await verifyMock(change(reference), {
+        fixture,
+        seed: 1,
+        cases: 400,
+        skip: ['rate-limit'],
+        isBrief: true,
+      });
+      const failed = record.requirements.filter(
+        ({ level, outcome }) => level === 'required' && outcome !== 'passed' && outcome !== 'excluded',
+      );
+      assert.deepEqual(
+        failed.map(({ id }) => id),
+        [],
+      );
+      assert.ok(record.requests < 2600, `${record.requests} requests`);
+    });
 });

@@ -1,5 +1,6 @@
 import { endpoints, perEndpoint, type Endpoint } from '../schemas/endpoints.ts';
 import * as d from './deviate.ts';
+import { inFrontFaults } from './in-front.ts';
 import { answer, body, crash, error, field, fields, header, json, on, opened, read, set } from './deviate.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import { decodeText, splitTarget } from './handler.ts';
@@ -688,4 +689,5 @@ export const faults = d.deviationsOf(
   waysAround,
   changes,
   robustness,
+  inFrontFaults,
 );

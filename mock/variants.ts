@@ -4,6 +4,7 @@ import * as d from './deviate.ts';
 import { body, error, field, header, json, on, page, read, set, without } from './deviate.ts';
 import type { Exchange, HttpRequest, Parameter } from './exchange.ts';
 import { readQuery, splitTarget, type Rules } from './handler.ts';
+import { inFrontVariants } from './in-front.ts';
 import { limiters } from './limiter.ts';
 import { normalizers } from './paths.ts';
 
@@ -271,4 +272,4 @@ const changes: d.Rows = {
 };
 
 /** Legal variants by id. The suites must pass each of them. */
-export const variants = d.deviationsOf(requests, limits, answers, changes);
+export const variants = d.deviationsOf(requests, limits, answers, changes, inFrontVariants);

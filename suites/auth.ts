@@ -8,6 +8,7 @@ import { refused, unauthorized } from './named-answers.ts';
 import { lookup, lookupOf } from './request.ts';
 import { answers, scenario, type AnswerRow, type Requirement } from './requirement.ts';
 import type { Context } from './scenario-context.ts';
+import { judgeActiveKeys } from './scenarios/active-keys.ts';
 import { judgeForm, judgeWaysAround } from './scenarios/no-way-around.ts';
 import { observing, observingEach, statusOf } from './scenarios/observing.ts';
 import { revocationOf } from './scenarios/revocation.ts';
@@ -57,6 +58,15 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
 /** Requirements of one endpoint that a single lookup does not show. */
 function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
   return [
+    scenario({
+      id: `auth/${endpoint}/active-key`,
+      level: 'required',
+      endpoint,
+      clause: 'Authentication: keys of Partner accounts',
+      title: 'Each active key of a partner is accepted',
+      sends: 6,
+      run: judgeActiveKeys(endpoint),
+    }),
     scenario({
       id: `auth/${endpoint}/revocation`,
       level: 'required',

@@ -28,13 +28,18 @@ export interface Request {
   /** How all field names are written; without it, in lower case. */
   readonly fieldNames?: FieldNames;
   readonly body?: string;
+  /**
+   * Whether the cookies that the target has set are sent back: those of right answers to the key itself, or to the key
+   * under test if this is not one of its partner.
+   */
+  readonly cookies?: 'of the key' | 'of ours';
   /** The key, if it is sent outside the Authorization header. */
   readonly misplaced?: KnownKey;
 }
 
 /** Differences from a plain lookup with the caller's key. */
 export type Changes = Partial<
-  Pick<Request, 'method' | 'credential' | 'headers' | 'fieldNames' | 'body' | 'misplaced'>
+  Pick<Request, 'method' | 'credential' | 'headers' | 'fieldNames' | 'body' | 'cookies' | 'misplaced'>
 >;
 
 /** The raw query of a request, without the question mark. */
@@ -84,9 +89,10 @@ export const fingerprint = ({
   headers,
   fieldNames,
   body,
+  cookies,
 }: Request): string => {
   const who = credential.as === 'key' ? [credential.key.key, credential.scheme] : credential;
-  return JSON.stringify([method, target, isAbsolute, who, headers, fieldNames, body]);
+  return JSON.stringify([method, target, isAbsolute, who, headers, fieldNames, body, cookies]);
 };
 
 /** Writes a field name in another letter case: `x-api-key` → `X-Api-Key` or `X-API-KEY`. */

@@ -53,12 +53,21 @@ export function recordExchange(
   };
 }
 
-/** Also replaces what a request sent in place of a key, if it is derived from one: servers repeat it. */
-export function withSent(redact: Redact, { credential }: Request): Redact {
-  if (credential.as !== 'header' || credential.key === undefined) return redact;
-  const { value, key } = credential;
-  const sent = value.split(/\s+/).filter((part) => part.length >= MIN_SECRET_LENGTH);
-  const redactSent = redactorOf(sent.map((part) => ({ value: part, name: key.name, owner: key.partner })));
+/**
+ * Also replaces what a request sent in place of a key, if it is derived from one, and cookies of the target that it
+ * sent back: servers repeat them.
+ */
+export function withSent(redact: Redact, { credential, cookies, headers }: Request): Redact {
+  const secrets: Secret[] = [];
+  if (credential.as === 'header' && credential.key !== undefined) {
+    const { value, key } = credential;
+    const sent = value.split(/\s+/).filter((part) => part.length >= MIN_SECRET_LENGTH);
+    secrets.push(...sent.map((part) => ({ value: part, name: key.name, owner: key.partner })));
+  }
+  if (cookies !== undefined && headers['cookie'] !== undefined)
+    secrets.push(...partsOf(headers['cookie']).map((value) => ({ value, name: '<cookie of the target>' })));
+  if (secrets.length === 0) return redact;
+  const redactSent = redactorOf(secrets);
   return (text) => redact(redactSent(text));
 }
 

@@ -28,6 +28,7 @@ function senderOf(
   let sent = 0;
   let seen = 0;
   const sender = createSender({
+    headers: {},
     client: {
       send: async () => respond(sent++, clock.now()),
       close: () => Promise.resolve(),
@@ -182,4 +183,27 @@ describe('a connection that breaks', () => {
     await sender.send(someUser);
     assert.equal(sent(), 6);
   });
+});
+
+test('cookies of the target are sent back only where a request says so', async () => {
+  const seen: (string | undefined)[] = [];
+  const withCookie = {
+    ...fine,
+    headers: { 'set-cookie': ['sid=abcdefgh; Path=/; HttpOnly', 'theme=dark'] },
+  };
+  const { sender } = senderOf(() => withCookie);
+  const ask = async (changes: Parameters<typeof userStatus>[1]) => {
+    const { request } = await sender.send(userStatus('x', changes));
+    seen.push(request.headers['cookie']);
+  };
+  const [key] = known.callerKeys;
+  await ask({ credential: { as: 'none' }, cookies: 'of ours' });
+  await ask({ credential: { as: 'key', key: key! } });
+  await ask({ credential: { as: 'key', key: key! }, cookies: 'of ours' });
+  await ask({ credential: { as: 'none' } });
+  await ask({ credential: { as: 'none' }, cookies: 'of ours' });
+  await ask({ credential: { as: 'key', key: known.otherKeys[0]! }, cookies: 'of ours' });
+  await ask({ credential: { as: 'key', key: key! }, cookies: 'of the key' });
+  const all = 'sid=abcdefgh; theme=dark';
+  assert.deepEqual(seen, [undefined, undefined, undefined, undefined, all, all, all]);
 });

@@ -8,6 +8,7 @@ import { lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
+import { createLoad } from './load.ts';
 import { askedBy, isCounted } from '../limits/costs.ts';
 import {
   admit,
@@ -33,7 +34,7 @@ export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain'
   readonly onRefused?: (answer: Answer) => void;
 }
 
-export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'signal'> {
+export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'signal' | 'headers'> {
   readonly present: Pick<Present, 'known'>;
   readonly client: Client;
   readonly budget: Budget;
@@ -59,6 +60,7 @@ const MAX_PAUSES = 10;
 
 /** Everything that requests in flight share. */
 interface Sending extends SenderOptions {
+  readonly load: ReturnType<typeof createLoad>;
   /** Number of 429s that were waited for. */
   rateLimited: number;
   lostInARow: number;
@@ -68,13 +70,22 @@ interface Sending extends SenderOptions {
   /** While the target is down: whether it comes back. All requests wait for it. */
   outage: Promise<boolean> | undefined;
   keyWorks: boolean | undefined;
+  /** Cookies that the target set in right answers, by key. */
+  readonly cookies: Map<string | undefined, Map<string, string>>;
 }
 
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
   const { present, limiter } = setup;
   const counts = { rateLimited: 0, lostInARow: 0, answered: 0, givenUpAt: 0 };
-  const sending: Sending = { ...setup, ...counts, outage: undefined, keyWorks: undefined };
+  const sending: Sending = {
+    ...setup,
+    ...counts,
+    load: createLoad(),
+    cookies: new Map(),
+    outage: undefined,
+    keyWorks: undefined,
+  };
   /** Waits after 429 and retries lost requests. */
   const send = (request: Request, options?: SendOptions) => attempt(sending, request, false, options);
   return {
@@ -118,6 +129,35 @@ function withCallerKey(request: Request, key: KnownKey): Keyed {
 /** Each request with the key that was chosen last: its facts are read once. */
 const keyed = new WeakMap<Request, Keyed>();
 
+/**
+ * Adds cookies that the target has set, if a request sends them back. A key of the partner has no use for them, except
+ * its own once it is revoked.
+ */
+function withCookies({ known, cookies, headers }: Sending, request: Request): Request {
+  const { cookies: which, credential } = request;
+  if (which === undefined) return request;
+  const key = credential.as === 'key' ? credential.key : undefined;
+  const isOurs = known.callerKeys.some((one) => one === key);
+  if (which === 'of ours' && isOurs) return request;
+  const kept = cookies.get(which === 'of the key' ? key?.key : known.callerKeys[0]?.key);
+  if (kept === undefined) return request;
+  const set = [...kept].map(([name, value]) => `${name}=${value}`);
+  const all = [headers['cookie'], request.headers['cookie'], ...set].filter((one) => one !== undefined);
+  return { ...request, headers: { ...request.headers, cookie: all.join('; ') } };
+}
+
+/** Keeps the cookies of a right answer to a key. */
+function keepCookies({ cookies }: Sending, { credential }: Request, { status, headers }: Answer): void {
+  const fields = headers['set-cookie'];
+  if (status !== 200 || fields === undefined || credential.as !== 'key') return;
+  const kept = cookies.get(credential.key.key) ?? new Map<string, string>();
+  cookies.set(credential.key.key, kept);
+  for (const field of fields) {
+    const [, name, value] = /^\s*([^=;\s]+)=([^;]*)/.exec(field) ?? [];
+    if (name !== undefined && value !== undefined) kept.set(name, value.trim());
+  }
+}
+
 /** Sends a request when its turn comes, and again after 429 unless `isOnce`. */
 async function attempt(
   sending: Sending,
@@ -130,7 +170,8 @@ async function attempt(
   if (onRefused !== undefined) allowRetry(limiter, askedBy(present.known, asked));
   for (;;) {
     if (sending.outage !== undefined) await sending.outage;
-    const request = withKey(sending, asked);
+    const withOne = withKey(sending, asked);
+    const request = withOne && withCookies(sending, withOne);
     if (request === undefined)
       return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
     const account = askedBy(present.known, request);
@@ -169,22 +210,30 @@ async function transmit(
   options: SendOptions,
   most: number,
 ): Promise<Reply> {
-  const { client, present, clock, budget, limiter, onExchange } = sending;
+  const { client, present, clock, budget, limiter, load, onExchange } = sending;
   const wire = wireRequest(request);
+  // A burst is sent at once.
+  const isLimited = most > 1;
   for (let tries = 1; ; tries++) {
     const end = await budget.spend(options.isAtOnce);
     if (end !== undefined) return end;
     const answeredBefore = sending.answered;
-    const reply = await clock.during(client.send(wire));
+    if (isLimited) await load.begin();
+    const reply = await clock.during(client.send(wire)).catch((error: unknown) => {
+      if (isLimited) load.end(false);
+      throw error;
+    });
     const isFrontEnd =
       reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
+    const isBroken = reply.kind === 'trouble' && reply.code === 'network';
+    if (isLimited) load.end(isFrontEnd || isBroken);
     if (reply.kind === 'answer') {
       if (!isFrontEnd) sending.answered++;
+      keepCookies(sending, request, reply);
       sending.lostInARow = 0;
       if (reply.status !== 429 && showsKey(present.known, request))
         sending.keyWorks = sending.keyWorks === true || reply.status !== 401;
     }
-    const isBroken = reply.kind === 'trouble' && reply.code === 'network';
     let isLast = tries >= most || isTargetGone(sending);
     const isSilent = (isBroken || isFrontEnd) && sending.answered === answeredBefore;
     if (tries === MAX_TRIES && isSilent && sending.answered > sending.givenUpAt) {
@@ -232,7 +281,10 @@ async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<bool
   for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
     if (pauses > 0) await clock.sleep(Math.min(PAUSE_MS, deadline - clock.now()), signal);
     const reply = await transmit(sending, plain, {}, 1);
-    if (reply.kind === 'answer' && !isFromFrontEnd(reply)) return pauses > 0;
+    if (reply.kind === 'answer' && !isFromFrontEnd(reply)) {
+      sending.load.reset();
+      return pauses > 0;
+    }
   }
   sending.givenUpAt = sending.answered;
   return false;

@@ -25,6 +25,31 @@ const fields = (value: string, ...names: readonly string[]): Form => ({
   change: () => ({ headers: Object.fromEntries(names.map((name) => [name, value])) }),
 });
 
+/** Names an address in the fields in which proxies name the client's: networks may be trusted. */
+const comesFrom = (address: string): Form => ({
+  name: `X-Forwarded-For: ${address}, and fields like it`,
+  change: () => ({
+    headers: {
+      ...Object.fromEntries(addressFields.map((name) => [name, address])),
+      forwarded: `for=${address.includes(':') ? `"[${address}]"` : address}`,
+    },
+  }),
+});
+
+const addressFields = [
+  'x-forwarded-for',
+  'x-real-ip',
+  'x-client-ip',
+  'client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-original-forwarded-for',
+  'x-remote-addr',
+];
+
 /** Paths that a server may normalize, after a proxy or a filter compared them. */
 const paths: readonly Form[] = [
   path('// at the start', (text) => `/${text}`),
@@ -65,7 +90,7 @@ export const formsOfRequests: readonly Form[] = [
   pathInField('x-rewrite-url'),
   ...paths,
   fields('/', 'x-original-url', 'x-rewrite-url'),
-  fields('127.0.0.1', 'x-forwarded-for', 'x-real-ip', 'x-client-ip'),
+  ...['127.0.0.1', '::1', '10.1.2.3', '172.16.1.2', '192.168.1.2', '169.254.1.2', 'fd00::1'].map(comesFrom),
   fields('localhost', 'x-forwarded-host'),
   fields('/internal', 'x-forwarded-prefix'),
 ];

@@ -44,14 +44,15 @@ export function idSeenBy({ partner }: Pick<KnownKey, 'partner'>, endpoint: Endpo
 }
 
 /**
- * Ids of this version close to one that the endpoint finds, and one that the other endpoint finds. The changed digit
- * becomes a letter, to keep clear of data with consecutive numbers.
+ * Ids of this version close to one that the endpoint finds, and one that the other endpoint finds, or one that differs
+ * in its version alone. A changed digit becomes a letter, to keep clear of data with consecutive numbers.
  */
 export function neighbours(endpoint: Endpoint, known: Known, version: string): readonly string[] {
   const found = [findableLettered('user-status', known), findableLettered('deposit-check', known)] as const;
   const [id, other] = endpoint === 'user-status' ? found : [found[1], found[0]];
   const changed = (at: number) => `${id.slice(0, at)}${id[at] === 'f' ? 'e' : 'f'}${id.slice(at + 1)}`;
-  return [changed(35), other, changed(0)].map((near) => near.slice(0, 14) + version + near.slice(15));
+  const nears = version === id[14] ? [changed(35), other, changed(0)] : [changed(35), changed(0), id];
+  return nears.map((near) => near.slice(0, 14) + version + near.slice(15));
 }
 
 /** Sets the case of each letter of an id: `true` is upper case. The flags repeat. */

@@ -101,6 +101,7 @@ async function tried({ design, limits, stated, latencyMs, endpoint = 'user-statu
     reserved: { 'user-status': 0, 'deposit-check': 0 },
   });
   const sender = createSender({
+    headers: {},
     ...bounds,
     client: { send, close: () => Promise.resolve() },
     known,

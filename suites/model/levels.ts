@@ -290,7 +290,7 @@ export const queryLevels: LevelTable = {
 };
 
 export interface FieldsLevel extends Level {
-  readonly changes: Pick<Changes, 'headers' | 'fieldNames'>;
+  readonly changes: Pick<Changes, 'headers' | 'fieldNames' | 'cookies'>;
 }
 
 /** Fields of a level: in pairs, they take turns. */
@@ -301,6 +301,10 @@ const fields = (headers: Readonly<Record<string, string>>): FieldsLevel => ({
 
 const fromHere = '127.0.0.1';
 
+/** A server may take any of these for an error message. */
+const languages =
+  'de-DE,de,es,zh-CN,zh,ja,ko,ru,ar,pt-BR,pt,it,tr,vi,th,id,hi,pl,uk,fa,he,nl,sv,cs,fr,en;q=0.1';
+
 /**
  * Header fields that must not change the answer, which is JSON (Resources and their fields; Errors). A server may
  * answer 406 if JSON is not accepted (RFC 9110 12.5.1), so each of these accepts it.
@@ -310,7 +314,13 @@ export const fieldsLevels: LevelTable<FieldsLevel> = {
   'Accept: application/json': fields({ accept: 'application/json' }),
   'Accept: */*': fields({ accept: '*/*' }),
   'Accept: application/json and text/html': fields({ accept: 'application/json, text/html;q=0.9' }),
-  'Accept-Language: de-DE': fields({ 'accept-language': 'de-DE,de;q=0.9' }),
+  // Each message may be translated.
+  'Accept-Language: many languages': { changes: { headers: { 'accept-language': languages } } },
+  // Most clients send it. A cache may have other rules for compressed answers.
+  'Accept-Encoding: gzip': { changes: { headers: { 'accept-encoding': 'gzip, deflate, br' } } },
+  // A session may let in what a key would not.
+  'Cookie: as the target set it': { changes: { cookies: 'of ours' } },
+  'Content-Type: application/json': fields({ 'content-type': 'application/json' }),
   'those of a browser': fields({
     accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
     'accept-language': 'fr-FR,fr;q=0.8,en;q=0.5',

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Answer, Reply } from '../answer.ts';
+import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
 import { sameAnswer } from '../expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
@@ -110,6 +110,12 @@ async function sendCrowd(context: Context, requests: readonly Request[], seen: S
     if (before.kind === 'trouble' || reply.kind === 'trouble') {
       const lost = before.kind === 'trouble' ? before : reply;
       seen.stop ??= { verdict: judgeReply(lost, () => pass), request, reply: lost };
+      continue;
+    }
+    // A front end refuses load.
+    if (isFromFrontEnd(reply) && !isFromFrontEnd(before)) {
+      const words = `${reply.status} to some of ${requests.length} lookups at once; --concurrency sends fewer`;
+      seen.stop ??= { verdict: inconclusive('network', words), request, reply };
       continue;
     }
     seen.cases++;

@@ -62,6 +62,7 @@ function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known): readonly 
     lookup(endpoint, `${parameter}=${percentEncoded(id, [true, false])}`, changes),
     { ...plain, target: `${plain.target}&page=1` },
     { ...plain, credential: { ...changes.credential, scheme: 'bearer' } },
+    { ...plain, cookies: 'of the key' },
     ...more,
   ];
 }

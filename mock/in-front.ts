@@ -1,0 +1,88 @@
+import * as d from './deviate.ts';
+import { answer, error, header, on, opened, read } from './deviate.ts';
+import type { Exchange, HttpResponse } from './exchange.ts';
+import { valuesOf } from './world.ts';
+
+const field = (name: string, pattern: RegExp) => (exchange: Exchange) =>
+  pattern.test(String(exchange.request.headers[name] ?? ''));
+
+/** A cache in front of the service, which compares the URL alone. */
+const cacheOfCompressed = d.remembering(() => {
+  const kept = new Map<string, HttpResponse>();
+  return on(field('accept-encoding', /gzip/), (response, { request: { target } }) => {
+    const known = kept.get(target);
+    if (known === undefined && response.status === 200) kept.set(target, response);
+    return known ?? response;
+  });
+});
+
+/** A framework that begins a session with each right answer, and reads its cookie later on. */
+const session = (isFirst: boolean): d.Change =>
+  d.remembering(() => {
+    const keys = new Map<string, string>();
+    return d.all(
+      read((request) => {
+        const id = /\bsid=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
+        const authorization = id === undefined ? undefined : keys.get(id);
+        if (authorization === undefined || (!isFirst && request.headers.authorization)) return undefined;
+        return { ...request, headers: { ...request.headers, authorization } };
+      }),
+      on(200, (response, { request }) => {
+        const { authorization } = request.headers;
+        if (authorization === undefined) return {};
+        const id = `session${keys.size}`;
+        keys.set(id, authorization);
+        return { headers: { ...response.headers, 'Set-Cookie': `sid=${id}; Path=/; HttpOnly` } };
+      }),
+    );
+  });
+
+const behindId = /(?:;|%3B)x(?:=|%3D)1$/i;
+
+/** Mistakes of caches, frameworks and networks in front of a service. */
+export const inFrontFaults: d.Rows = {
+  'compressed-answers-cached: Answers to requests that accept gzip are cached by URL, whatever the key':
+    cacheOfCompressed,
+  'session-enough: The cookie of a right answer is enough, without a key': session(false),
+  'session-first: The cookie of a right answer counts before the key': session(true),
+  'another-partner-refused: The keys of all partners but the first get 401': on(
+    ({ call, world }) =>
+      call?.caller !== undefined && call.caller.partner !== valuesOf(world.keys)[0]?.partner,
+    error(401, 'Unauthorized'),
+  ),
+  'private-network-trusted: X-Forwarded-For with an address of a private network needs no key': opened(
+    (_key, { headers }) => /^(?:10|192\.168)\./.test(String(headers['x-forwarded-for'] ?? '')),
+  ),
+  'get-with-type-refused: A GET with Content-Type: application/json gets 400': on(
+    field('content-type', /json/),
+    error(400, 'A body is required'),
+  ),
+  'refusal-translated: The message of a 400 is translated to Spanish': on(
+    400,
+    field('accept-language', /\bes\b/),
+    error(400, 'Parámetro no válido'),
+  ),
+  'path-parameter-dropped: ;x=1 behind an id is ignored': read((request) =>
+    behindId.test(request.target) ? { ...request, target: request.target.replace(behindId, '') } : undefined,
+  ),
+};
+
+/** What caches, frameworks and networks in front of a service may do. */
+export const inFrontVariants: d.Rows = {
+  'origin-refused: A request with the header field Origin gets 403': on(
+    field('origin', /./),
+    answer(403, 'Invalid CORS request'),
+  ),
+  'head-page: HEAD gets 200 with a page, for everyone': on(
+    ({ request }) => request.method === 'HEAD',
+    () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: '' }),
+  ),
+  'session-unread: Right answers set a cookie that nobody reads': on(
+    200,
+    header('Set-Cookie', 'sid=unread0000; Path=/; HttpOnly'),
+  ),
+  'requests-numbered: A header field counts requests': d.remembering(() => {
+    let count = 1000;
+    return on(header('X-Varnish', () => String(count++)));
+  }),
+};
