@@ -11,6 +11,8 @@ interface TargetFlags {
   readonly stateUrl: URL | undefined;
   readonly grace?: number;
   readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly certKey: string | undefined;
   readonly insecure: boolean;
   readonly header: Readonly<Record<string, string>>;
 }
@@ -21,7 +23,7 @@ export const programName = (env: CliContext['env']) =>
 
 /** Returns a command with the same target, without filters, seed and values of --header. */
 export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env: CliContext['env']): string {
-  const { url, fixture, partner, stateUrl, ca, insecure, header } = given;
+  const { url, fixture, partner, stateUrl, ca, cert, certKey, insecure, header } = given;
   // doctor does not have these flags.
   const { cases, grace } = name === 'verify' ? given : {};
   const flag = (of: string, value: string | undefined) => value && `--${of} ${shellWord(value)}`;
@@ -34,6 +36,8 @@ export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env:
     flag('state-url', stateUrl?.href),
     grace !== undefined && grace !== defaults.graceMs && `--grace ${grace}ms`,
     flag('ca', ca),
+    flag('cert', cert),
+    flag('cert-key', certKey),
     insecure && '--insecure',
     ...Object.keys(header).map((one) => `--header '${one}: …'`),
   ).join(' ');

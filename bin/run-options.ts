@@ -3,11 +3,10 @@ import { defined } from '../schemas/defined.ts';
 import { oncePer } from '../schemas/once-per.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { catalogue, knownFrom, realClock } from '../suites/index.ts';
+import { catalogue, createClient, knownFrom, realClock } from '../suites/index.ts';
 import type { Requirement, RunOptions } from '../suites/index.ts';
 import type { VerifyOptions } from './api/verify-options.ts';
 import { defaults } from './commands/flags.ts';
-import { readText } from './fixture-file.ts';
 import { version } from './version.ts';
 
 /** Header fields of every request. */
@@ -66,7 +65,7 @@ export function runOptions({
     graceMs,
     headers: { ...ourHeaders, ...headers },
     tls,
-    ...defined({ maxRealMs, rate, waitMs, stateHook: stateUrl && stateHookAt(stateUrl, timeoutMs) }),
+    ...defined({ maxRealMs, rate, waitMs, stateHook: stateUrl && stateHookAt(stateUrl, timeoutMs, tls) }),
     clock: realClock,
     signal,
     version,
@@ -75,19 +74,6 @@ export function runOptions({
 
 /** Runs with the same fixture share what is derived from it. */
 const knownOf = oncePer((fixture: Fixture) => knownFrom(fixture));
-
-/** @throws Problem with code `usage` for a file that cannot be read or has no certificate */
-export async function tlsOptions(flags: {
-  readonly ca?: string | undefined;
-  readonly insecure: boolean;
-}): Promise<RunOptions['tls']> {
-  const { ca, insecure } = flags;
-  if (ca === undefined) return { insecure };
-  const text = await readText(ca, `--ca ${ca}`);
-  if (/^-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/m.test(text)) return { insecure, ca: text };
-  const what = text.includes('PRIVATE KEY-----') ? 'is a private key' : 'has no certificate in PEM';
-  throw wrongUsage(`--ca ${ca}: ${what}; give the file that begins with -----BEGIN CERTIFICATE-----`);
-}
 
 export interface Selection extends ReturnType<typeof select> {}
 
@@ -132,34 +118,31 @@ function requirementsNamed(flag: 'only' | 'skip', name: string): readonly Requir
  * means success. The error for another status has it as `status`.
  *
  * @param timeoutMs timeout of each call
+ * @param network as for the target
  */
-function stateHookAt(url: URL, timeoutMs: number): NonNullable<RunOptions['stateHook']> {
+function stateHookAt(
+  url: URL,
+  timeoutMs: number,
+  network: RunOptions['tls'],
+): NonNullable<RunOptions['stateHook']> {
+  const options = { ...network, timeoutMs, target: new URL(url.origin), headers: {}, now: realClock.now };
+  const signal = new AbortController().signal;
   return {
     change: async (action, state, params) => {
-      let status: number;
-      try {
-        const response = await fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ state, params, action }),
-          signal: AbortSignal.timeout(timeoutMs),
-          redirect: 'error',
-        });
-        await response.body?.cancel();
-        status = response.status;
-      } catch (error) {
-        const words = `the state hook at ${url.href} cannot be reached: ${reasonOf(error)}`;
-        throw new Error(words, { cause: error });
-      }
+      const client = createClient({ ...options, connections: 1, signal });
+      const reply = await client.send({
+        method: 'POST',
+        target: url.pathname,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ state, params, action }),
+      });
+      await client.close();
+      if (reply.kind === 'trouble')
+        throw new Error(`the state hook at ${url.href} cannot be reached: ${reply.words}`);
+      const { status } = reply;
       if (status >= 200 && status <= 299) return;
       const words = `the state hook at ${url.href} answered ${status} to "${state}" (${action})`;
       throw Object.assign(new Error(words), { status });
     },
   };
-}
-
-/** Prefers the cause, because `fetch failed` alone does not help. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }

@@ -1,7 +1,9 @@
 import type { RunRecord } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/defined.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import type { VerifyOptions } from './verify-options.ts';
+import { proxyIn } from '../network.ts';
 import { runOptions } from '../run-options.ts';
 import { run } from '../../suites/index.ts';
 import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
@@ -34,7 +36,7 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
     ...options,
     fixture: checkFixture(fixture, 'fixture', env),
     headers: parseHeaders(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
-    tls: { insecure: false, ...tls },
+    tls: { insecure: false, ...tls, ...defined({ proxy: proxyIn(env) }) },
     stateUrl: stateUrl === undefined ? undefined : parseUrl(String(stateUrl)),
   });
   const record = await run({

@@ -8,7 +8,7 @@ export interface VerifyOptions {
   readonly url: string | URL;
   /** The data of the server; validated like a fixture file. */
   readonly fixture: Fixture;
-  /** Variables for `${NAME}` in keys of the fixture; `process.env` by default. */
+  /** Variables for `${NAME}` in keys of the fixture, and of proxies; `process.env` by default. */
   readonly env?: Environment;
   /** Id of the partner whose keys are used; that of the first active key by default. */
   readonly partner?: string;
@@ -37,8 +37,13 @@ export interface VerifyOptions {
   readonly concurrency?: number;
   /** Header fields of every request. Values that look secret, such as tokens, are in no output. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** PEM certificates to trust, and whether to accept any certificate. */
-  readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
+  /** In PEM: certificates to trust, a client certificate and its key. And whether to accept any certificate. */
+  readonly tls?: {
+    readonly ca?: string;
+    readonly cert?: string;
+    readonly certKey?: string;
+    readonly insecure?: boolean;
+  };
   /** Exit with 1 also if a recommended requirement failed, and with 3 if a level was not tried. */
   readonly strict?: boolean;
   /** Exit with 0 also if a required requirement could not be judged, unless none was verified. */

@@ -4,7 +4,8 @@ import { command } from './command.ts';
 import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts';
 import { catalogue, examine, isLookupRow, redactor, type RunOptions } from '../../suites/index.ts';
 import { checkupStep, renderCheckup, renderJson, reports } from '../../reports/index.ts';
-import { runOptions, tlsOptions } from '../run-options.ts';
+import { networkOf } from '../network.ts';
+import { runOptions } from '../run-options.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { rerunCommand } from '../rerun-command.ts';
 import { verifyRun } from '../verify-run.ts';
@@ -38,7 +39,7 @@ export const doctor = command({
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_CONFORMANCE_URL');
     const { signal, print, terminal } = context;
-    const tls = await tlsOptions(flags);
+    const tls = await networkOf(flags, context.env);
     const fixture = await loadFixture(flags.fixture, context.env);
     const options = runOptions({ ...flags, fixture, seed: 1, timeoutMs, waitMs, headers, tls, signal });
     const rerun = rerunCommand('verify', { ...flags, url, header: headers }, context.env);

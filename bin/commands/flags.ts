@@ -88,6 +88,14 @@ export const targetArgument = {
   describe: 'base URL of the target, with or without a path',
 } as const;
 
+/** Flags for the connection to the target. */
+export const network = {
+  ca: { ...file, describe: 'trust the certificates in this PEM file' },
+  cert: { ...file, describe: 'show this client certificate (PEM) to the target' },
+  'cert-key': { ...file, describe: 'use this private key (PEM) of --cert, unless the file of --cert has it' },
+  insecure: { ...onOff, describe: 'accept any certificate' },
+} as const;
+
 /** Flags for the target and the connection to it. */
 export const target = {
   fixture: { ...file, describe: 'read the data of the target from this JSON file' },
@@ -98,8 +106,7 @@ export const target = {
     coerce: (given: readonly string[]) => parseHeaders(given),
     describe: "send this header with every request: 'name: value'",
   },
-  ca: { ...file, describe: 'trust the certificates in this PEM file' },
-  insecure: { ...onOff, describe: 'accept any certificate' },
+  ...network,
   'state-url': { ...url, requiresArg: true, describe: 'change data through the state hook at this URL' },
   wait: { ...duration, describe: 'wait at most this long until the server answers: 30s, 2m' },
 } as const;

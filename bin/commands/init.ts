@@ -6,10 +6,11 @@ import { exitCodeOfCheckup } from '../exit-codes.ts';
 import { schemaReference } from '../schema-reference.ts';
 import { parseTarget } from '../url-and-headers.ts';
 import { command, type Flags, type Values } from './command.ts';
-import { file, onOff, text } from './flags.ts';
+import { file, network, onOff, text } from './flags.ts';
 import { examine } from '../../suites/index.ts';
 import { checkupStep, renderCheckup } from '../../reports/index.ts';
-import { runOptions, tlsOptions } from '../run-options.ts';
+import { networkOf } from '../network.ts';
+import { runOptions } from '../run-options.ts';
 import { collectAnswers, KEY_VARIABLE } from '../init/answers.ts';
 import { programName } from '../rerun-command.ts';
 import { rejectExisting, prepareFile } from '../output-files.ts';
@@ -20,8 +21,7 @@ const flags = {
   member: { ...text, describe: 'use this user_id of a user under the IB' },
   executed: { ...text, describe: 'use this reference_id of an EXECUTED deposit of that user' },
   fixture: { ...file, default: 'fixture.json', describe: 'write the fixture to this file' },
-  ca: { ...file, describe: 'trust the certificates in this PEM file' },
-  insecure: { ...onOff, describe: 'accept any certificate' },
+  ...network,
   yes: { ...onOff, describe: 'ask nothing, and write the files even if the check fails' },
   force: { ...onOff, describe: 'overwrite existing files' },
 } as const satisfies Flags;
@@ -44,7 +44,7 @@ export const init = command({
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
       throw wrongUsage(`--fixture ${values.fixture}: this is the name of the config file; give another name`);
     if (!values.force) rejectExisting(files);
-    const tls = await tlsOptions(values);
+    const tls = await networkOf(values, context.env);
     const prompter = values.yes ? undefined : await context.prompter?.();
     const answers = await collectAnswers(values, context.env, prompter);
     const options = { target: parseTarget(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
@@ -82,9 +82,9 @@ export const init = command({
   },
 });
 
-const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
+const configOf = ({ fixture, ca, cert, certKey, insecure }: InitFlags, url: string) => ({
   $schema: schemaReference('config', CONFIG_FILE),
-  verify: { url, fixture, ...defined({ ca, insecure: insecure || undefined }) },
+  verify: { url, fixture, ...defined({ ca, cert, 'cert-key': certKey, insecure: insecure || undefined }) },
 });
 
 async function writeFiles(contents: readonly (readonly [path: string, what: string, content: object])[]) {

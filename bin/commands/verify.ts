@@ -11,7 +11,8 @@ import { openLog } from '../exchange-log.ts';
 import { verifyRun } from '../verify-run.ts';
 import { annotateStep } from '../github-actions.ts';
 import { rerunCommand } from '../rerun-command.ts';
-import { runOptions, select, tlsOptions } from '../run-options.ts';
+import { networkOf } from '../network.ts';
+import { runOptions, select } from '../run-options.ts';
 import { loadFixture } from '../fixture-file.ts';
 import * as reporting from '../../reports/index.ts';
 import * as engine from '../../suites/index.ts';
@@ -81,8 +82,7 @@ const flags = {
     describe: 'exit with 0 if nothing failed but some requirements could not be checked',
   },
   header: kinds.target.header,
-  ca: kinds.target.ca,
-  insecure: kinds.target.insecure,
+  ...kinds.network,
   wait: kinds.target.wait,
   'state-url': kinds.target['state-url'],
   grace: {
@@ -190,7 +190,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     maxRealMs: url === undefined ? given.maxDuration : undefined,
     graceMs: given.grace,
     headers: given.header,
-    tls: await tlsOptions(given),
+    tls: await networkOf(given, context.env),
     signal: context.signal,
   });
   return {

@@ -2,6 +2,9 @@ const url = 'Correct the URL: /api/ib/user-status and /api/ib/deposit-check are 
 
 /** How to fix a target that cannot be checked, by a pattern of what came. The first that fits counts. */
 const fixes: Readonly<Record<string, string>> = {
+  proxy: 'Correct HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY to go without a proxy.',
+  'client certificate':
+    'Give a certificate that the target accepts with --cert, and its key with --cert-key.',
   'does not resolve':
     'Correct the host in the URL, or check why this machine cannot resolve it (DNS, VPN, hosts file).',
   'was refused|no route|cannot be reached':

@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 // The whole of undici takes 70 ms longer to load.
+import connectMethod from 'undici/lib/api/api-connect.js';
+import connectorOf from 'undici/lib/core/connect.js';
+import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { decodeStart, readBody, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
+import { decodeStart, readBody, trouble, type Answer, type Reply } from '../answer.ts';
 import { defined } from '../../schemas/defined.ts';
-import { Problem, TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
+import { Problem } from '../../schemas/problem.ts';
+import { MAX_HEADER_KIB, timedOut, transportErrorOf, type ErrorContext } from './transport-errors.ts';
 
 /** Target, timeouts and TLS options of the client. */
 export interface ClientOptions {
@@ -19,6 +23,11 @@ export interface ClientOptions {
   /** Additional trusted certificates, in PEM. */
   readonly ca?: string;
   readonly insecure: boolean;
+  /** The client certificate, and its private key, in PEM. */
+  readonly cert?: string;
+  readonly certKey?: string;
+  /** As in the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY; each may be empty. Never used for loopback. */
+  readonly proxy?: { readonly httpProxy: string; readonly httpsProxy: string; readonly noProxy: string };
   /** The engine's clock, in ms. */
   readonly now: () => number;
   /** End of the run, in ms of that clock. Requests in flight are aborted shortly after. */
@@ -26,6 +35,9 @@ export interface ClientOptions {
   /** Aborts requests in flight. */
   readonly signal: AbortSignal;
 }
+
+/** How the target is reached: TLS and proxies. */
+export type Network = Pick<ClientOptions, 'ca' | 'insecure' | 'cert' | 'certKey' | 'proxy'>;
 
 /** A request as it is sent. */
 export interface WireRequest {
@@ -57,15 +69,23 @@ const MAX_FIELDS = 100;
 /** After this part of its timeout, a request without an answer may be waiting for an idle connection to close. */
 const STARVED_AFTER = 2 / 5;
 
-/** The pools of a client. */
+/** The connections of a client. */
 interface Connections {
   readonly options: ClientOptions;
   /** Path of the target, without a trailing slash. */
   readonly basePath: string;
   /** The last one gets new requests. */
-  readonly pools: Pool[];
+  readonly routes: Route[];
   /** Number of answers that began. */
   answered: number;
+  readonly errorContext: ErrorContext;
+}
+
+/** Leads to the target, directly or through a proxy. */
+interface Route {
+  readonly dispatcher: Dispatcher;
+  /** The pools of connections to the target. */
+  readonly pools: readonly Pool[];
 }
 
 /**
@@ -73,11 +93,13 @@ interface Connections {
  * starves: a server with a worker for each connection does not read new ones while all its workers wait for idle ones.
  */
 export function createClient(options: ClientOptions): Client {
-  const { target, signal } = options;
+  const { target, timeoutMs, signal } = options;
   const basePath = target.pathname.replace(/\/+$/, '');
-  const connections: Connections = { options, basePath, pools: [openPool(options, true)], answered: 0 };
+  const errorContext = { timeoutMs, isProxied: false, tlsAlert: undefined };
+  const routes = [openRoute(options, true, errorContext)];
+  const connections: Connections = { options, basePath, routes, answered: 0, errorContext };
   const destroyAll = async (error?: Error) => {
-    for (const pool of connections.pools) await pool.destroy(error ?? null);
+    for (const { dispatcher } of routes) await dispatcher.destroy(error ?? null);
   };
   const cutOffAll = () => void destroyAll(new Error('cut off'));
   signal.addEventListener('abort', cutOffAll);
@@ -90,25 +112,65 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-const openPool = ({ target, timeoutMs, connections, insecure, ca }: ClientOptions, isReusing: boolean) =>
-  new Pool(target.origin, {
-    connections,
-    // 0 sends `Connection: close`.
-    pipelining: isReusing ? 1 : 0,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    connect: { timeout: timeoutMs, rejectUnauthorized: !insecure, ...defined({ ca }) },
+function openRoute(options: ClientOptions, isReusing: boolean, errorContext: ErrorContext): Route {
+  const { target, timeoutMs, connections, insecure, ca, cert, certKey: key, proxy } = options;
+  const pools: Pool[] = [];
+  const open = (connect: buildConnector.connector) => {
+    const pool = new Pool(target.origin, {
+      connections,
+      // 0 sends `Connection: close`.
+      pipelining: isReusing ? 1 : 0,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      maxHeaderSize: MAX_HEADER_KIB * 1024,
+      connect: noticingAlerts(connect, errorContext),
+    });
+    pools.push(pool);
+    return pool;
+  };
+  const tls = { timeout: timeoutMs, rejectUnauthorized: !insecure, ...defined({ ca, cert, key }) };
+  const connect = connectorOf(tls);
+  if (proxy === undefined || isLoopback(target)) return { pools, dispatcher: open(connect) };
+  const dispatcher = new EnvHttpProxyAgent({
+    ...proxy,
+    connect,
+    requestTls: tls,
+    // The proxy gets CONNECT. Only the whole of undici has this method.
+    clientFactory: (origin, given) => Object.assign(new Pool(origin, given), { connect: connectMethod }),
+    // undici gives the connector of the proxy, or the one above if NO_PROXY has the target.
+    factory: (_origin, given) => {
+      const chosen = (given as { readonly connect: buildConnector.connector }).connect;
+      errorContext.isProxied = chosen !== connect;
+      return open(chosen);
+    },
   });
+  return { pools, dispatcher };
+}
 
-function stopReusing({ pools, options }: Connections): void {
-  if (pools.length > 1) return;
+const isLoopback = ({ hostname }: URL) =>
+  /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+
+/** Notes TLS alerts that come after the handshake: undici reports only that the connection was closed. */
+const noticingAlerts =
+  (connect: buildConnector.connector, errorContext: ErrorContext): buildConnector.connector =>
+  (options, done) =>
+    connect(options, (...[error, socket]) => {
+      socket?.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+        if (code.startsWith('ERR_SSL_')) errorContext.tlsAlert = code;
+      });
+      if (error === null) done(null, socket);
+      else done(error, null);
+    });
+
+function stopReusing({ routes, options, errorContext }: Connections): void {
+  if (routes.length > 1) return;
   // Idle connections close now, the others after their answer.
-  void pools[0]!.close();
-  pools.push(openPool(options, false));
+  void routes[0]!.dispatcher.close();
+  routes.push(openRoute(options, false, errorContext));
 }
 
 async function send(connections: Connections, request: WireRequest): Promise<Reply> {
-  const { basePath, pools, options } = connections;
+  const { basePath, routes, options, errorContext } = connections;
   const { target, timeoutMs, now, deadline = Number.POSITIVE_INFINITY, signal } = options;
   const sentAt = now();
   const leftMs = Math.max(0, deadline + GRACE_MS - sentAt);
@@ -123,7 +185,7 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
   return new Promise<Reply>((resolve, reject) => {
     let timer: NodeJS.Timeout;
     const collector = createCollector({
-      timeoutMs,
+      errorContext,
       onHead: () => void connections.answered++,
       toAnswer: (head, bytes) => {
         const receivedAt = now();
@@ -142,16 +204,16 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
       const ms = Math.min(timeoutMs * STARVED_AFTER, untilEndMs);
       timer = setTimeout(() => {
         if (ms === untilEndMs) return collector.cutOff(outOfTime());
-        const { connected, running } = pools[0]!.stats;
-        const isStarving =
-          !collector.hasHead() && connections.answered > answeredBefore && connected > running;
+        const hasIdle = routes[0]!.pools.some(({ stats }) => stats.connected > stats.running);
+        const isStarving = !collector.hasHead() && connections.answered > answeredBefore && hasIdle;
         if (isStarving) stopReusing(connections);
         wait(untilEndMs - ms);
       }, ms);
     };
     wait(Math.min(timeoutMs, leftMs));
-    pools.at(-1)!.dispatch(
+    routes.at(-1)!.dispatcher.dispatch(
       {
+        origin: target.origin,
         method: request.method,
         path: (request.isAbsolute === true ? target.origin : '') + basePath + request.target,
         headers: fieldsToSend(options.headers, request.headers),
@@ -165,7 +227,7 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
 type Head = Pick<Answer, 'status' | 'headers'>;
 
 interface CollectorOptions {
-  readonly timeoutMs: number;
+  readonly errorContext: ErrorContext;
   readonly onHead: () => void;
   readonly toAnswer: (head: Head, bytes: Uint8Array) => Answer;
   /** Called once. */
@@ -173,7 +235,7 @@ interface CollectorOptions {
 }
 
 /** Collects the parts of an answer. */
-function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOptions) {
+function createCollector({ errorContext, onHead, toAnswer, onEnd }: CollectorOptions) {
   let connection: Dispatcher.DispatchController | undefined;
   let head: Head | undefined;
   let isOver = false;
@@ -212,7 +274,7 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
       if (!isOver) end(toAnswer(head!, bytesOf(pieces)));
     },
     onResponseError: (_controller, error) => {
-      if (!isOver) end(transportErrorOf(error, timeoutMs, head !== undefined));
+      if (!isOver) end(transportErrorOf(error, errorContext, head !== undefined));
     },
   };
   return { handler, cutOff, hasHead: () => head !== undefined };
@@ -222,13 +284,14 @@ function createCollector({ timeoutMs, onHead, toAnswer, onEnd }: CollectorOption
 const bytesOf = (pieces: readonly Uint8Array[]): Uint8Array =>
   pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 
-/** Names and values in turn. A field of the request replaces one of the user, whose names are in lower case. */
-function fieldsToSend(own: WireRequest['headers'], fields: WireRequest['headers']): string[] {
-  const list: string[] = [];
-  const names = Object.keys(fields);
-  for (const name in own) if (!names.some((one) => one.toLowerCase() === name)) list.push(name, own[name]!);
-  for (const name of names) list.push(name, fields[name]!);
-  return list;
+/**
+ * The fields of a request. One of its own replaces one of the user, whose names are in lower case. They are a Map:
+ * behind a proxy, undici refuses any other form that has a Proxy-Authorization for the target.
+ */
+function fieldsToSend(ofUser: WireRequest['headers'], own: WireRequest['headers']): Map<string, string> {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const kept = Object.entries(ofUser).filter(([name]) => !names.has(name));
+  return new Map([...kept, ...Object.entries(own)]);
 }
 
 /** Without a prototype, so that only received names exist, not `constructor`. V8 is slow with `Object.create(null)`. */
@@ -266,66 +329,4 @@ export function decodeBody(bytes: Uint8Array, encoding: string | undefined): Pic
       return { text: '', json: { ok: false, why } };
     return { text: '', json: { ok: false, why: `the body is not ${encoding}, as Content-Encoding says` } };
   }
-}
-
-const noName = 'the name does not resolve';
-const noTls = 'TLS failed: the port may speak plain HTTP';
-const unknownAuthority = 'its certificate is signed by an unknown authority: give --ca or --insecure';
-
-const knownErrors: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused: nothing listens there',
-  ENOTFOUND: noName,
-  EAI_AGAIN: noName,
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  EADDRNOTAVAIL: 'the address cannot be reached from here',
-  ECONNRESET: 'the connection was reset before the answer was complete',
-  EPIPE: 'the connection was closed before the answer',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-  // undici asserts that the status is at least 100.
-  ERR_ASSERTION: 'the answer is not HTTP: it has a status below 100',
-  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too long",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the body is not as long as Content-Length says',
-  EPROTO: noTls,
-  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: give --ca or --insecure',
-  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-};
-
-/** Why undici closed a connection itself, by its error message. */
-const closedByUs = new Map([
-  ['bad response', 'the answer is an unexpected 100'],
-  ['bad upgrade', 'the answer switches to another protocol unexpectedly'],
-]);
-
-const timedOut = (timeoutMs: number) => trouble('timeout', `no complete answer within ${timeoutMs} ms`);
-
-/**
- * Describes an error of undici.
- *
- * @param hasHead whether status and headers had arrived
- */
-function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): Trouble | Problem {
-  const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
-  // This is not the target's fault.
-  if (code === 'EMFILE' || code === 'ENFILE') return wrongUsage(TOO_MANY_FILES);
-  if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code)) return timedOut(timeoutMs);
-  if (name === 'HTTPParserError') return trouble('network', `the answer is not HTTP: ${syntaxOf(message)}`);
-  // undici also reports this for a bad header after a Content-Length.
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && !hasHead)
-    return trouble('network', 'the answer is not HTTP: its header cannot be parsed');
-  const words =
-    (code === 'UND_ERR_SOCKET' ? closedByUs.get(message) : undefined) ??
-    knownErrors[syscall === 'getaddrinfo' ? 'ENOTFOUND' : code];
-  // The message may contain text of the target.
-  return trouble('network', words ?? message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200));
-}
-
-function syntaxOf(message: string): string {
-  const [, why = 'it cannot be parsed'] = /\(([^()]+)\)$/.exec(message) ?? [];
-  return why.startsWith('Expected HTTP/') ? 'it does not begin with HTTP/' : why.toLowerCase();
 }

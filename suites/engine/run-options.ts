@@ -3,7 +3,7 @@ import type { Progress, Waiting } from '../../schemas/progress.ts';
 import type { Rank } from '../model/factors.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Exchange, StateHook } from '../scenario-context.ts';
-import type { Client, ClientOptions } from './client.ts';
+import type { Client, ClientOptions, Network } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { RecordOptions } from './record.ts';
 
@@ -42,7 +42,7 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   /** Maximum requests per second; unlimited without it. */
   readonly rate?: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly tls: Pick<ClientOptions, 'ca' | 'insecure'>;
+  readonly tls: Network;
   readonly clock: Clock;
   /** Changes the state of the target for requirements that need it. */
   readonly stateHook?: StateHook;

@@ -1,0 +1,89 @@
+import { createSecureContext } from 'node:tls';
+import { defined } from '../schemas/defined.ts';
+import type { Environment } from '../schemas/fixture-keys.ts';
+import { wrongUsage } from '../schemas/problem.ts';
+import type { RunOptions } from '../suites/index.ts';
+import { readText } from './fixture-file.ts';
+
+type Network = RunOptions['tls'];
+
+/** The flags that say how a target is reached. */
+export interface NetworkFlags {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly certKey: string | undefined;
+  readonly insecure: boolean;
+}
+
+/**
+ * Reads the certificates that the flags name, and the proxies of the environment.
+ *
+ * @throws Problem with code `usage` for a file that cannot be read or has something else, and for an invalid proxy
+ */
+export async function networkOf(flags: NetworkFlags, env: Environment): Promise<Network> {
+  const [ca, cert] = [await pemIn('ca', flags.ca), await pemIn('cert', flags.cert)];
+  if (flags.certKey !== undefined && cert === undefined)
+    throw wrongUsage('--cert-key needs --cert with the certificate of this key');
+  // The file of the certificate may have its key, too.
+  const certKey = cert && (await pemIn('cert-key', flags.certKey ?? flags.cert));
+  if (cert !== undefined) rejectMismatch(cert, certKey!);
+  return defined({ insecure: flags.insecure, ca, cert, certKey, proxy: proxyIn(env) });
+}
+
+const certificate = {
+  begins: '-----BEGIN CERTIFICATE-----',
+  pattern: /^-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/m,
+  other: 'has no certificate in PEM',
+};
+
+/** What the files of the flags must have. */
+const contents = {
+  ca: certificate,
+  cert: certificate,
+  'cert-key': {
+    begins: '-----BEGIN PRIVATE KEY-----',
+    pattern: /^-----BEGIN (?:RSA |EC )?PRIVATE KEY-----/m,
+    other: 'has no private key in PEM without a passphrase',
+  },
+} as const;
+
+async function pemIn(flag: keyof typeof contents, file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const { begins, pattern, other } = contents[flag];
+  const text = await readText(file, `--${flag} ${file}`);
+  if (pattern.test(text)) return text;
+  const isKey = flag !== 'cert-key' && text.includes('PRIVATE KEY-----');
+  throw wrongUsage(
+    `--${flag} ${file}: ${isKey ? 'is a private key' : other}; give the file that begins with ${begins}`,
+  );
+}
+
+function rejectMismatch(cert: string, key: string): void {
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const why = code.includes('MISMATCH') ? 'the key belongs to another certificate' : message;
+    throw wrongUsage(`--cert, --cert-key: cannot be used: ${why}`);
+  }
+}
+
+/** The proxies that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name; undefined if there is none. */
+export function proxyIn(env: Environment): Network['proxy'] {
+  const [httpProxy, httpsProxy] = [proxyUrlIn(env, 'HTTP_PROXY'), proxyUrlIn(env, 'HTTPS_PROXY')];
+  if (httpProxy === '' && httpsProxy === '') return undefined;
+  return { httpProxy, httpsProxy, noProxy: variableIn(env, 'NO_PROXY') };
+}
+
+/** curl and others prefer lower case. */
+const variableIn = (env: Environment, name: string) => env[name.toLowerCase()] ?? env[name] ?? '';
+
+/** The message does not show the URL, which may have a password. */
+function proxyUrlIn(env: Environment, name: string): string {
+  const text = variableIn(env, name);
+  if (text === '') return '';
+  // Without a scheme, it is an HTTP proxy.
+  const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (URL.canParse(whole) && /^(?:https?|socks5?):$/.test(new URL(whole).protocol)) return whole;
+  throw wrongUsage(`${name} is not the URL of a proxy; write it like http://proxy.example.com:3128`);
+}

@@ -1,0 +1,110 @@
+import { type Problem, TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
+import { trouble, type Trouble } from '../answer.ts';
+
+/** Maximum size of the header fields of an answer, in KiB. */
+export const MAX_HEADER_KIB = 64;
+
+/** What is known about the connections of a client. */
+export interface ErrorContext {
+  readonly timeoutMs: number;
+  /** Whether a proxy stands between. */
+  isProxied: boolean;
+  /** Code of the last TLS alert that came after a handshake. */
+  tlsAlert: string | undefined;
+}
+
+const noName = 'the name does not resolve';
+const noTls = 'TLS failed: the port may speak plain HTTP';
+const certRefused = 'the target does not accept the client certificate of --cert';
+const unknownAuthority = 'its certificate is signed by an unknown authority: give --ca or --insecure';
+
+const knownErrors: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused: nothing listens there',
+  ENOTFOUND: noName,
+  EAI_AGAIN: noName,
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  EADDRNOTAVAIL: 'the address cannot be reached from here',
+  ECONNRESET: 'the connection was reset before the answer was complete',
+  EPIPE: 'the connection was closed before the answer',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  // undici asserts that the status is at least 100.
+  ERR_ASSERTION: 'the answer is not HTTP: it has a status below 100',
+  UND_ERR_HEADERS_OVERFLOW: `the answer's headers are too long: the limit is ${MAX_HEADER_KIB} KiB`,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the body is not as long as Content-Length says',
+  EPROTO: noTls,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: give --ca or --insecure',
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    'the target requires a client certificate: give --cert and --cert-key',
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE:
+    'the target refused the TLS handshake: it may require a client certificate (--cert and --cert-key)',
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: certRefused,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: certRefused,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED: certRefused,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: certRefused,
+  ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: certRefused,
+  ERR_SSL_TLSV1_ALERT_ACCESS_DENIED: certRefused,
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: certRefused,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+};
+
+/** Why undici closed a connection itself, by its error message. */
+const closedByUs = new Map([
+  [
+    'bad response',
+    'the target sent 100 Continue unasked: HTTP allows that, but this program cannot read what comes after it',
+  ],
+  ['bad upgrade', 'the answer switches to another protocol unexpectedly'],
+]);
+
+/** The trouble if no complete answer came in time. */
+export const timedOut = (timeoutMs: number) =>
+  trouble('timeout', `no complete answer within ${timeoutMs} ms`);
+
+/**
+ * Describes an error of undici.
+ *
+ * @param hasHead whether status and headers had arrived
+ */
+export function transportErrorOf(error: Error, context: ErrorContext, hasHead: boolean): Trouble | Problem {
+  const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
+  // This is not the target's fault.
+  if (code === 'EMFILE' || code === 'ENFILE') return wrongUsage(TOO_MANY_FILES);
+  if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code)) return timedOut(context.timeoutMs);
+  if (name === 'HTTPParserError') return trouble('network', `the answer is not HTTP: ${syntaxOf(message)}`);
+  // undici also reports this for a bad header after a Content-Length.
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && !hasHead)
+    return trouble('network', 'the answer is not HTTP: its header cannot be parsed');
+  const words =
+    refusalOfProxy(message) ??
+    (code === 'UND_ERR_SOCKET' ? (closedByUs.get(message) ?? alertWords(context, hasHead)) : undefined) ??
+    knownErrors[syscall === 'getaddrinfo' ? 'ENOTFOUND' : code];
+  // Only the proxy is connected to.
+  const isOfProxy = context.isProxied && (syscall === 'connect' || syscall === 'getaddrinfo');
+  const place = isOfProxy ? 'the proxy (HTTP_PROXY, HTTPS_PROXY): ' : '';
+  // The message may contain text of the target.
+  return trouble('network', place + (words ?? message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200)));
+}
+
+function refusalOfProxy(message: string): string | undefined {
+  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
+  if (status === '407')
+    return 'the proxy (HTTP_PROXY, HTTPS_PROXY) answered 407: its URL needs a user name and a password';
+  return (
+    status &&
+    `the proxy (HTTP_PROXY, HTTPS_PROXY) answered ${status} to CONNECT, so the target is not reached`
+  );
+}
+
+const alertWords = ({ tlsAlert }: ErrorContext, hasHead: boolean) =>
+  hasHead || tlsAlert === undefined ? undefined : knownErrors[tlsAlert];
+
+function syntaxOf(message: string): string {
+  const [, why = 'it cannot be parsed'] = /\(([^()]+)\)$/.exec(message) ?? [];
+  return why.startsWith('Expected HTTP/') ? 'it does not begin with HTTP/' : why.toLowerCase();
+}
