@@ -4,7 +4,7 @@ import { isKnownFailure } from '../schemas/known-failure.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { readBaseline, type BaselineFile } from '../schemas/baseline-file.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
-import { readText } from './fixture-file.ts';
+import { readText, shownName, type Input } from './input-files.ts';
 import { prepareFile } from './output-files.ts';
 
 /**
@@ -13,20 +13,24 @@ import { prepareFile } from './output-files.ts';
  *
  * @throws Problem with code `usage` for contradictory flags and an invalid file
  */
-export async function openBaseline(flags: {
-  readonly baseline?: string | undefined;
-  readonly updateBaseline?: boolean;
-  readonly replay?: string | undefined;
-  readonly strict: boolean;
-}) {
+export async function openBaseline(
+  flags: {
+    readonly baseline?: string | undefined;
+    readonly updateBaseline?: boolean;
+    readonly replay?: string | undefined;
+    readonly strict: boolean;
+  },
+  input: Input,
+) {
   const { baseline: file, updateBaseline: isUpdate = false, strict } = flags;
   if (file === undefined) {
     if (isUpdate) throw wrongUsage('--update-baseline needs --baseline with the file to write');
     return { apply: (record: RunRecord) => ({ record, text: undefined }), save: async () => {} };
   }
+  if (isUpdate && file === '-') throw wrongUsage('--update-baseline needs --baseline with a file, not -');
   if (flags.replay !== undefined) throw wrongUsage('--replay checks one input only: omit --baseline');
   const ids = catalogue.map(({ id }) => id);
-  const before = await load(file, isUpdate);
+  const before = await load(file, isUpdate, input);
   const prepare = () => prepareFile(file, 'the baseline');
   // Fails before the run if the file cannot be written.
   if (isUpdate) await (await prepare()).discard();
@@ -45,10 +49,11 @@ export async function openBaseline(flags: {
   };
 }
 
-async function load(file: string, mayBeMissing: boolean): Promise<BaselineFile> {
+async function load(file: string, mayBeMissing: boolean, input: Input): Promise<BaselineFile> {
   if (mayBeMissing && !existsSync(file)) return { file, known: [] };
   const missing = 'there is no such file; --update-baseline writes one with the current failures';
-  return readBaseline(await readText(file, `--baseline ${file}`, { ENOENT: missing }), file);
+  const text = await readText(file, input, { what: `--baseline ${file}`, messages: { ENOENT: missing } });
+  return readBaseline(text, shownName(file));
 }
 
 /**

@@ -1,8 +1,10 @@
+import type { Input } from './input-files.ts';
+
 /** Name of the default config file in the working directory. */
 export const CONFIG_FILE = 'ib-conformance.config.json';
 
 /** The process that a command runs in. Tests pass their own. */
-export interface CliContext {
+export interface CliContext extends Input {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The config file, unless --config names another one. */
   readonly configFile?: string;
@@ -10,8 +12,6 @@ export interface CliContext {
   readonly signal: AbortSignal;
   /** Writes to standard output; resolves after the text is written. */
   readonly print: (text: string) => Promise<void>;
-  /** Reads standard input to its end. */
-  readonly readInput?: () => Promise<Uint8Array>;
   /** Ends the process at once, even with unread output in a pipe. */
   readonly leave?: (exitCode: number) => void;
   readonly writeError: (text: string) => void;

@@ -19,6 +19,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   rejectMisuse(command, typed);
   const sections = async () => (await loadAll()).configSections();
   const given = await configure(command, withTrailingWords(typed, argv), context, sections);
+  rejectTwoInputs(command, given);
   return command.run(valuesOf(command, given) as never, context);
 }
 
@@ -124,6 +125,13 @@ function rejectMisuse({ flags, positionals }: Command, typed: Readonly<Record<st
         `--${name} was given more than once${flag.isSecret === true ? '' : `, with ${given.join(' and ')}`}: give it once`,
       );
   }
+}
+
+/** Standard input can be read once. */
+function rejectTwoInputs({ flags, positionals }: Command, given: Typed): void {
+  const files = Object.entries({ ...positionals, ...flags }).filter(([, { path }]) => path === 'file');
+  const names = files.filter(([name]) => given[name] === '-').map(([name]) => `--${name}`);
+  if (names.length > 1) throw wrongUsage(`${names.join(', ')}: only one of them can be standard input (-)`);
 }
 
 /** Adds the words after `--` to the `command` argument. yargs would convert some of them to numbers. */

@@ -5,7 +5,7 @@ import { variableReference, type Environment } from '../schemas/fixture-keys.ts'
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command, Flag, Flags } from './commands/command.ts';
-import { readText } from './fixture-file.ts';
+import { readText, shownName, type Input } from './input-files.ts';
 import { parseJson } from '../schemas/json.ts';
 
 /** The flags and arguments of each command that has a section in the config file. */
@@ -21,10 +21,11 @@ type Given = Readonly<Record<string, unknown>>;
 export async function configure(
   { positionals, flags, configured }: Command,
   typed: Given,
-  { env, configFile, writeError }: CliContext,
+  context: CliContext,
   sections: LoadSections,
 ): Promise<Given> {
   if (configured === undefined) return typed;
+  const { env, configFile, writeError } = context;
   const given: Record<string, unknown> = { ...typed };
   const all = Object.entries({ ...positionals, ...flags });
   const ignored = new Set(all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.overrides) || []));
@@ -33,14 +34,14 @@ export async function configure(
   );
   const named = (typed['config'] ?? env[variableOf('config')]) || undefined;
   const file = (named as string | undefined) ?? configFile ?? '';
-  const section = (await readConfig(file, named === undefined, sections))[configured.section] ?? {};
+  const section = (await readConfig(file, named === undefined, sections, context))[configured.section] ?? {};
   const namesOf = new Map<string, readonly string[]>();
   for (const [name, flag] of wanted) {
     const ofVariable = fromVariable(name, flag, env, name in positionals);
     const value = ofVariable ?? fromFile(section[name], flag, file, env);
     if (value === undefined) continue;
     given[name] = value;
-    const source = ofVariable === undefined ? file : variableOf(name);
+    const source = ofVariable === undefined ? shownName(file) : variableOf(name);
     namesOf.set(source, [...(namesOf.get(source) ?? []), name]);
   }
   const notes = [...namesOf].map(([source, names]) => `${names.join(', ')} from ${source}`);
@@ -90,12 +91,13 @@ async function unusedHints(env: Environment, sections: LoadSections): Promise<re
     .map(([name, hint]) => `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`);
 }
 
-async function readConfig(file: string, mayBeMissing: boolean, sections: LoadSections) {
+async function readConfig(file: string, mayBeMissing: boolean, sections: LoadSections, input: Input) {
   if (mayBeMissing && !fs.existsSync(file)) return {};
-  const text = await readText(file, `--config ${file}`);
-  const config = parseJson(text, file, 'usage');
+  const text = await readText(file, input, { what: `--config ${file}` });
+  const where = shownName(file);
+  const config = parseJson(text, where, 'usage');
   const problems = problemsOf(config, await sections());
-  if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${file}: ${problem}`).join('\n'));
+  if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${where}: ${problem}`).join('\n'));
   return config as Readonly<Record<string, Given>>;
 }
 
@@ -141,7 +143,9 @@ function fromFile(value: unknown, flag: Flag, file: string, env: Environment): u
   if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file, env));
   const text = `${value as string | number}`;
   if (flag.path !== undefined)
-    return text.replace(pathIn[flag.path], (path) => (isAbsolute(path) ? path : join(dirname(file), path)));
+    return text.replace(pathIn[flag.path], (path) =>
+      isAbsolute(path) || path === '-' ? path : join(dirname(file), path),
+    );
   if (flag.isHeader !== true) return text;
   return text.replace(variableReference, (_, name: string) => {
     if (env[name]) return env[name];

@@ -3,7 +3,6 @@ import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
 import { CONFIG_FILE, type CliContext } from './cli-context.ts';
 import { exitCodes, describeError } from './exit-codes.ts';
-import { buffer } from 'node:stream/consumers';
 
 /**
  * Runs the command line of the process and returns the exit code. The first SIGINT, SIGTERM or SIGHUP aborts
@@ -32,7 +31,6 @@ export async function main(argv: readonly string[]): Promise<number> {
       configFile: CONFIG_FILE,
       signal,
       print,
-      readInput: async () => buffer(process.stdin),
       // oxlint-disable-next-line unicorn/no-process-exit
       leave: (code) => process.exit(code),
       writeError,

@@ -3,7 +3,8 @@ import { defined } from '../schemas/defined.ts';
 import type { Environment } from '../schemas/fixture-keys.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { RunOptions } from '../suites/index.ts';
-import { readText } from './fixture-file.ts';
+import type { CliContext } from './cli-context.ts';
+import { readText } from './input-files.ts';
 
 type Network = RunOptions['tls'];
 
@@ -20,14 +21,20 @@ export interface NetworkFlags {
  *
  * @throws Problem with code `usage` for a file that cannot be read or has something else, and for an invalid proxy
  */
-export async function networkOf(flags: NetworkFlags, env: Environment): Promise<Network> {
-  const [ca, cert] = [await pemIn('ca', flags.ca), await pemIn('cert', flags.cert)];
-  if (flags.certKey !== undefined && cert === undefined)
+export async function networkOf(flags: NetworkFlags, context: CliContext): Promise<Network> {
+  if (flags.certKey !== undefined && flags.cert === undefined)
     throw wrongUsage('--cert-key needs --cert with the certificate of this key');
+  const read = async (flag: Kind, file: string | undefined) =>
+    file === undefined
+      ? undefined
+      : pemOf(flag, file, await readText(file, context, { what: `--${flag} ${file}` }));
+  const ca = await read('ca', flags.ca);
+  const cert = await read('cert', flags.cert);
+  const ownKey = await read('cert-key', flags.certKey);
   // The file of the certificate may have its key, too.
-  const certKey = cert && (await pemIn('cert-key', flags.certKey ?? flags.cert));
+  const certKey = cert && (ownKey ?? pemOf('cert-key', flags.cert!, cert));
   if (cert !== undefined) rejectMismatch(cert, certKey!);
-  return defined({ insecure: flags.insecure, ca, cert, certKey, proxy: proxyIn(env) });
+  return defined({ insecure: flags.insecure, ca, cert, certKey, proxy: proxyIn(context.env) });
 }
 
 const certificate = {
@@ -47,10 +54,11 @@ const contents = {
   },
 } as const;
 
-async function pemIn(flag: keyof typeof contents, file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined;
+type Kind = keyof typeof contents;
+
+/** Returns the text of a file if it has what its flag needs. */
+function pemOf(flag: Kind, file: string, text: string): string {
   const { begins, pattern, other } = contents[flag];
-  const text = await readText(file, `--${flag} ${file}`);
   if (pattern.test(text)) return text;
   const isKey = flag !== 'cert-key' && text.includes('PRIVATE KEY-----');
   throw wrongUsage(

@@ -4,7 +4,8 @@ import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
 import { file, onOff, target, text } from './flags.ts';
-import { loadFixture, readBytes } from '../fixture-file.ts';
+import { loadFixture } from '../fixture-file.ts';
+import { readBytes, shownName } from '../input-files.ts';
 import { readRequest, readAnswer } from '../answers/read-text.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import * as suites from '../../suites/index.ts';
@@ -44,7 +45,7 @@ export const answers = command({
 type Found = Awaited<ReturnType<typeof findAnswers>>['found'];
 
 async function findAnswers(values: Values<typeof flags> & { readonly request: string }, context: CliContext) {
-  const known = suites.knownFrom(await loadFixture(values.fixture, context.env), values.partner);
+  const known = suites.knownFrom(await loadFixture(values.fixture, context.env, context), values.partner);
   const key = keyNamed(values.key, known.everyKey, known.callerKeys[0]);
   const request = readRequest(values.request, { known, key, env: context.env });
   const answer = values.answer === undefined ? undefined : await answerIn(values.answer, context);
@@ -87,9 +88,9 @@ function keyNamed<Key extends { readonly name: string }>(
   );
 }
 
-async function answerIn(name: string, { readInput }: CliContext) {
-  const what = name === '-' ? 'standard input' : `--answer ${name}`;
-  return readAnswer(name === '-' ? await readInput!() : await readBytes(name, what), what);
+async function answerIn(name: string, context: CliContext) {
+  const bytes = await readBytes(name, context, { what: `--answer ${name}` });
+  return readAnswer(bytes, shownName(name));
 }
 
 function exitCodeOf({ judged = [] }: Found, isStrict: boolean): number {

@@ -39,8 +39,8 @@ export const doctor = command({
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_CONFORMANCE_URL');
     const { signal, print, terminal } = context;
-    const tls = await networkOf(flags, context.env);
-    const fixture = await loadFixture(flags.fixture, context.env);
+    const tls = await networkOf(flags, context);
+    const fixture = await loadFixture(flags.fixture, context.env, context);
     const options = runOptions({ ...flags, fixture, seed: 1, timeoutMs, waitMs, headers, tls, signal });
     const rerun = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
     if (full) {

@@ -73,7 +73,7 @@ const exportFixture = command({
     ['$0 fixture export f.json --format csv --output tables', 'one file per table'],
   ],
   run: async ({ file: fixtureFile, format, output }, context) => {
-    const tables = tablesOf(await loadFixture(fixtureFile, context.env));
+    const tables = tablesOf(await loadFixture(fixtureFile, context.env, context));
     if (format !== 'csv') {
       const chunks = format === 'sql' ? sqlOf(tables) : ndjsonOf(tables);
       await write(chunks, output, 'the export', context, PRIVATE);

@@ -44,7 +44,7 @@ export const init = command({
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
       throw wrongUsage(`--fixture ${values.fixture}: this is the name of the config file; give another name`);
     if (!values.force) rejectExisting(files);
-    const tls = await networkOf(values, context.env);
+    const tls = await networkOf(values, context);
     const prompter = values.yes ? undefined : await context.prompter?.();
     const answers = await collectAnswers(values, context.env, prompter);
     const options = { target: parseTarget(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };

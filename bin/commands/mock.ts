@@ -152,8 +152,8 @@ async function optionsOf(values: MockFlags, context: CliContext, write: (line: s
   return { options, newToken };
 }
 
-async function fixtureOf({ fixture: path, limits }: MockFlags, { env }: CliContext): Promise<Fixture> {
-  const fixture = await loadFixture(path, env);
+async function fixtureOf({ fixture: path, limits }: MockFlags, context: CliContext): Promise<Fixture> {
+  const fixture = await loadFixture(path, context.env, context);
   if (limits === 'on') return fixture;
   return withoutLimits(fixture);
 }

@@ -68,7 +68,7 @@ export const sweep = command({
     const ids = known.filter((id) => (only.length === 0 || only.includes(id)) && !skip.includes(id));
     if (ids.length === 0) throw wrongUsage('--only and --skip leave no state to run');
     const load = async () => {
-      const fixture = await loadFixture(values.fixture, context.env);
+      const fixture = await loadFixture(values.fixture, context.env, context);
       return run({ ...values, ids, fixture, arePublicKeys: values.fixture === undefined }, context);
     };
     const texts = withConsole(values.report);

@@ -129,7 +129,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const texts = files.withConsole(given.report);
   const sources = [given.fixture, given.baseline];
   const requests = files.parseReports('report', reportFormats, texts, sources, given.log);
-  const baseline = await openBaseline(given);
+  const baseline = await openBaseline(given, context);
   const { fixture, options } = await optionsOf(given, context);
   const reportFiles = await files.prepareReports(requests, context);
   try {
@@ -179,7 +179,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
   if (replay !== undefined) checkReplay(replay, requirements);
-  const fixture = await loadFixture(given.fixture, context.env);
+  const fixture = await loadFixture(given.fixture, context.env, context);
   const options = runOptions({
     ...given,
     fixture,
@@ -190,7 +190,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     maxRealMs: url === undefined ? given.maxDuration : undefined,
     graceMs: given.grace,
     headers: given.header,
-    tls: await networkOf(given, context.env),
+    tls: await networkOf(given, context),
     signal: context.signal,
   });
   return {

@@ -19,10 +19,11 @@ export function temporaryFolder(t?: TestContext) {
     folder,
     /** Returns the path of a file in the folder. */
     place,
-    /** Writes a text, or a value as JSON, to a file in the folder. Returns its path. */
+    /** Writes a text, bytes, or a value as JSON, to a file in the folder. Returns its path. */
     fileOf: (name: string, content: unknown) => {
       mkdirSync(dirname(place(name)), { recursive: true });
-      writeFileSync(place(name), typeof content === 'string' ? content : JSON.stringify(content));
+      const isWhole = typeof content === 'string' || content instanceof Uint8Array;
+      writeFileSync(place(name), isWhole ? content : JSON.stringify(content));
       return place(name);
     },
   };
