@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
-import { everyCommandOf, helpOf, nameOf, type Command, type Family, type Flag } from './commands/command.ts';
+import { helpOf, nameOf, type Command, type Flag } from './commands/command.ts';
 import { mock } from './commands/mock.ts';
 import { configure } from './config.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -25,7 +25,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
 
 const loadAll = () => import('./commands/index.ts');
 
-type Commands = readonly (Command | Family)[];
+type Commands = readonly Command[];
 
 /** Parses a command line. `printed` is the text of `--help` or `--version`. */
 async function parse(commands: Commands, argv: readonly string[], context: CliContext) {
@@ -73,29 +73,21 @@ type Choose = (command: Command, typed: Typed) => void;
 
 function register(parser: Argv, list: Commands, choose: Choose): Argv {
   for (const one of list)
-    if ('commands' in one)
-      parser.command(one.usage, one.what, (family) =>
-        register(family, one.commands, choose).demandCommand(
-          1,
-          `${one.usage}: give a command: ${one.commands.map(nameOf).join(', ')}`,
-        ),
-      );
-    else
-      parser.command(
-        one.usage,
-        one.what,
-        (command) => {
-          for (const [name, argument] of Object.entries(one.positionals))
-            command.positional(name, yargsOption(argument));
-          // yargs has a column for each part of its own examples, which breaks commands in two.
-          const examples = one.examples.map(([line, what]) => `  ${line}  # ${what}`);
-          if (examples.length > 0) command.epilogue(['Examples:', ...examples].join('\n'));
-          command.hide('version');
-          for (const [name, flag] of Object.entries(one.flags)) command.option(name, yargsOption(flag));
-          return command;
-        },
-        (typed) => choose(one, typed),
-      );
+    parser.command(
+      one.usage,
+      one.what,
+      (command) => {
+        for (const [name, argument] of Object.entries(one.positionals))
+          command.positional(name, yargsOption(argument));
+        // yargs has a column for each part of its own examples, which breaks commands in two.
+        const examples = one.examples.map(([line, what]) => `  ${line}  # ${what}`);
+        if (examples.length > 0) command.epilogue(['Examples:', ...examples].join('\n'));
+        command.hide('version');
+        for (const [name, flag] of Object.entries(one.flags)) command.option(name, yargsOption(flag));
+        return command;
+      },
+      (typed) => choose(one, typed),
+    );
   return parser;
 }
 
@@ -161,9 +153,7 @@ const ourWords: readonly (readonly [pattern: RegExp, words: string])[] = [
 
 function inOurWords(commands: Commands, message: string, argv: readonly string[]): string {
   const found = ourWords.find(([pattern]) => pattern.test(message));
-  const usages = commands.flatMap((one) =>
-    'commands' in one ? one.commands.map(({ usage }) => `${nameOf(one)} ${usage}`) : one.usage,
-  );
+  const usages = commands.map(({ usage }) => usage);
   const isUsed = (usage: string) => argv.join(' ').startsWith(usage.replace(/ [<[].*/, ''));
   return found === undefined
     ? message
@@ -172,15 +162,14 @@ function inOurWords(commands: Commands, message: string, argv: readonly string[]
 
 /** Adds "did you mean" to the message of yargs about an unknown flag or command. */
 function withSuggestion(commands: Commands, message: string, argv: readonly string[]): string {
-  const everyCommand = everyCommandOf(commands);
   const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
   const isWord = argv.includes(unknown) && !argv.some((word) => word.startsWith(`--${unknown}`));
-  const chosen = everyCommand.find((one) => argv.includes(nameOf(one)));
-  const flagsOf = (chosen === undefined ? everyCommand : [chosen]).map(({ flags }) => flags);
+  const chosen = commands.find((one) => argv.includes(nameOf(one)));
+  const flagsOf = (chosen === undefined ? commands : [chosen]).map(({ flags }) => flags);
   const known = isWord
-    ? [...commands, ...everyCommand].map(nameOf)
+    ? commands.map(nameOf)
     : [...flagsOf.flatMap(Object.keys), 'help'].map((flag) => `--${flag}`);
-  const isRunner = everyCommand.some((one) => nameOf(one) === argv[0] && 'command' in one.positionals);
+  const isRunner = commands.some((one) => nameOf(one) === argv[0] && 'command' in one.positionals);
   const near = unknown === '' ? '' : didYouMean(isWord ? unknown : `--${unknown}`, known);
   // It may be a flag of the command to run.
   const hint =

@@ -19,7 +19,7 @@ const call = (
   signal = AbortSignal.any([]),
 ) => runCli(argv, { env, signal, writeError: assert.fail });
 
-const generate = (flags: string) => call(`fixture generate ${flags}`);
+const generate = (flags: string) => call(`fixture ${flags}`);
 
 test('a generated file equals the generated standard output and is valid', async () => {
   const flags = '--users 50 --deposits 70 --seed 7 --partners 3';
@@ -51,7 +51,7 @@ test('an interrupted command exits with 130 and leaves the file unchanged', asyn
   writeFileSync(at('kept.json'), 'as it was');
   const stop = AbortSignal.abort();
   for (const flags of [['--output', at('kept.json')], []]) {
-    const { code, error } = await call(['fixture', 'generate', '--force', ...flags], {}, stop);
+    const { code, error } = await call(['fixture', '--force', ...flags], {}, stop);
     assert.deepEqual([code, error], [130, 'ib-conformance: interrupted before everything was written']);
   }
   assert.equal(readFileSync(at('kept.json'), 'utf8'), 'as it was');
@@ -63,7 +63,7 @@ for (const [when, users] of [
   ['in the middle', '100000000'],
 ] as const)
   test(`a pipe closed ${when} ends the command with a message`, async () => {
-    const child = spawn(process.execPath, [packagedProgram, 'fixture', 'generate', '--users', users], {
+    const child = spawn(process.execPath, [packagedProgram, 'fixture', '--users', users], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const complaint = text(child.stderr);
@@ -82,15 +82,11 @@ const keyed = JSON.stringify({ apiKeys: [{ key: '${IB_KEY}', partner: 'northwind
 test('an export contains the keys, also from the environment, and only its owner may read it', async () => {
   writeFileSync(at('keyed.json'), keyed);
   const env = { IB_KEY: "it's-secret" };
-  const { output } = await call(['fixture', 'export', at('keyed.json'), '--format', 'sql'], env);
+  const { output } = await call(['fixture', '--from', at('keyed.json'), '--format', 'sql'], env);
   assert.match(output, /'it''s-secret'/);
-  for (const [format, target, file] of [
-    ['sql', at('x.sql'), at('x.sql')],
-    ['ndjson', at('x.ndjson'), at('x.ndjson')],
-    ['csv', at('tables/of/x'), at('tables/of/x/api_keys.csv')],
-  ] as const) {
-    const flags = ['--format', format, '--output', target];
-    assert.equal((await call(['fixture', 'export', at('keyed.json'), ...flags], env)).code, 0);
+  const outputs = ['--output', at('x.sql'), '--output', at('tables/of/x')];
+  assert.equal((await call(['fixture', '--from', at('keyed.json'), ...outputs], env)).code, 0);
+  for (const file of [at('x.sql'), at('tables/of/x/api_keys.csv')]) {
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.match(readFileSync(file, 'utf8'), /it''?s-secret/);
   }
@@ -102,17 +98,50 @@ test('an export contains the keys, also from the environment, and only its owner
   ]);
 });
 
+test('one command writes the same data as JSON, SQL and CSV, as a database holds it', async () => {
+  const [json, sql, csv] = [at('all.json'), at('all.sql'), at('all')];
+  const outputs = ['--output', json, '--output', sql, '--output', csv];
+  assert.equal((await call(['fixture', '--users', '30', '--deposits', '40', ...outputs])).code, 0);
+  const inJson = readFileSync(json, 'utf8');
+  const { users = [], deposits = [], apiKeys = [] } = await loadFixture(json, {});
+  assert.ok(!inJson.includes('"becomes"'));
+  const [inSql, users2, deposits2, keys] = [
+    readFileSync(sql, 'utf8'),
+    ...['users', 'deposits', 'api_keys'].map((name) => readFileSync(`${csv}/${name}.csv`, 'utf8')),
+  ];
+  const all = [
+    ...users.map(({ user_id: id }) => [id, users2] as const),
+    ...deposits.map(({ reference_id: id }) => [id, deposits2] as const),
+    ...apiKeys.map(({ key }) => [key, keys] as const),
+  ];
+  for (const [id, table] of all) {
+    assert.ok(inSql.includes(`'${id}'`), id);
+    assert.ok(table!.includes(id), id);
+  }
+  const times = [...inJson.matchAll(/"date_joined":"[^"]*?(?:\.(\d+))?Z"/g)].map(
+    ([, digits = '']) => digits.length,
+  );
+  assert.deepEqual([times.length, Math.max(...times)], [30, 3]);
+  const again = await call(['fixture', '--users', '30', '--deposits', '40', ...outputs]);
+  assert.equal(again.code, 2);
+  for (const file of [json, sql, `${csv}/users.csv`])
+    assert.ok(again.error.includes(`${file}: exists; --force`));
+});
+
 testRefusals('fixture', [
-  ['generate --users -1', /--users -1: needs a whole number from 0/],
-  ['generate --users 0', /--deposits 1000: every deposit needs a user/],
-  [`generate --output ${at('none/f.json')}`, /the fixture cannot be written: its folder does not exist/],
-  ['generate --output /proc/x.json', /the fixture cannot be written: its folder takes no new files/],
-  ['generate --output /dev/full', /the fixture cannot be written: the disk is full/],
-  [`export ${at('keyed.json')} --format sql`, /needs the environment variable IB_KEY/],
-  [`export ${at('f.json')} --format csv`, /needs --output with a folder/],
-  [`export ${at('f.json')} --format csv --output ${at('f.json')}`, /it is a file, not a folder/],
-  [`export ${at('f.json')} --format xml`, /xml/],
-  [`export ${at('f.json')} --format sql --output ${folder}`, /the export cannot be written: it is a folder/],
+  ['--users -1', /--users -1: needs a whole number from 0/],
+  ['--users 0', /--deposits 1000: every deposit needs a user/],
+  [`--output ${at('none/f.json')}`, /the fixture cannot be written: its folder does not exist/],
+  ['--output /proc/x.json', /the fixture cannot be written: its folder takes no new files/],
+  ['--output /dev/full --format json', /the fixture cannot be written: the disk is full/],
+  ['--output x.txt', /--output x\.txt: needs a file that ends with \.json or \.sql, a folder, or --format/],
+  [`--from ${at('keyed.json')} --format sql`, /needs the environment variable IB_KEY/],
+  [`--from ${at('f.json')}`, /--from is a JSON fixture already: give --format sql or csv/],
+  [`--from ${at('f.json')} --format sql --seed 1`, /--seed is for new data: omit it, or --from/],
+  ['--format csv', /--format csv needs --output with a folder/],
+  [`--force --from ${at('f.json')} --format csv --output ${at('f.json')}`, /it is a file, not a folder/],
+  ['--format xml', /xml/],
+  [`--format sql --output ${folder}`, /the export cannot be written: it is a folder/],
 ]);
 
 test('a file that is too large for a string is rejected', async () => {

@@ -86,6 +86,7 @@ describe('- is standard input', () => {
       /--cert-key -: has no private key/,
     ],
     ['answers /api/ib/user-status --answer -', 'x', /standard input: is no HTTP answer/],
+    ['fixture --from - --format sql', '[]', /^ib-conformance: standard input/],
     ['mock --fixture -', '[]', /^ib-conformance: standard input/],
     ['sweep --fixture - -- true', '[]', /^ib-conformance: standard input/],
     [

@@ -47,13 +47,6 @@ export interface Configured {
   readonly only?: readonly string[];
 }
 
-/** Commands with a common first word: `fixture generate`, `fixture export`. */
-export interface Family {
-  readonly usage: string;
-  readonly what: string;
-  readonly commands: readonly Command[];
-}
-
 /** The values of flags, by their names in camel case. */
 export type Values<Table extends Flags> = {
   readonly [Name in keyof Table & string as Camel<Name>]:
@@ -92,10 +85,6 @@ export function command<const Given extends Flags = {}, const Placed extends Fla
 }
 
 export const nameOf = ({ usage }: { readonly usage: string }) => usage.replace(/ .*/, '');
-
-/** Returns a list of commands with those of the families. */
-export const everyCommandOf = (list: readonly (Command | Family)[]): readonly Command[] =>
-  list.flatMap((one) => ('commands' in one ? one.commands : [one]));
 
 /** Returns the description in help texts. A config file has a list instead of repeated flags. */
 export const helpOf = ({ describe, array }: Flag) => (array === true ? `${describe}; repeatable` : describe);

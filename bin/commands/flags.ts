@@ -14,8 +14,6 @@ export const defaults = {
 /** Types of flags, and flags shared by commands. */
 export const text = { type: 'string', requiresArg: true } as const;
 export const file = { ...text, path: 'file' } as const;
-export const fileArgument = (describe: string) =>
-  ({ type: 'string', path: 'file', demandOption: true, describe }) as const;
 export const onOff = { type: 'boolean', default: false } as const;
 
 /** A repeatable flag. */

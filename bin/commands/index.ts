@@ -1,6 +1,6 @@
 import type { Sections } from '../config.ts';
 import { answers } from './answers.ts';
-import { everyCommandOf, nameOf, type Command, type Family } from './command.ts';
+import { nameOf, type Command } from './command.ts';
 import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
 import { init } from './init.ts';
@@ -10,7 +10,7 @@ import { sweep } from './sweep.ts';
 import { verify } from './verify.ts';
 
 /** Every command, in the order of the help. */
-export const commands: readonly (Command | Family)[] = [
+export const commands: readonly Command[] = [
   verify,
   doctor,
   init,
@@ -24,7 +24,7 @@ export const commands: readonly (Command | Family)[] = [
 /** The sections of the config file: flags and arguments by command. */
 export const configSections = (): Sections =>
   Object.fromEntries(
-    everyCommandOf(commands)
+    commands
       .filter((command) => command.configured?.section === nameOf(command))
       .map((command) => [nameOf(command), configurableOf(command)]),
   );

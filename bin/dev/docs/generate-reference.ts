@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rules } from '../../sweep/rules.ts';
 import { suites } from '../../../suites/index.ts';
-import { helpOf, type Command, type Family, type Flag } from '../../commands/command.ts';
+import { helpOf, nameOf, type Command, type Flag } from '../../commands/command.ts';
 import { commands } from '../../commands/index.ts';
 import { root } from '../paths.ts';
 
@@ -13,14 +13,11 @@ const folder = join(root, 'docs/reference');
 const write = (file: string, ...parts: readonly string[]) =>
   writeFileSync(join(folder, file), [notice, ...parts].join('\n\n'));
 
-function commandParts(one: Command | Family, under = ''): readonly string[] {
-  const [name = ''] = one.usage.split(' ');
+function commandParts(one: Command): readonly string[] {
   const what = one.what.charAt(0).toUpperCase() + one.what.slice(1);
-  if ('commands' in one)
-    return [`## ${name}`, `${what}.`, ...one.commands.flatMap((each) => commandParts(each, `${name} `))];
   return [
-    `${under === '' ? '##' : '###'} ${under}${name}`,
-    `${what}: \`ib-conformance ${under}${one.usage}\``,
+    `## ${nameOf(one)}`,
+    `${what}: \`ib-conformance ${one.usage}\``,
     table(['argument', 'what it is'], Object.entries(one.positionals).map(argumentRow)),
     table(['flag', 'what it does', 'default'], Object.entries(one.flags).map(flagRow)),
     table(['example', 'what it does'], one.examples.map(exampleRow)),
@@ -56,7 +53,7 @@ write(
   'commands.md',
   '# Commands',
   '`ib-conformance <command> --help` prints the same. See also the [exit codes](../verify.md#outcomes-and-exit-codes).',
-  ...commands.flatMap((one) => commandParts(one)),
+  ...commands.flatMap(commandParts),
 );
 write(
   'requirements.md',

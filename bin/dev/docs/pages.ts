@@ -159,14 +159,9 @@ const initialised: Runner = async (text, reader, t) => {
   await reader.run('cp schemas/built-in.fixture.json fixture.json');
 };
 
-/** Runs commands that write a new fixture. */
-const generated: Runner = async (text, reader, t) => {
-  await reader.run('rm fixture.json');
-  await commands()(text, reader, t);
-};
-
-/** Exports a fixture as SQL, which a database must accept. */
+/** Runs commands that write a new fixture, and SQL, which a database must accept. */
 const intoSqlite: Runner = async (text, reader, t) => {
+  await reader.run('rm fixture.json');
   await commands()(text, reader, t);
   const script = "import sqlite3; sqlite3.connect(':memory:').executescript(open('data.sql').read())";
   await reader.run(`python3 -c "${script}"`);
@@ -205,7 +200,7 @@ export const withOwnFixture: readonly string[] = ['docs/provide-data.md'];
 /** By page: a runner for each code block. */
 export const pages: Readonly<Record<string, readonly Runner[]>> = {
   // The first run of a small fixture is incomplete.
-  'README.md': [runByCi, commands(0, 0, 3), commands(), commands(), commands()],
+  'README.md': [runByCi, intoSqlite, commands(0, 0, 3), commands(), commands(), commands()],
   'docs/verify.md': [
     commands(),
     initialised,
@@ -228,12 +223,12 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   ],
   'docs/provide-data.md': [
     file('fixture.json', 'npx ib-conformance doctor http://localhost:8080/gateway --fixture fixture.json'),
-    generated,
     intoSqlite,
+    commands(),
     commands(),
   ],
   'docs/rate-limits.md': [
-    file('limits.json', 'npx ib-conformance fixture export limits.json --format sql'),
+    file('limits.json', 'npx ib-conformance fixture --from limits.json --format sql'),
     commands(),
     commands(),
   ],

@@ -132,7 +132,7 @@ describe('the installed program', { concurrency: 4 }, () => {
 
   test('a fixture is validated, and a syntax error has its place', async () => {
     const builtIn = 'node_modules/ib-conformance/schemas/built-in.fixture.json';
-    assert.match((await cli('fixture', 'export', builtIn, '--format', 'sql')).stdout, /^INSERT INTO users /m);
+    assert.match((await cli('fixture', '--from', builtIn, '--format', 'sql')).stdout, /^INSERT INTO users /m);
     const broken = await write('broken.json', '{\n  "users": [}');
     await assert.rejects(cli('verify', 'mock', '--fixture', broken), /broken\.json:2:13: is not JSON/);
   });
