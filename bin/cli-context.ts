@@ -28,5 +28,4 @@ export interface Prompter {
     readonly isSecret: boolean;
     readonly problem: (answer: string) => string | undefined;
   }) => Promise<string>;
-  readonly confirm: (message: string) => Promise<boolean>;
 }

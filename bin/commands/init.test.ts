@@ -27,26 +27,21 @@ describe('in an empty folder', () => {
     runCli(['init', ...argv], context);
   const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-  /** Fakes a user with these answers. Asks again after an invalid answer. A boolean answers a confirmation. */
-  function person(...answers: readonly (string | boolean | Problem)[]) {
+  /** Fakes a user with these answers. Asks again after an invalid answer. */
+  function person(...answers: readonly (string | Problem)[]) {
     const shown: string[] = [];
     const left = [...answers];
-    const next = (message: string) => {
-      shown.push(message);
-      const answer = left.shift() ?? assert.fail(message);
-      if (answer instanceof Problem) throw answer;
-      return answer;
-    };
     const prompter: Prompter = {
       ask: async ({ message, isSecret, problem }) => {
         for (;;) {
-          const answer = String(next(isSecret ? `secret: ${message}` : message));
+          shown.push(isSecret ? `secret: ${message}` : message);
+          const answer = left.shift() ?? assert.fail(message);
+          if (answer instanceof Problem) throw answer;
           const found = problem(answer);
           if (found === undefined) return answer;
           shown.push(found);
         }
       },
-      confirm: async (message) => next(message) === true,
     };
     return { shown, left, prompter: async () => prompter };
   }
@@ -56,7 +51,10 @@ describe('in an empty folder', () => {
     await using mock = await startMock({ behaviour });
     const flags = ['--url', mock.url, '--member', member, '--executed', executed, '--yes'];
     const { output } = await init(flags, { env: { ...env, npm_command: 'exec' } });
-    assert.match(output, /^ {2}deposits\[0\]\.executedAt: \d+, that is 1970-/m);
+    assert.match(
+      output,
+      /^deposits\[0\]\.executedAt\n.*nothing\n {2}the server sent: {2}\d+\n {2}in the fixture: {3}\d+, that is 1970-/m,
+    );
     assert.match(output, /\nnext: npx ib-conformance verify\n$/);
   });
 
@@ -70,9 +68,10 @@ describe('in an empty folder', () => {
     assert.match(output, /^ready for verify/m);
     assert.match(
       output,
-      /These values come from the server[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m,
+      /^users\[0\]\.date_joined\n {2}you typed: +nothing\n {2}the server sent: {2}"2024-02-29T23:59:59\.999Z"\n {2}in the fixture: +2024-02-29T23:59:59\.999Z$/m,
     );
-    assert.match(output, /^ {2}deposits\[0\]\.amountInUsd: \d/m);
+    assert.match(output, /^deposits\[0\]\.amountInUsd\n.*\n.*\n {2}in the fixture: +\d/m);
+    assert.match(output, /Where you typed nothing, fixture\.json has what the server sent\./);
     assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
     assert.match(output, /\nnext: ib-conformance verify\n$/);
     assert.deepEqual(readdirSync('.').toSorted(), files);
@@ -93,11 +92,13 @@ describe('in an empty folder', () => {
 
   test('it asks for missing values, hides the key, and repeats a question after an invalid answer', async () => {
     await using mock = await startMock({});
-    const { shown, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
+    const answers = ['nonsense', mock.url, 'a b', KEY, '1', member, 'yesterday', '', '', '60', '60/1m', ''];
+    const { shown, left, prompter } = person(...answers);
     const { code, output } = await init([], { prompter });
     assert.equal(code, 0, output);
     assert.match(output, /\nnext: export IB_API_KEY=…; ib-conformance verify\n$/);
     assert.deepEqual(left, []);
+    const failed = "failed lookups of user-status until 429, such as 60/1m (Enter: I don't know)";
     assert.deepEqual(shown, [
       'URL of the server ({base_url})',
       'nonsense: is not a URL; write it like https://api.example.com/gateway',
@@ -108,28 +109,68 @@ describe('in an empty folder', () => {
       'user_id of a user under the IB (Enter: none)',
       '1: is not a UUID of version 4',
       'user_id of a user under the IB (Enter: none)',
+      'date_joined of this user in your records (Enter: take what the server says)',
+      'yesterday: needs a time with its zone, such as 2024-02-29T23:59:59.999Z',
+      'date_joined of this user in your records (Enter: take what the server says)',
       'reference_id of an EXECUTED deposit of that user (Enter: none)',
-      'users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Value in your records (Enter: the same)',
+      failed,
+      '60: needs a number and a time, such as 60/1m',
+      failed,
+      "requests of deposit-check until 429, such as 250/1m (Enter: I don't know)",
     ]);
     const fixture = await loadFixture('fixture.json', env);
     assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
+    assert.deepEqual(fixture.limits, { 'user-status': { failedLookups: 60, windowSeconds: 60 } });
   });
 
-  test("values in the user's records override those of the server", async () => {
+  test('what was typed stands beside what the server sent, as it was sent, and is written', async () => {
     const behaviour = faults['date-day-and-month-swapped']!.change(reference);
     await using mock = await startMock({ behaviour });
     const wanted = '2023-01-02T03:04:05.006Z';
-    const { shown, left, prompter } = person('yesterday', wanted, '', 'x', '', true);
+    const { left, prompter } = person(wanted, '0.5', '2024-01-15T10:30:00Z', '', '250/90s');
     const flags = ['--url', mock.url, '--member', 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'];
     const { code, output } = await init([...flags, '--executed', executed], { env, prompter });
-    assert.deepEqual([code, left], [2, []]);
-    assert.match(shown[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
-    assert.match(shown.join('\n'), /yesterday: is not valid[^]*deposits\[0\]\.executedAt: the server says/);
+    // A run can start. It finds what is wrong.
+    assert.deepEqual([code, left], [0, []]);
+    assert.match(
+      output,
+      /^users\[0\]\.date_joined\n {2}you typed: {8}2023-01-02T03:04:05\.006Z\n {2}the server sent: {2}"2023-02-01T03:04:05\.006Z" {2}\(differs\)\n {2}in the fixture: {3}2023-01-02T03:04:05\.006Z$/m,
+    );
     assert.match(output, /✗ users\[0\]/);
-    assert.doesNotMatch(output, /These values come from the server/);
-    const { users, deposits } = await loadFixture('fixture.json', env);
+    assert.doesNotMatch(output, /Where you typed nothing/);
+    const { users, deposits, limits } = await loadFixture('fixture.json', env);
     assert.equal(users![0]!.date_joined, wanted);
-    assert.equal(deposits![0]!.state, 'EXECUTED');
+    const deposit = { state: 'EXECUTED', amountInUsd: 0.5, executedAt: Date.UTC(2024, 0, 15, 10, 30) };
+    assert.deepEqual(deposits, [{ reference_id: executed, user_id: users![0]!.user_id, ...deposit }]);
+    assert.deepEqual(limits, { 'deposit-check': { requests: 250, windowSeconds: 90 } });
+  });
+
+  test('a date without a zone and an amount as text are shown as sent, and the records are written', async () => {
+    const bodies: Readonly<Record<string, string>> = {
+      'user-status': '{"is_under_ib": true, "date_joined": "2024-03-01T01:00:00"}',
+      'deposit-check': '{"status": "EXECUTED", "amountInUsd": "250.50", "executedAt": 1705314600000}',
+    };
+    const server = createServer(({ url = '', headers }, response) => {
+      const [, endpoint = ''] = /(user-status|deposit-check)/.exec(url) ?? [];
+      const isKey = headers.authorization === `Bearer ${KEY}`;
+      const message = endpoint === 'user-status' ? 'Unauthorized' : 'UNAUTHORIZED';
+      response
+        .writeHead(isKey ? 200 : 401, { 'content-type': 'application/json' })
+        .end(isKey ? bodies[endpoint] : JSON.stringify({ error: message }));
+    });
+    const { code, output } = await withServer(server, (port) => {
+      const ids = ['--member', member, '--executed', executed];
+      return init(['--url', `http://127.0.0.1:${port}`, ...ids, '--yes'], { env });
+    });
+    assert.equal(code, 0, output);
+    assert.match(
+      output,
+      /the server sent: {2}"2024-03-01T01:00:00"\n {2}in the fixture: {3}2024-03-01T01:00:00Z$/m,
+    );
+    assert.match(output, /the server sent: {2}"250\.50"\n {2}in the fixture: {3}250\.5$/m);
+    assert.doesNotMatch(output, /the fixture says\s+(?:EXECUTED: )?(?:"amountInUsd": )?0\b/);
+    const { users, deposits } = await loadFixture('fixture.json', env);
+    assert.deepEqual([users!.length, deposits!.length], [1, 1]);
   });
 
   const url = 'http://127.0.0.1:9';
@@ -144,6 +185,7 @@ describe('in an empty folder', () => {
     [['--url', 'nonsense'], /nonsense: is not a URL/],
     [['--url', url], /IB_API_KEY is missing/, { IB_API_KEY: '' }],
     [['--url', url], /a header cannot contain this key/, { IB_API_KEY: 'a secret' }],
+    [['--url', url, '--requests', 'x'], /--requests x: needs a number and a time, such as 60\/1m/],
     [['--url', url, '--member', 'x'], /--member x: is not a UUID of version 4/],
     [['--url', url, '--member', member, '--executed', 'x'], /--executed x: is not a UUID/],
     [['--url', url, '--executed', executed], /--executed needs --member/],
@@ -188,25 +230,21 @@ describe('in an empty folder', () => {
     assert.deepEqual(readdirSync('.'), [files[1]]);
   });
 
-  test('if the server is unreachable, it says so and writes nothing unless confirmed', async () => {
-    const argv = ['--url', url, '--member', member];
-    const alone = await init(argv, { env });
-    assert.equal(alone.code, 4);
-    assert.match(alone.output, /✗ HTTP +the connection was refused/);
-    assert.match(alone.stderr, /nothing was written; --yes/);
-    const refusing = person('', false);
-    assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);
-    assert.match(refusing.shown.at(-1)!, /Write the files anyway/);
-    assert.deepEqual(readdirSync('.'), []);
-    assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 4);
-    const forced = await init([...argv, '--yes', '--force'], { env });
-    assert.equal(forced.code, 4);
-    assert.match(forced.output, /wrote fixture\.json[^]*\nnext: Start the server[^]*$/);
-    assert.match(forced.output, /The\s+fixture\s+will\s+not\s+contain\s+users\[0\]/);
+  test('if the server is unreachable, the files are written all the same', async () => {
+    const { code, output } = await init(['--url', url, '--member', member], { env });
+    assert.equal(code, 4);
+    assert.match(output, /✗ HTTP +the connection was refused/);
+    assert.match(output, /the server sent: {2}the connection was refused/);
+    assert.match(output, /in the fixture: {3}left out, because a value is missing: add it there/);
+    assert.match(output, /wrote fixture\.json[^]*\nnext: Start the server[^]*$/);
     assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
+    const { prompter } = person('2024-01-01T00:00:00Z', '', '', '');
+    const flags = ['--url', url, '--member', member, '--force'];
+    assert.equal((await init(flags, { env, prompter })).code, 4);
+    assert.equal((await loadFixture('fixture.json', env)).users![0]!.date_joined, '2024-01-01T00:00:00Z');
   });
 
-  test('it reports a refused key and unknown ids, and writes nothing', async () => {
+  test('it reports a refused key and unknown ids, and writes the files', async () => {
     await using mock = await startMock({});
     const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
     assert.equal(stranger.code, 2);
@@ -214,12 +252,17 @@ describe('in an empty folder', () => {
     assert.ok(!stranger.output.includes('never-issued'));
     assert.match(stranger.output, /\nnext: Check that the target has this key.*correct IB_API_KEY\.\n/);
     const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
-    const unknown = await init(['--url', mock.url, ...ids], { env });
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.output, /✗ users\[0\] +200 .*"is_under_ib":false/);
-    assert.match(unknown.output, /✗ deposits\[0\] +404/);
-    assert.match(unknown.output, /not\s+contain\s+users\[0\]\s+and\s+deposits\[0\]/);
-    assert.deepEqual(readdirSync('.'), []);
+    const unknown = await init(['--url', mock.url, ...ids, '--force'], { env });
+    assert.equal(unknown.code, 0);
+    assert.match(
+      unknown.output,
+      /users\[0\]\.date_joined\n.*\n {2}the server sent: {2}200 .*"is_under_ib":false/,
+    );
+    assert.match(
+      unknown.output,
+      /deposits\[0\]\.amountInUsd\n.*\n {2}the server sent: {2}404 .*\n.*left out/,
+    );
+    assert.deepEqual(readdirSync('.').toSorted(), files);
   });
 
   test('an interruption at a question or during a request writes nothing', async () => {

@@ -7,14 +7,16 @@ import { schemaReference } from '../schema-reference.ts';
 import { parseTarget } from '../url-and-headers.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { file, network, onOff, text } from './flags.ts';
-import { examine } from '../../suites/index.ts';
+import { examine, redactor } from '../../suites/index.ts';
+import type { Checkup } from '../../schemas/generated/types.ts';
+import { expandKeys } from '../../schemas/fixture-keys.ts';
 import { checkupStep, renderCheckup } from '../../reports/index.ts';
 import { networkOf } from '../network.ts';
 import { runOptions } from '../run-options.ts';
 import { collectAnswers, KEY_VARIABLE } from '../init/answers.ts';
 import { programName } from '../rerun-command.ts';
 import { rejectExisting, prepareFile } from '../output-files.ts';
-import * as server from '../init/server-data.ts';
+import { compared, factsOf, fixtureOf, lookUpIds } from '../init/first-fixture.ts';
 
 const flags = {
   url: { ...text, describe: 'set the base URL of the server, with or without a path' },
@@ -22,7 +24,9 @@ const flags = {
   executed: { ...text, describe: 'use this reference_id of an EXECUTED deposit of that user' },
   fixture: { ...file, default: 'fixture.json', describe: 'write the fixture to this file' },
   ...network,
-  yes: { ...onOff, describe: 'ask nothing, and write the files even if the check fails' },
+  'failed-lookups': { ...text, describe: 'use this limit of user-status: failed lookups, such as 60/1m' },
+  requests: { ...text, describe: 'use this limit of deposit-check: requests, such as 250/1m' },
+  yes: { ...onOff, describe: 'ask nothing' },
   force: { ...onOff, describe: 'overwrite existing files' },
 } as const satisfies Flags;
 
@@ -39,48 +43,46 @@ export const init = command({
     ['$0 init --yes --url http://localhost:8080', 'ask nothing; the key is in IB_API_KEY'],
   ],
   run: async (values, context) => {
-    const { signal, print, writeError, terminal } = context;
+    const { env, signal, print, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
       throw wrongUsage(`--fixture ${values.fixture}: this is the name of the config file; give another name`);
     if (!values.force) rejectExisting(files);
     const tls = await networkOf(values, context);
     const prompter = values.yes ? undefined : await context.prompter?.();
-    const answers = await collectAnswers(values, context.env, prompter);
+    const answers = await collectAnswers(values, env, prompter);
     const options = { target: parseTarget(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
-    const found = await server.lookUpIds(answers, options);
-    const data = prompter === undefined ? found : await server.confirmValues(found, prompter);
-    const fixture = server.fixtureForCheck(answers, data);
-    const checkup = await examine({
-      ...runOptions({ ...options, fixture, seed: 1 }),
-      target: options.target,
-      fixture,
-      notes: server.missingNotes(answers, data),
-    });
+    const facts = factsOf(answers, await lookUpIds(answers, options));
+    const written = fixtureOf(answers, facts, schemaReference('fixture', values.fixture));
+    const { fixture } = expandKeys(written, { [KEY_VARIABLE]: answers.key });
+    const settings = runOptions({ ...options, fixture, seed: 1 });
+    const checkup = await examine({ ...settings, target: options.target, fixture });
     if (signal.aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
-    // The only key comes from this variable, or was typed.
-    const named = (shown: string) => shown.replaceAll('apiKeys[0]', KEY_VARIABLE);
-    await print(named(renderCheckup(checkup, terminal)));
-    const exitCode = exitCodeOfCheckup[checkup.verdict];
-    const key = context.env[KEY_VARIABLE] ? '' : `export ${KEY_VARIABLE}=…; `;
-    const step = named(checkupStep(checkup, `${key}${programName(context.env)} verify`, terminal));
-    const isWanted =
-      exitCode === 0 || values.yes || (await prompter?.confirm('Write the files anyway?')) === true;
-    if (!isWanted) {
-      await print(step);
-      writeError('ib-conformance: nothing was written; --yes writes the files anyway\n');
-      return exitCode;
-    }
     // A file may have appeared since the first check.
     if (!values.force) rejectExisting(files);
     await writeFiles([
-      [values.fixture, 'the fixture', server.fixtureOf(data, schemaReference('fixture', values.fixture))],
+      [values.fixture, 'the fixture', written],
       [CONFIG_FILE, 'the config file', configOf(values, options.target.href.replace(/\/$/, ''))],
     ]);
-    await print(ending(files, prompter === undefined ? server.serverValues(data) : []) + step);
+    // The only key comes from this variable, or was typed.
+    const named = (shown: string) => shown.replaceAll('apiKeys[0]', KEY_VARIABLE);
+    const redact = redactor(settings.known);
+    const key = env[KEY_VARIABLE] ? '' : `export ${KEY_VARIABLE}=…; `;
+    const next = `${key}${programName(env)} verify`;
+    await print(named(renderCheckup(checkup, terminal)));
+    const exitCode = exitCodeOf(checkup);
+    // A run tells what is wrong with the data.
+    const obstacles = { ...checkup, checks: exitCode === 0 ? [] : checkup.checks };
+    await print(redact(ending(files, facts)) + named(checkupStep(obstacles, next, terminal)));
     return exitCode;
   },
 });
+
+/** 0 if a run can start. It finds itself what is wrong with the data. */
+function exitCodeOf({ verdict, checks }: Checkup): number {
+  const isRefused = checks.some(({ area, outcome }) => area === 'keys' && outcome === 'problem');
+  return exitCodeOfCheckup[verdict === 'problems' && !isRefused ? 'ok' : verdict];
+}
 
 const configOf = ({ fixture, ca, cert, certKey, insecure }: InitFlags, url: string) => ({
   $schema: schemaReference('config', CONFIG_FILE),
@@ -100,15 +102,20 @@ async function writeFiles(contents: readonly (readonly [path: string, what: stri
   }
 }
 
-/** @param unchecked values from the server that the user did not confirm */
-function ending(files: readonly string[], unchecked: readonly string[]): string {
-  const warning = `
-These values come from the server. If your records differ, correct them in ${files[0]}. Otherwise a bug of the server counts as correct:
-${unchecked.map((value) => `  ${value}`).join('\n')}
-`;
-  return `
-${files.map((path) => `wrote ${path}`).join('\n')}
-The files do not contain the key. Each run reads it from the environment.
-${unchecked.length === 0 ? '' : warning}
-`;
+function ending(files: readonly string[], facts: ReturnType<typeof factsOf>): string {
+  const isFromServer = [...facts.users, ...facts.deposits].some((fact) => fact.isFromServer);
+  return [
+    ...compared(facts),
+    '',
+    ...files.map((path) => `wrote ${path}`),
+    'The files do not contain the key. Each run reads it from the environment.',
+    ...(isFromServer
+      ? [
+          `Where you typed nothing, ${files[0]} has what the server sent. If your records differ, correct it there.`,
+          'Otherwise a mistake of the server counts as right.',
+        ]
+      : []),
+    '',
+    '',
+  ].join('\n');
 }

@@ -2,30 +2,31 @@ import { wrongUsage, type Problem } from '../../schemas/problem.ts';
 import { classifyUuid } from '../../suites/model/uuid.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { parseUrl } from '../url-and-headers.ts';
+import { amountIn, dateIn, limitIn, timeIn } from './values.ts';
 
 /** The environment variable with the key. The fixture contains its name instead of the key. */
 export const KEY_VARIABLE = 'IB_API_KEY';
 
-export interface Answers {
-  readonly url: string;
-  readonly key: string;
-  /** user_id of a user under the IB. */
-  readonly member: string | undefined;
-  /** reference_id of an EXECUTED deposit of that user. */
-  readonly executed: string | undefined;
-}
-
 interface Question {
-  /** The flag or variable with the answer. */
-  readonly source: string;
+  /** The flag or variable with the answer; without it, only a person can answer. */
+  readonly source?: string;
   readonly message: string;
-  readonly isOptional?: boolean;
+  /** What Enter means if the question need not be answered. */
+  readonly enter?: string;
+  /** It is asked only if this one was answered. */
+  readonly after?: string;
   readonly isSecret?: boolean;
   /** Returns the problem of an invalid answer. */
   readonly problem: (text: string) => string | undefined;
 }
 
-const questions: Readonly<Record<keyof Answers, Question>> = {
+const unless = (isRight: boolean, problem: string) => (isRight ? undefined : problem);
+const limit = (text: string) =>
+  unless(limitIn(text) !== undefined, `${text}: needs a number and a time, such as 60/1m`);
+const enter = 'take what the server says';
+
+/** The questions, in their order. */
+const questions = {
   url: {
     source: '--url',
     message: 'URL of the server ({base_url})',
@@ -42,24 +43,63 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
     message: 'API key of the partner (is not shown, and is written to no file)',
     isSecret: true,
     problem: (text) =>
-      /^[!-~]+$/.test(text)
-        ? undefined
-        : 'a header cannot contain this key: use visible ASCII without spaces',
+      unless(/^[!-~]+$/.test(text), 'a header cannot contain this key: use visible ASCII without spaces'),
   },
   member: {
     source: '--member',
     message: 'user_id of a user under the IB',
-    isOptional: true,
-    problem: (text) => (classifyUuid(text) === 'v4' ? undefined : `${text}: is not a UUID of version 4`),
+    enter: 'none',
+    problem: (text) => unless(classifyUuid(text) === 'v4', `${text}: is not a UUID of version 4`),
+  },
+  dateJoined: {
+    message: 'date_joined of this user in your records',
+    enter,
+    after: 'member',
+    problem: (text) =>
+      unless(
+        dateIn(text) !== undefined && /(?:Z|[+-]\d\d:?\d\d)$/.test(text),
+        `${text}: needs a time with its zone, such as 2024-02-29T23:59:59.999Z`,
+      ),
   },
   executed: {
     source: '--executed',
     message: 'reference_id of an EXECUTED deposit of that user',
-    isOptional: true,
-    problem: (text) =>
-      ['v4', 'other-version'].includes(classifyUuid(text)) ? undefined : `${text}: is not a UUID`,
+    enter: 'none',
+    after: 'member',
+    problem: (text) => unless(['v4', 'other-version'].includes(classifyUuid(text)), `${text}: is not a UUID`),
   },
-};
+  amountInUsd: {
+    message: 'amountInUsd of this deposit in your records',
+    enter,
+    after: 'executed',
+    problem: (text) => unless(amountIn(text) !== undefined, `${text}: needs an amount, such as 250.5`),
+  },
+  executedAt: {
+    message: 'executedAt of this deposit in your records',
+    enter,
+    after: 'executed',
+    problem: (text) =>
+      unless(timeIn(text) !== undefined, `${text}: needs Unix milliseconds, or 2024-01-15T10:30:00Z`),
+  },
+  failedLookups: {
+    source: '--failed-lookups',
+    message: 'failed lookups of user-status until 429, such as 60/1m',
+    enter: "I don't know",
+    problem: limit,
+  },
+  requests: {
+    source: '--requests',
+    message: 'requests of deposit-check until 429, such as 250/1m',
+    enter: "I don't know",
+    problem: limit,
+  },
+} as const satisfies Readonly<Record<string, Question>>;
+
+type Name = keyof typeof questions;
+
+/** What was typed or given by flags; undefined: no answer. */
+export type Answers = Readonly<Record<Exclude<Name, 'url' | 'key'>, string | undefined>> &
+  Readonly<Record<'url' | 'key', string>>;
 
 /**
  * Takes answers from flags and the environment, and asks for missing ones.
@@ -68,35 +108,39 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
  * @throws Problem with code `usage` for an invalid or missing answer, `interrupted` on Ctrl-C
  */
 export async function collectAnswers(
-  flags: { readonly [Name in Exclude<keyof Answers, 'key'>]: string | undefined },
+  flags: Partial<Readonly<Record<Name, string | undefined>>>,
   env: CliContext['env'],
   prompter: Prompter | undefined,
 ): Promise<Answers> {
-  const given = { ...flags, key: env[KEY_VARIABLE] || undefined };
-  for (const [name, { source, isSecret, problem }] of Object.entries(questions)) {
-    const text = given[name as keyof Answers];
+  const answers: Partial<Record<string, string>> = {};
+  const all = Object.entries<Question>(questions);
+  for (const [name, { source = '', isSecret, problem }] of all) {
+    const text = name === 'key' ? env[KEY_VARIABLE] || undefined : flags[name as Name];
     const found = text === undefined ? undefined : problem(text);
-    if (found !== undefined) throw wrongUsage(isSecret ? found : `${source} ${found}`);
+    if (found !== undefined) throw wrongUsage(isSecret === true ? found : `${source} ${found}`);
+    if (text !== undefined) answers[name] = text;
   }
-  const answerTo = async (name: keyof Answers) => given[name] ?? (await ask(questions[name], prompter));
-  const required = { url: (await answerTo('url'))!, key: (await answerTo('key'))! };
-  const member = await answerTo('member');
-  if (member === undefined && given.executed !== undefined)
+  for (const [name, question] of all) {
+    const isWanted = question.after === undefined || answers[question.after] !== undefined;
+    const text = isWanted ? (answers[name] ?? (await ask(question, prompter))) : undefined;
+    if (text !== undefined) answers[name] = text;
+  }
+  if (answers['executed'] !== undefined && answers['member'] === undefined)
     throw wrongUsage('--executed needs --member: a deposit belongs to a user');
-  return { ...required, member, executed: member === undefined ? undefined : await answerTo('executed') };
+  return answers as Answers;
 }
 
 async function ask(
-  { source, message, isOptional = false, isSecret = false, problem }: Question,
+  { source, message, enter: meaning, isSecret = false, problem }: Question,
   prompter: Prompter | undefined,
 ): Promise<string | undefined> {
-  if (prompter === undefined && isOptional) return undefined;
+  if (prompter === undefined && meaning !== undefined) return undefined;
   if (prompter === undefined)
     throw wrongUsage(`${source} is missing, and there is no terminal to ask for it`);
   const text = await prompter.ask({
-    message: isOptional ? `${message} (Enter: none)` : message,
+    message: meaning === undefined ? message : `${message} (Enter: ${meaning})`,
     isSecret,
-    problem: (answer) => (isOptional && answer === '' ? undefined : problem(answer)),
+    problem: (answer) => (meaning !== undefined && answer === '' ? undefined : problem(answer)),
   });
   return text === '' ? undefined : text;
 }

@@ -1,4 +1,4 @@
-import { confirm, isCancel, password, text } from '@clack/prompts';
+import { isCancel, password, text } from '@clack/prompts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Prompter } from '../cli-context.ts';
 
@@ -12,7 +12,6 @@ export function terminalPrompter(signal: AbortSignal): Prompter {
       const answer = isSecret ? password({ ...options, clearOnError: true }) : text(options);
       return (await answered(answer)).trim();
     },
-    confirm: (message) => answered(confirm({ ...common, message, initialValue: false })),
   };
 }
 
