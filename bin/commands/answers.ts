@@ -1,9 +1,8 @@
-import type { Request } from '../../suites/request.ts';
 import type { AllowedAnswer, BrokenRow, RowText } from '../../suites/right-answers.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
-import { file, onOff, target, text } from './flags.ts';
+import { config, file, onOff, target, text } from './flags.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { readBytes, shownName } from '../input-files.ts';
 import { readRequest, readAnswer } from '../answers/read-text.ts';
@@ -14,9 +13,13 @@ const flags = {
   key: { ...text, describe: 'send the key with this name, or none' },
   fixture: target.fixture,
   partner: target.partner,
-  answer: { ...file, describe: 'read an answer from this file (-: standard input) and judge it' },
+  answer: {
+    ...file,
+    describe: 'read an answer from this file (-: standard input), as curl -i prints it, and judge it',
+  },
   strict: { ...onOff, describe: 'exit with 1 for a broken recommendation, too' },
   json: { ...onOff, describe: 'print JSON' },
+  config,
 } as const;
 
 export const answers = command({
@@ -26,10 +29,12 @@ export const answers = command({
     request: {
       type: 'string',
       demandOption: true,
-      describe: 'a path or a URL, with a method before it if it is not GET; or a curl line in quotes',
+      describe: 'a path or a URL; quote it, with a method before it if it is not GET',
     },
   },
   flags,
+  // The data of the target that `verify` uses.
+  configured: { section: 'verify', only: ['fixture', 'partner', 'config'] },
   examples: [
     ["$0 answers '/api/ib/user-status?user_id=x'", 'the right answers'],
     ['$0 answers /api/ib/user-status --answer a.txt', 'whether this one is right'],
@@ -41,34 +46,30 @@ export const answers = command({
   },
 });
 
+const BUILT_IN = 'the built-in data of the mock; --fixture gives that of another target';
+
 /** What the command found out; its JSON. */
 type Found = Awaited<ReturnType<typeof findAnswers>>['found'];
 
 async function findAnswers(values: Values<typeof flags> & { readonly request: string }, context: CliContext) {
   const known = suites.knownFrom(await loadFixture(values.fixture, context.env, context), values.partner);
   const key = keyNamed(values.key, known.everyKey, known.callerKeys[0]);
-  const request = readRequest(values.request, { known, key, env: context.env });
+  const request = readRequest(values.request, key);
   const answer = values.answer === undefined ? undefined : await answerIn(values.answer, context);
   const found = {
     request: `${request.method} ${request.target}`,
-    key: describeKey(request),
+    key: key === undefined ? 'without a key' : `with ${key.name}`,
+    data: values.fixture === undefined ? BUILT_IN : shownName(values.fixture),
     partner: known.partner,
     allowed: suites.rightAnswersTo(known, request),
     ...(answer && {
-      judged: suites.isFromFrontEnd(answer)
-        ? ('a proxy or gateway answered, so nothing was judged' as const)
-        : suites.judgeAnswer(known, request, answer),
+      judged:
+        suites.isFromFrontEnd(answer) || answer.status === PROXY_REFUSED
+          ? ('a proxy or gateway answered, so nothing was judged' as const)
+          : suites.judgeAnswer(known, request, answer),
     }),
   };
   return { found, redact: suites.redactor(known) };
-}
-
-function describeKey({ credential, misplaced }: Request): string {
-  if (credential.as === 'key') return `with ${credential.key.name}`;
-  if (credential.as === 'header') return `with Authorization: ${credential.shell}`;
-  return misplaced === undefined
-    ? 'without a key'
-    : `with ${misplaced.name}, not in the Authorization header`;
 }
 
 /** The key with this name, such as `northwind/active`. */
@@ -99,6 +100,9 @@ function exitCodeOf({ judged = [] }: Found, isStrict: boolean): number {
   return exitCodes[isWrong ? 'nonconformant' : 'conformant'][0];
 }
 
+/** Proxy Authentication Required (RFC 9110 15.5.8). */
+const PROXY_REFUSED = 407;
+
 const NOTHING_SAID =
   'The interface says nothing about this request, but no answer may show data without a valid key.';
 
@@ -108,8 +112,8 @@ const titles: Readonly<Record<AllowedAnswer['kind'], string>> = {
   open: 'Right too, because the interface is silent',
 };
 
-function render({ request, key, partner, allowed, judged }: Found): string {
-  const lines = [request, `    ${key}; partner under test: ${partner ?? 'none'}`, ''];
+function render({ request, key, data, partner, allowed, judged }: Found): string {
+  const lines = [request, `    ${key}; partner under test: ${partner ?? 'none'}`, `    data: ${data}`, ''];
   if (judged !== undefined) lines.push(...renderJudgement(judged), '');
   if (allowed === undefined) return [...lines, NOTHING_SAID, ''].join('\n');
   for (const [kind, title] of Object.entries(titles)) {
