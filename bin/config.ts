@@ -2,17 +2,14 @@ import fs from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { printable } from '../reports/text.ts';
 import { variableReference, type Environment } from '../schemas/fixture-keys.ts';
+import { parseJson } from '../schemas/json.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command, Flag, Flags } from './commands/command.ts';
-import { readText, shownName, type Input } from './input-files.ts';
-import { parseJson } from '../schemas/json.ts';
+import { readText, shownName } from './input-files.ts';
 
 /** The flags and arguments of each command that has a section in the config file. */
 export type Sections = Readonly<Record<string, Flags>>;
-
-/** Called only if a config file or a variable is to be checked. */
-type LoadSections = () => Sections | Promise<Sections>;
 
 /** Values by the names of flags and arguments, before `coerce`. */
 type Given = Readonly<Record<string, unknown>>;
@@ -22,31 +19,29 @@ export async function configure(
   { positionals, flags, configured }: Command,
   typed: Given,
   context: CliContext,
-  sections: LoadSections,
+  sections: Sections,
 ): Promise<Given> {
   if (configured === undefined) return typed;
-  const { env, configFile, writeError } = context;
-  const given: Record<string, unknown> = { ...typed };
+  const { env, writeError } = context;
   const all = Object.entries({ ...positionals, ...flags });
   const ignored = new Set(all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.overrides) || []));
-  const wanted = all.filter(
-    ([name]) => typed[name] === undefined && !ignored.has(name) && configured.only?.includes(name) !== false,
-  );
-  const named = (typed['config'] ?? env[variableOf('config')]) || undefined;
-  const file = (named as string | undefined) ?? configFile ?? '';
-  const section = (await readConfig(file, named === undefined, sections, context))[configured.section] ?? {};
+  const file = await readConfig(typed['config'] ?? env[variableOf('config')], context, sections);
+  const given: Record<string, unknown> = { ...typed };
   const namesOf = new Map<string, readonly string[]>();
-  for (const [name, flag] of wanted) {
+  for (const [name, flag] of all) {
+    if (typed[name] !== undefined || ignored.has(name)) continue;
+    if (configured.only?.includes(name) === false) continue;
     const ofVariable = fromVariable(name, flag, env, name in positionals);
-    const value = ofVariable ?? fromFile(section[name], flag, file, env);
-    if (value === undefined) continue;
-    given[name] = value;
-    const source = ofVariable === undefined ? shownName(file) : variableOf(name);
-    namesOf.set(source, [...(namesOf.get(source) ?? []), name]);
+    given[name] = ofVariable ?? fromFile(file.content[configured.section]?.[name], flag, file.path, env);
+    if (given[name] === undefined) delete given[name];
+    else {
+      const source = ofVariable === undefined ? shownName(file.path) : variableOf(name);
+      namesOf.set(source, [...(namesOf.get(source) ?? []), name]);
+    }
   }
   const notes = [...namesOf].map(([source, names]) => `${names.join(', ')} from ${source}`);
-  if (notes.length > 0) writeError(`config: ${notes.join('; ')}\n`);
-  for (const hint of await unusedHints(env, sections)) writeError(`config: ${hint}\n`);
+  for (const words of [...(notes.length > 0 ? [notes.join('; ')] : []), ...unusedIn(env, sections)])
+    writeError(`config: ${words}\n`);
   return given;
 }
 
@@ -78,27 +73,30 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
 }
 
 /** Returns hints for unused variables with our prefix that look like a misspelled flag. */
-async function unusedHints(env: Environment, sections: LoadSections): Promise<readonly string[]> {
-  const ours = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !isServiceAddress(env[name]));
-  if (ours.length === 0) return [];
-  const known = Object.values(await sections()).flatMap((section) => Object.keys(section).map(variableOf));
+function unusedIn(env: Environment, sections: Sections): readonly string[] {
   // The common prefix would make all names similar.
-  const flags = known.map((name) => name.slice(PREFIX.length));
-  return ours
-    .filter((name) => !known.includes(name))
-    .map((name) => [name, didYouMean(name.slice(PREFIX.length), flags)] as const)
-    .filter(([, hint]) => hint !== '')
-    .map(([name, hint]) => `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`);
+  const known = Object.values(sections).flatMap((flags) =>
+    Object.keys(flags).map((name) => variableOf(name).slice(PREFIX.length)),
+  );
+  return Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && !isServiceAddress(env[name]))
+    .flatMap((name) => {
+      const own = name.slice(PREFIX.length);
+      const hint = known.includes(own) ? '' : didYouMean(own, known);
+      return hint === '' ? [] : `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`;
+    });
 }
 
-async function readConfig(file: string, mayBeMissing: boolean, sections: LoadSections, input: Input) {
-  if (mayBeMissing && !fs.existsSync(file)) return {};
-  const text = await readText(file, input, { what: `--config ${file}` });
-  const where = shownName(file);
-  const config = parseJson(text, where, 'usage');
-  const problems = problemsOf(config, await sections());
+/** Reads the config file that is named, or the one of the context if it exists. */
+async function readConfig(named: unknown, context: CliContext, sections: Sections) {
+  const path = ((named || undefined) as string | undefined) ?? context.configFile ?? '';
+  if (!named && !fs.existsSync(path)) return { path, content: {} };
+  const text = await readText(path, context, { what: `--config ${path}` });
+  const where = shownName(path);
+  const content = parseJson(text, where, 'usage');
+  const problems = problemsOf(content, sections);
   if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${where}: ${problem}`).join('\n'));
-  return config as Readonly<Record<string, Given>>;
+  return { path, content: content as Readonly<Record<string, Given>> };
 }
 
 const isObject = (value: unknown): value is Given =>
@@ -106,8 +104,8 @@ const isObject = (value: unknown): value is Given =>
 
 /** Returns the problems of a config file, each with its place. */
 export function problemsOf(config: unknown, sections: Sections): readonly string[] {
-  if (!isObject(config)) return ['/: needs an object'];
   const hint = (key: string, known: object) => `unknown key${didYouMean(key, Object.keys(known))}`;
+  if (!isObject(config)) return ['/: needs an object'];
   return Object.entries(config).flatMap(([command, section]) => {
     const place = `/${printable(command, 80)}`;
     if (command === '$schema' && typeof section === 'string') return [];
@@ -142,10 +140,8 @@ function fromFile(value: unknown, flag: Flag, file: string, env: Environment): u
   if (value === undefined || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file, env));
   const text = `${value as string | number}`;
-  if (flag.path !== undefined)
-    return text.replace(pathIn[flag.path], (path) =>
-      isAbsolute(path) || path === '-' ? path : join(dirname(file), path),
-    );
+  const resolved = (path: string) => (isAbsolute(path) || path === '-' ? path : join(dirname(file), path));
+  if (flag.path !== undefined) return text.replace(pathIn[flag.path], resolved);
   if (flag.isHeader !== true) return text;
   return text.replace(variableReference, (_, name: string) => {
     if (env[name]) return env[name];

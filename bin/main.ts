@@ -11,14 +11,15 @@ import { exitCodes, describeError } from './exit-codes.ts';
 export async function main(argv: readonly string[]): Promise<number> {
   // On a second signal, nothing is awaited.
   // oxlint-disable-next-line unicorn/no-process-exit
-  const signal = abortOnSignals(process, () => process.exit(exitCodes.interrupted[0]));
-  // Node would exit with 1, which means nonconformant.
-  process.on('uncaughtException', (error) => {
+  const leave = (code: number) => process.exit(code);
+  const signal = abortOnSignals(process, () => leave(exitCodes.interrupted[0]));
+  const codeOf = (error: unknown) => {
     const { code, message } = describeError(error);
     writeError(`${message}\n`);
-    // oxlint-disable-next-line unicorn/no-process-exit
-    process.exit(code);
-  });
+    return code;
+  };
+  // Node would exit with 1, which means nonconformant.
+  process.on('uncaughtException', (error) => leave(codeOf(error)));
   // `print` reports its errors; if messages cannot be written, the exit code is enough.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
@@ -31,8 +32,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       configFile: CONFIG_FILE,
       signal,
       print,
-      // oxlint-disable-next-line unicorn/no-process-exit
-      leave: (code) => process.exit(code),
+      leave,
       writeError,
       // Loaded only by commands that ask questions, because it opens standard input.
       ...(isatty(0) && stderr.isTTY
@@ -45,9 +45,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       },
     });
   } catch (error) {
-    const { code, message } = describeError(error);
-    writeError(`${message}\n`);
-    return code;
+    return codeOf(error);
   }
 }
 
@@ -90,9 +88,6 @@ function outputKindOf({ isTTY, fd }: NodeJS.WriteStream & { readonly fd: number 
   return fstatSync(fd).isFile() ? 'file' : 'pipe';
 }
 
-/** Error codes of the first and of later writes to a pipe without a reader. */
-const closed: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
-
 /** Writes to standard output; resolves after the text is written. */
 async function print(text: string): Promise<void> {
   const error = await new Promise<NodeJS.ErrnoException | null | undefined>((resolve) => {
@@ -100,12 +95,11 @@ async function print(text: string): Promise<void> {
   });
   if (!error) return;
   const { code = '', message } = error;
-  const why = closed.has(code)
-    ? 'its reader closed it before everything was written'
-    : code === 'ENOSPC'
-      ? 'the disk is full'
-      : message;
-  throw new Problem(closed.has(code) ? 'closed' : 'usage', `standard output cannot be written: ${why}`);
+  // The codes of the first and of later writes to a pipe without a reader.
+  const isClosed = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+  const other = code === 'ENOSPC' ? 'the disk is full' : message;
+  const why = isClosed ? 'its reader closed it before everything was written' : other;
+  throw new Problem(isClosed ? 'closed' : 'usage', `standard output cannot be written: ${why}`);
 }
 
 /** Writes to standard error. A full disk must not change the exit code. */

@@ -19,30 +19,25 @@ export const onOff = { type: 'boolean', default: false } as const;
 /** A repeatable flag. */
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
 
-/** `retry: our policy` → the id and its reason, which may be missing */
-export function allowanceOf(given: string): readonly [id: string, reason: string] {
-  const [, id = '', reason = ''] = /^([^\s:]+(?::[^\s:]+)?)(?:: +(.*))?$/.exec(given) ?? [];
-  if (id === '') throw wrongUsage(`--allow ${given}: needs the id of a rule or state, or 'id: reason'`);
-  return [id, reason];
-}
-
 /** A repeatable flag with `format` or `format=file`. */
 export const outputs = { ...list, path: 'format=file' } as const;
-
-const number = { ...text, isNumber: true } as const;
 
 const invalid = (flag: string, given: string, needed: string) =>
   wrongUsage(`--${flag} ${given}: needs ${needed}`);
 
-export const wholeNumberFrom = (min: number, max: number) =>
+const number = (pattern: RegExp, min: number, max: number, needed: string) =>
   ({
-    ...number,
+    ...text,
+    isNumber: true,
     coerce: (given: string, flag: string) => {
       const value = Number(given);
-      if (/^-?\d+$/.test(given) && value >= min && value <= max) return value;
-      throw invalid(flag, given, `a whole number from ${min} to ${max}`);
+      if (pattern.test(given) && value >= min && value <= max) return value;
+      throw invalid(flag, given, needed);
     },
   }) as const;
+
+export const wholeNumberFrom = (min: number, max: number) =>
+  number(/^-?\d+$/, min, max, `a whole number from ${min} to ${max}`);
 
 /** The same, with a default. */
 export const wholeNumberOr = (value: number, min: number, max: number) =>
@@ -50,14 +45,7 @@ export const wholeNumberOr = (value: number, min: number, max: number) =>
 
 /** A positive decimal number, such as 20 or 0.5. */
 export const positiveNumberTo = (max: number) =>
-  ({
-    ...number,
-    coerce: (given: string, flag: string) => {
-      const value = Number(given);
-      if (/^\d+(\.\d+)?$/.test(given) && value > 0 && value <= max) return value;
-      throw invalid(flag, given, `a number above 0, up to ${max}`);
-    },
-  }) as const;
+  number(/^\d+(?:\.\d+)?$/, Number.MIN_VALUE, max, `a number above 0, up to ${max}`);
 
 /** A duration such as `500ms`, `90s`, `5m` or `1h`; converted to ms. */
 export const duration = {

@@ -22,12 +22,11 @@ export const commands: readonly Command[] = [
 ];
 
 /** The sections of the config file: flags and arguments by command. */
-export const configSections = (): Sections =>
-  Object.fromEntries(
-    commands
-      .filter((command) => command.configured?.section === nameOf(command))
-      .map((command) => [nameOf(command), configurableOf(command)]),
-  );
+export const configSections: Sections = Object.fromEntries(
+  commands
+    .filter((command) => command.configured?.section === nameOf(command))
+    .map((command) => [nameOf(command), configurableOf(command)]),
+);
 
 function configurableOf({ positionals, flags, configured }: Command) {
   const all = Object.entries({ ...positionals, ...flags });

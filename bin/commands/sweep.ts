@@ -2,7 +2,7 @@ import { sweepFormats } from '../../reports/formats.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { allowanceOf, config, duration, file, list, onOff, outputs, wholeNumberOr } from './flags.ts';
+import { config, duration, file, list, onOff, outputs, wholeNumberOr } from './flags.ts';
 import { sweep as run } from '../sweep.ts';
 import { states } from '../sweep/states.ts';
 import { sweepReports } from '../../reports/sweep.ts';
@@ -90,4 +90,11 @@ function variablesOf(given: readonly string[]) {
   });
   const left = (['url', 'key'] as const).filter((what) => !named.some((one) => one[1] === what));
   return [...named, ...left.map((what) => [defaultNames[what], what] as const)];
+}
+
+/** `retry: our policy` → the id and its reason, which may be missing */
+function allowanceOf(given: string): readonly [id: string, reason: string] {
+  const [, id = '', reason = ''] = /^([^\s:]+(?::[^\s:]+)?)(?:: +(.*))?$/.exec(given) ?? [];
+  if (id === '') throw wrongUsage(`--allow ${given}: needs the id of a rule or state, or 'id: reason'`);
+  return [id, reason];
 }
