@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startMock } from '../mock/server.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
@@ -16,6 +18,12 @@ const fixture = JSON.stringify({
   apiKeys: [...builtIn.apiKeys!, ours],
 });
 const readInput = (text: string | Uint8Array) => ({ readInput: async () => Buffer.from(text) });
+
+/** Standard input that is empty once it was read. */
+function once(text: string) {
+  const left = [text];
+  return async () => Buffer.from(left.shift() ?? '');
+}
 
 /** Texts as programs write them: PowerShell 5 writes UTF-16 LE, and UTF-8 with a mark. */
 const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
@@ -111,6 +119,14 @@ describe('- is standard input', () => {
     assert.equal((await runCli(`doctor ${mock.url} --fixture -`, readInput(fixture))).code, 0);
     const { error } = await runCli(`verify https://127.0.0.1:9 ${short} --cert -`, readInput(tls.cert));
     assert.match(error, /connection was refused/);
+  });
+
+  test('a fixture there is read once for several outputs', async () => {
+    const [sql, tables] = [place('once.sql'), place('once')];
+    const line = `fixture --from - --output ${sql} --output ${tables}`;
+    assert.equal((await runCli(line, { readInput: once(fixture) })).code, 0);
+    for (const file of [sql, join(tables, 'partners.csv')])
+      assert.match(readFileSync(file, 'utf8'), /ünïcode/);
   });
 
   test('a config file there names paths of the working directory, and is named', async () => {

@@ -1,5 +1,5 @@
-import fs from 'node:fs';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { readFixture } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
@@ -11,7 +11,7 @@ import { rejectExisting, writeProblem, prepareFile } from '../output-files.ts';
 import { generatedFixture } from '../fixture/generate.ts';
 import { schemaReference } from '../schema-reference.ts';
 import { loadFixture } from '../fixture-file.ts';
-import { csvOf, sqlOf, tablesOf, type Table } from '../fixture/export.ts';
+import { csvOf, sqlOf, tablesOf } from '../fixture/export.ts';
 
 /** More keys do not help a test. */
 const MAX_PARTNERS = 10_000;
@@ -19,8 +19,6 @@ const MAX_RECORDS = 100_000_000;
 
 const formats = ['json', 'sql', 'csv'] as const;
 type Format = (typeof formats)[number];
-
-const defaults = { users: 1000, deposits: 1000, partners: 2, seed: 1 };
 
 const flags = {
   output: {
@@ -35,17 +33,17 @@ const flags = {
   from: { ...file, describe: 'use the data of this fixture instead of new data; the output has its keys' },
   users: {
     ...wholeNumberFrom(0, MAX_RECORDS),
-    describe: `generate this many users (default: ${defaults.users})`,
+    describe: 'generate this many users (default: 1000)',
   },
   deposits: {
     ...wholeNumberFrom(0, MAX_RECORDS),
-    describe: `generate this many deposits (default: ${defaults.deposits})`,
+    describe: 'generate this many deposits (default: 1000)',
   },
   partners: {
     ...wholeNumberFrom(1, MAX_PARTNERS),
-    describe: `generate this many partners, each with an active key (default: ${defaults.partners})`,
+    describe: 'generate this many partners, each with an active key (default: 2)',
   },
-  seed: { ...seed, describe: `set the seed of all values (default: ${defaults.seed})` },
+  seed: { ...seed, describe: 'set the seed of all values (default: 1)' },
   'no-becomes': {
     ...onOff,
     describe: 'keep pending deposits pending, as a database does (always with SQL or CSV)',
@@ -65,18 +63,22 @@ export const fixture = command({
     ['$0 fixture --users 1000000 --deposits 1000000 --output big.json', 'data for a load test'],
   ],
   run: async (values, context) => {
-    const outputs = values.output.map((path) => ({ path, format: values.format ?? formatOf(path) }));
-    const printed = outputs.length === 0 ? (values.format ?? 'json') : undefined;
-    if (printed === 'csv')
+    const { force, format, output } = values;
+    const outputs = output.map((path) => ({ path, format: format ?? formatOf(path) }));
+    if (outputs.length === 0) outputs.push({ path: STDOUT, format: format ?? 'json' });
+    if (outputs.some((one) => one.path === STDOUT && one.format === 'csv'))
       throw wrongUsage('--format csv needs --output with a folder: it writes one file per table');
-    if (!values.force) rejectExisting(outputs.flatMap(filesOf));
-    const all = [...outputs.map(({ format }) => format), printed ?? []].flat();
-    const data = dataOf(values, all, context);
-    if (printed !== undefined) await printAll(await data.textOf(printed, 'fixture.json'), context);
-    for (const output of outputs) await write(output, data, context);
+    const isForDatabase = outputs.some((one) => one.format !== 'json');
+    const data = values.from === undefined ? newData(values, isForDatabase) : dataOf(values, context);
+    const files = await Promise.all(outputs.map((one) => filesOf(one, data)));
+    if (!force) rejectExisting(files.flat().map(([path]) => path));
+    for (const [path, texts, what] of files.flat()) await write(path, texts, what, data, context);
     return 0;
   },
 });
+
+/** Stands for standard output; no file has an empty path. */
+const STDOUT = '';
 
 function formatOf(path: string): Format {
   const [, ending] = /\.([^./\\]+)$/.exec(path) ?? [];
@@ -85,74 +87,76 @@ function formatOf(path: string): Format {
   throw wrongUsage(`--output ${path}: needs a file that ends with .json or .sql, a folder, or --format`);
 }
 
-const tables = ['partners', 'api_keys', 'users', 'deposits'] as const;
-
-const filesOf = ({ path, format }: { readonly path: string; readonly format: Format }) =>
-  format === 'csv' ? tables.map((name) => join(path, `${name}.csv`)) : [path];
-
 interface Data {
-  /** Texts of a file in turn. */
-  readonly textOf: (format: 'json' | 'sql', path: string) => Promise<Iterable<string>>;
-  readonly tables: () => Promise<readonly Table[]>;
+  readonly json: (schema: string) => Iterable<string>;
+  /** Loaded once. */
+  readonly fixture: () => Promise<Fixture>;
+  /** Maximum permissions of the files. */
   readonly mode?: number;
 }
 
 /** Only the owner may read files with the keys of a fixture. */
 const PRIVATE = 0o600;
 
-/** New data, or that of `--from`. */
-function dataOf(values: FixtureFlags, wanted: readonly Format[], context: CliContext): Data {
-  const { from, noBecomes, force: _force, output: _output, format: _format, ...amounts } = values;
-  if (from !== undefined) {
-    const typed = Object.entries({ ...amounts, 'no-becomes': noBecomes || undefined }).find(
-      ([, value]) => value !== undefined,
-    );
-    if (typed !== undefined) throw wrongUsage(`--${typed[0]} is for new data: omit it, or --from`);
-    if (wanted.includes('json'))
-      throw wrongUsage('--from is a JSON fixture already: give --format sql or csv, or --output data.sql');
-    const load = async () => tablesOf(await loadFixture(from, context.env, context));
-    return { textOf: async () => sqlOf(await load()), tables: load, mode: PRIVATE };
-  }
-  const { users, deposits, partners, seed: start } = { ...defaults, ...given(amounts) };
+/** The data of `--from`. */
+function dataOf(
+  { from, users, deposits, partners, seed: start, noBecomes }: FixtureFlags,
+  context: CliContext,
+): Data {
+  const others = { users, deposits, partners, seed: start, 'no-becomes': noBecomes || undefined };
+  const typed = Object.entries(others).find(([, value]) => value !== undefined);
+  if (typed !== undefined) throw wrongUsage(`--${typed[0]} is for new data: omit it, or --from`);
+  const json = () => {
+    throw wrongUsage('--from is a JSON fixture already: give --format sql or csv, or --output data.sql');
+  };
+  return { json, fixture: once(() => loadFixture(from, context.env, context)), mode: PRIVATE };
+}
+
+function newData(flagged: FixtureFlags, isForDatabase: boolean): Data {
+  const { users = 1000, deposits = 1000, partners = 2, seed: start = 1, noBecomes } = flagged;
   if (users === 0 && deposits > 0)
     throw wrongUsage(`--deposits ${deposits}: every deposit needs a user; give --users 1 or more`);
-  const isForDatabase = noBecomes || wanted.some((format) => format !== 'json');
-  const json = (schema?: string) =>
-    generatedFixture({ users, deposits, partners }, start, isForDatabase ? 'staying' : 'becoming', schema);
-  const load = async () => tablesOf(fixtureIn(json()));
-  return {
-    textOf: async (format, path) =>
-      format === 'sql' ? sqlOf(await load()) : json(schemaReference('fixture', path)),
-    tables: load,
-  };
+  const pending = noBecomes || isForDatabase ? 'staying' : 'becoming';
+  const json = (schema?: string) => generatedFixture({ users, deposits, partners }, start, pending, schema);
+  return { json, fixture: once(async () => readFixture([...json()].join(''), 'the fixture', {})) };
 }
 
-const given = (amounts: Readonly<Record<string, number | undefined>>): Partial<typeof defaults> =>
-  Object.fromEntries(Object.entries(amounts).filter(([, value]) => value !== undefined));
+function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
+  let made: Promise<Result> | undefined;
+  return () => (made ??= make());
+}
 
-const fixtureIn = (texts: Iterable<string>): Fixture => readFixture([...texts].join(''), 'the fixture', {});
+type File = readonly [path: string, texts: Iterable<string>, what: string];
+
+/** The files of an output: for CSV, one for each table. */
+async function filesOf(
+  { path, format }: { readonly path: string; readonly format: Format },
+  { json, fixture: load }: Data,
+): Promise<readonly File[]> {
+  // Standard output is usually redirected to a file in the current folder.
+  if (format === 'json')
+    return [[path, json(schemaReference('fixture', path || 'fixture.json')), 'the fixture']];
+  const tables = tablesOf(await load());
+  if (format === 'sql') return [[path, sqlOf(tables), 'the export']];
+  return tables.map((table) => [join(path, `${table.name}.csv`), csvOf(table), 'the export']);
+}
 
 async function write(
-  { path, format }: { readonly path: string; readonly format: Format },
-  data: Data,
-  { signal }: CliContext,
+  path: string,
+  texts: Iterable<string>,
+  what: string,
+  { mode }: Data,
+  { print, signal }: CliContext,
 ): Promise<void> {
-  const what = format === 'json' ? 'the fixture' : 'the export';
-  if (format !== 'csv') {
-    const pending = await prepareFile(path, what, data.mode);
-    return pending.write(batched(await data.textOf(format, path), signal));
+  const batches = batched(texts, signal);
+  if (path !== STDOUT) {
+    if (path.endsWith('.csv'))
+      await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
+        throw writeProblem(dirname(path), what, error);
+      });
+    return (await prepareFile(path, what, mode)).write(batches);
   }
-  await fs.promises.mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw writeProblem(path, what, error);
-  });
-  for (const table of await data.tables()) {
-    const pending = await prepareFile(join(path, `${table.name}.csv`), what, data.mode);
-    await pending.write(batched(csvOf(table), signal));
-  }
-}
-
-async function printAll(texts: Iterable<string>, { print, signal }: CliContext): Promise<void> {
-  for (const batch of batched(texts, signal)) {
+  for (const batch of batches) {
     await print(batch);
     // Lets the process handle signals between batches.
     await setImmediate();
