@@ -23,26 +23,26 @@ export async function configure(
 ): Promise<Given> {
   if (configured === undefined) return typed;
   const { env, writeError } = context;
-  const all = Object.entries({ ...positionals, ...flags });
-  const ignored = new Set(all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.overrides) || []));
   const file = await readConfig(typed['config'] ?? env[variableOf('config')], context, sections);
-  const given: Record<string, unknown> = { ...typed };
-  const namesOf = new Map<string, readonly string[]>();
-  for (const [name, flag] of all) {
-    if (typed[name] !== undefined || ignored.has(name)) continue;
-    if (configured.only?.includes(name) === false) continue;
+  const section = file.content[configured.section];
+  const all = Object.entries({ ...positionals, ...flags });
+  const ignored = all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.overrides) || []);
+  const ours = configured.only ?? all.map(([name]) => name);
+  const skipped = new Set([...Object.keys(typed).filter((name) => typed[name] !== undefined), ...ignored]);
+  const found = all.flatMap(([name, flag]) => {
+    if (skipped.has(name) || !ours.includes(name)) return [];
     const ofVariable = fromVariable(name, flag, env, name in positionals);
-    given[name] = ofVariable ?? fromFile(file.content[configured.section]?.[name], flag, file.path, env);
-    if (given[name] === undefined) delete given[name];
-    else {
-      const source = ofVariable === undefined ? shownName(file.path) : variableOf(name);
-      namesOf.set(source, [...(namesOf.get(source) ?? []), name]);
-    }
-  }
-  const notes = [...namesOf].map(([source, names]) => `${names.join(', ')} from ${source}`);
-  for (const words of [...(notes.length > 0 ? [notes.join('; ')] : []), ...unusedIn(env, sections)])
-    writeError(`config: ${words}\n`);
-  return given;
+    const value = ofVariable ?? fromFile(section?.[name], flag, file.path, env);
+    const source = ofVariable === undefined ? shownName(file.path) : variableOf(name);
+    return value === undefined ? [] : [{ name, value, source }];
+  });
+  const notes = [...new Set(found.map(({ source }) => source))].map((source) => {
+    const names = found.filter((one) => one.source === source).map(({ name }) => name);
+    return `${names.join(', ')} from ${source}`;
+  });
+  for (const words of [notes.join('; '), ...unusedIn(env, sections)])
+    if (words !== '') writeError(`config: ${words}\n`);
+  return { ...typed, ...Object.fromEntries(found.map(({ name, value }) => [name, value])) };
 }
 
 /** Not only `IB_`: a partner has variables such as IB_HOST of its own. */
