@@ -183,6 +183,17 @@ describe('a client certificate', () => {
       assert.equal(code, 4);
     });
 
+  test('is asked for if nginx misses it', async (t) => {
+    const page = '<html><head><title>400 No required SSL certificate was sent</title></head></html>';
+    const server = createHttpServer((_, response) =>
+      response.writeHead(400, { 'content-type': 'text/html' }).end(page),
+    );
+    const { code, output } = await runCli(`doctor ${await serverFor(t, server)} --fixture ${fixtureFile}`);
+    assert.match(output, /✗ user-status +400: the server wants a client certificate/);
+    assert.match(output, /→ Give a certificate that the target accepts with --cert, and its key/);
+    assert.equal(code, 4);
+  });
+
   test('goes through a proxy to the target, and is in the next command', async (t) => {
     const url = await demanding(t, 'TLSv1.3');
     const proxy = await proxyTo(t, portOf(url));

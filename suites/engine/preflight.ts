@@ -101,6 +101,9 @@ export function otherServiceSign(answer: Answer, endpoint: Endpoint): string | u
       .slice(0, MAX_LOCATION);
     return `${status}, a redirect${location === undefined ? '' : ` to ${location}`}`;
   }
+  // nginx completes the TLS handshake, and then answers 400.
+  if (status === 400 && /SSL certificate/i.test(answer.text))
+    return '400: the server wants a client certificate';
   if (isHtmlPage(answer) && status < 500) return `${status} with a web page`;
   const isJson = json.ok || /\bjson\b/i.test(header(answer, 'content-type') ?? '');
   if (status !== 404) return undefined;
