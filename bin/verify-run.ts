@@ -1,4 +1,5 @@
 import { shellWord } from '../reports/text.ts';
+import { fixtureWarnings } from '../schemas/fixture-warnings.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
@@ -30,7 +31,7 @@ export async function verifyRun(
   const { close = () => Promise.resolve(), ...session } =
     flags.url === undefined
       ? await mockSession(fixture)
-      : targetSession(flags.url, flags.fixture, context.env);
+      : targetSession(flags.url, flags.fixture, fixture, context.env);
   const display = createDisplay(context, setInterval);
   try {
     return await run({
@@ -67,8 +68,13 @@ async function mockSession(fixture: Fixture): Promise<Session> {
   };
 }
 
-function targetSession(target: URL, fixtureFile: string | undefined, env: CliContext['env']): Session {
-  if (fixtureFile !== undefined) return { target, notes: [] };
+function targetSession(
+  target: URL,
+  fixtureFile: string | undefined,
+  fixture: Fixture,
+  env: CliContext['env'],
+): Session {
+  if (fixtureFile !== undefined) return { target, notes: fixtureWarnings(fixture) };
   return {
     target,
     notes: ['No --fixture was given, so the target is expected to have the built-in data.'],

@@ -125,6 +125,7 @@ describe('over sockets', () => {
   });
 
   const TOO_LARGE = error('Payload Too Large');
+  const TOO_LONG = error('The body is larger than 65536 bytes');
   const badUser = error('Invalid user_id format');
   const post = (fields: string, body: string) => message('POST /', key + fields, body);
   const withKey = (value: string) => get('/api/ib/user-status', `Authorization: Bearer ${value}\r\n`);
@@ -150,8 +151,8 @@ describe('over sockets', () => {
     'a key of other bytes': [withKey('\xff\xfe'), 401, error('Unauthorized')],
     'a key of 60 KiB': [withKey('~a'.repeat(30_000)), 401, error('Unauthorized')],
     'a body of 64 KiB': [post('Content-Length: 65536\r\n', 'x'.repeat(65_536)), 404, error('Not found')],
-    'a longer body': [post('Content-Length: 65537\r\n', 'x'.repeat(65_537)), 413, TOO_LARGE],
-    'longer chunks': [post(chunked, `10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n`), 413, TOO_LARGE],
+    'a longer body': [post('Content-Length: 65537\r\n', 'x'.repeat(65_537)), 413, TOO_LONG],
+    'longer chunks': [post(chunked, `10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n`), 413, TOO_LONG],
     'endless chunk extensions': [post(chunked, `1;${'a'.repeat(20_000)}\r\na\r\n0\r\n\r\n`), 413, TOO_LARGE],
     'a body that breaks off': [post('Content-Length: 9\r\n', '12'), 400, BAD_REQUEST],
     'two lengths': [post('Content-Length: 1\r\nContent-Length: 2\r\n', 'ab'), 400, BAD_REQUEST],

@@ -215,8 +215,10 @@ function serveRequest(
   // Most requests have no body and need no wait.
   if (!hasBody(message)) return reply();
   void readBody(message, maxBody).then((body) => {
-    if (body === 'tooLarge') send(connections, response, errorResponse(413, date()));
-    else if (body !== 'cutOff') reply(body.toString());
+    if (body === 'tooLarge') {
+      const words = `The body is larger than ${maxBody} bytes`;
+      send(connections, response, errorResponse(413, date(), words));
+    } else if (body !== 'cutOff') reply(body.toString());
     return undefined;
   });
 }
@@ -278,8 +280,8 @@ function delay(delays: Connections['delays'], response: ServerResponse, ms: numb
 }
 
 /** Creates an error response of the transport, with the usual error body (Errors). Ends the connection. */
-function errorResponse(status: number, date: string): HttpResponse {
-  const body = JSON.stringify({ error: STATUS_CODES[status] });
+function errorResponse(status: number, date: string, message = STATUS_CODES[status]): HttpResponse {
+  const body = JSON.stringify({ error: message });
   const content = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` };
   return { status, headers: { Date: date, ...content, Connection: 'close' }, body };
 }

@@ -1,3 +1,4 @@
+import { fixtureWarnings } from '../../schemas/fixture-warnings.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { exitCodeOf, exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
@@ -62,7 +63,7 @@ export const doctor = command({
       notes:
         flags.fixture === undefined
           ? ['No --fixture was given, so the target is expected to have the built-in data.']
-          : [],
+          : fixtureWarnings(fixture),
     });
     const next = redactor(options.known, options.headers)(rerun);
     const shown = () => renderCheckup(checkup, terminal) + checkupStep(checkup, next, terminal);

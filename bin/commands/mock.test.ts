@@ -69,6 +69,15 @@ test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
   assert.equal((await mock.ask('/__admin/clock')).status, 200);
 });
 
+test('an IPv6 address that cannot be listened on is shown in brackets', () =>
+  withServer(createServer(), async (port) => {
+    const { error } = await runCli(['mock', '--host', '::ffff:127.0.0.1', '--port', `${port}`]);
+    assert.match(
+      error,
+      new RegExp(`^ib-conformance: cannot listen on \\[::ffff:127\\.0\\.0\\.1\\]:${port}:`),
+    );
+  }));
+
 test('a port in use is reported', () =>
   withServer(createServer(), async (port) => {
     const { error } = await runCli(['mock', '--port', `${port}`]);

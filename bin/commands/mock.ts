@@ -1,3 +1,4 @@
+import { fixtureWarnings } from '../../schemas/fixture-warnings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   clockModes,
@@ -154,6 +155,7 @@ async function optionsOf(values: MockFlags, context: CliContext, write: (line: s
 
 async function fixtureOf({ fixture: path, limits }: MockFlags, context: CliContext): Promise<Fixture> {
   const fixture = await loadFixture(path, context.env, context);
+  for (const warning of fixtureWarnings(fixture)) context.writeError(`ib-conformance: ${warning}\n`);
   if (limits === 'on') return fixture;
   return withoutLimits(fixture);
 }
@@ -195,7 +197,8 @@ async function start(options: MockOptions): Promise<Mock> {
   } catch (error) {
     const why = listenErrors[codeOf(error)];
     if (why === undefined) throw error;
-    throw wrongUsage(`cannot listen on ${options.host}:${options.port}: ${why}`);
+    const host = options.host?.includes(':') === true ? `[${options.host}]` : options.host;
+    throw wrongUsage(`cannot listen on ${host}:${options.port}: ${why}`);
   }
 }
 
