@@ -14,5 +14,6 @@ export type { RunExchange, RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './engine/record.ts';
 export { knownFrom } from './known.ts';
 export { gapsOf, isAbout } from './needs.ts';
+export { rankOf } from './rank.ts';
 export { judgeAnswer, rightAnswersTo } from './right-answers.ts';
 export { isLookupRow, type LookupRow, type Requirement } from './requirement.ts';

@@ -2,7 +2,7 @@ import type { CliContext } from '../cli-context.ts';
 import { command } from './command.ts';
 import { onOff } from './flags.ts';
 import { requirementsTable } from '../requirements-table.ts';
-import { catalogue, factors, forbiddenPairs, knownFrom } from '../../suites/index.ts';
+import { catalogue, factors, forbiddenPairs, knownFrom, rankOf } from '../../suites/index.ts';
 import { loadFixture } from '../fixture-file.ts';
 
 export const requirements = command({
@@ -25,8 +25,9 @@ export const requirements = command({
     const texts = catalogue.map(({ id, level, title, clause, reading }) =>
       lines(`${id}  (${level})`, `    ${title}`, `    ${clause}`, reading && `    Our reading: ${reading}`),
     );
-    const shown = ['id', 'level', 'title', 'clause', 'reading'];
-    await print(json ? `${JSON.stringify(catalogue, shown, 2)}\n` : texts.join(''));
+    const shown = ['id', 'level', 'rank', 'title', 'clause', 'reading'];
+    const ranked = catalogue.map((row) => ({ ...row, rank: rankOf(row) }));
+    await print(json ? `${JSON.stringify(ranked, shown, 2)}\n` : texts.join(''));
     return 0;
   },
 });

@@ -351,6 +351,14 @@ export interface RunRecord {
    */
   interrupted: boolean;
   /**
+   * Whether failed recommended requirements fail the run, and levels that were not tried make it incomplete. The verdict takes this into account.
+   */
+  strict?: boolean;
+  /**
+   * Whether the exit code of an incomplete run is 0 if a required requirement was verified.
+   */
+  allowIncomplete?: boolean;
+  /**
    * 429 answers outside the rate-limit suite: their number, and how long the run waited because of them.
    */
   rateLimited: {
@@ -488,6 +496,10 @@ export interface RequirementSubject {
    */
   clause: string;
   title: string;
+  /**
+   * How bad it is if it fails. 1: data for the wrong partner, 2: a key that must not work, 3: a wrong answer, 4: a wrong message, 5: a wrong format, 6: advice. Not in records of earlier versions.
+   */
+  rank?: number;
   /**
    * How an unclear place of the interface is read.
    */

@@ -1,6 +1,7 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../known.ts';
+import { rankOf } from '../rank.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Observation, Verdict } from '../verdict.ts';
@@ -95,13 +96,24 @@ const refusedNote = (key: string) =>
 /** Returns a function that turns a result into its entry in the record. */
 export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions) {
   const redactKeys = redactor(known, headers);
-  return ({ id, level, clause, title, reading }: Requirement, result: Result): RequirementResult => {
+  return (requirement: Requirement, result: Result): RequirementResult => {
+    const { id, level, clause, title, reading } = requirement;
     const { verdict, cases, evidence, path, where, separation, intermittent } = result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
     return {
-      ...defined({ id, level, clause, title, reading, cases, outcome: kind, reason }),
+      ...defined({
+        id,
+        level,
+        rank: rankOf(requirement),
+        clause,
+        title,
+        reading,
+        cases,
+        outcome: kind,
+        reason,
+      }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
       ...(kind === 'failed' && defined({ where, separation: redactedAll(separation, redact), intermittent })),
       ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, keyVariables) }),
