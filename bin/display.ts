@@ -1,4 +1,4 @@
-import { renderFailing, renderProgress, renderWaiting } from '../reports/index.ts';
+import { renderFailed, renderProgress, renderWaiting } from '../reports/index.ts';
 import type { Progress, Waiting } from '../schemas/progress.ts';
 import type { RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
@@ -22,7 +22,7 @@ type Every = (work: () => void, ms: number) => { unref: () => void };
 
 /**
  * Shows what a run does while it lasts: on a terminal one line that changes, in a log a line every 10 s.
- * Both name the requirements that have failed so far, because the reports come after all waits.
+ * Both name each requirement that fails, at once.
  *
  * @param every calls a function again and again, such as `setInterval`
  */
@@ -34,11 +34,17 @@ export function createDisplay(
   const waits = new Map<Waiting['endpoint'], Shown>();
   const loggedAt = new Map<Waiting['endpoint'], number>();
   let last = isTerminal ? Number.NEGATIVE_INFINITY : now();
-  let failing = '';
+  const named = new Set<string>();
   let timer: ReturnType<Every> | undefined;
   let progress: Progress | undefined;
   const show = (text: string) => writeError(isTerminal ? `${CLEAR_LINE}${text}` : `${text}\n`);
   const print = (text: string) => writeError(`${isTerminal ? CLEAR_LINE : ''}${text}`);
+  /** Names each requirement once, when it has failed: the reports come after all waits. */
+  const nameNew = (ids: readonly string[]) => {
+    const fresh = ids.filter((id) => !named.has(id));
+    for (const id of fresh) named.add(id);
+    if (fresh.length > 0) print(fresh.map((id) => renderFailed(id, terminal.width)).join(''));
+  };
   const rest = ({ waiting, endsAt }: Shown): Waiting => ({ ...waiting, waitMs: endsAt - now() });
   /** Shows the waits that are not over, or else, in a log, the progress. A log has a line every 10 s. */
   const tick = () => {
@@ -73,10 +79,8 @@ export function createDisplay(
     onRemark: (words) => print(`${words}\n`),
     onWait: (waiting, ids) => {
       const before = waits.get(waiting.endpoint);
+      nameNew(ids);
       if (waiting.waitMs < SHORT_MS) return;
-      const text = renderFailing(ids);
-      if (text !== failing) print(text);
-      failing = text;
       const endsAt = now() + waiting.waitMs;
       // Several requests may wait for the same limiter.
       if (before !== undefined && Math.abs(endsAt - before.endsAt) < SECOND_MS) return;
@@ -86,6 +90,7 @@ export function createDisplay(
     },
     onProgress: (state) => {
       progress = state;
+      nameNew(state.failing);
       if (!isTerminal) return start();
       if (now() - last < FRAME_MS || waits.size > 0) return;
       last = now();

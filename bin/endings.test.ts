@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/index.ts';
+import { withoutLimits } from '../mock/options.ts';
 import { endpointNames, messageOf } from '../schemas/endpoints.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
+import { reports } from '../reports/index.ts';
+import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
@@ -14,9 +17,9 @@ import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const { folder, fileOf } = temporaryFolder();
 // Without limits, and with deposits that change soon, the runs are short.
-const { limits: _limits, ...unlimited } = JSON.parse(
-  readFileSync(builtInFixture, 'utf8').replaceAll(/("afterSeconds": *)5/g, '$10.1'),
-) as Fixture;
+const unlimited = withoutLimits(
+  JSON.parse(readFileSync(builtInFixture, 'utf8').replaceAll(/("afterSeconds": *)5/g, '$10.1')) as Fixture,
+);
 const file = fileOf('f.json', unlimited);
 const otherKeys = fileOf('other.json', {
   ...unlimited,
@@ -26,6 +29,27 @@ const limited = fileOf('limited.json', {
   ...unlimited,
   limits: { 'deposit-check': { requests: 40, windowSeconds: 1 } },
 });
+
+/** Without a key of another partner, some requirements cannot be judged. */
+const ownOnly = fileOf('own.json', {
+  ...unlimited,
+  apiKeys: unlimited.apiKeys!.filter(({ partner }) => partner === 'northwind'),
+});
+
+const baselineOf = (id: string) =>
+  fileOf(`baseline-${id.replaceAll('/', '-')}.json`, {
+    format: 'ib-conformance/baseline/1',
+    known: [{ id, reason: 'ticket 1' }],
+  });
+
+/** Endings that come at another moment in each run: only their last lines are frozen. */
+const timed = new Set([
+  'out of requests',
+  'out of time',
+  'limited from the start',
+  'interrupted',
+  'the mock, conformant',
+]);
 
 /** A fault for each suite. */
 const faultOf: Readonly<Record<string, string>> = {
@@ -64,6 +88,25 @@ const endings: readonly (readonly [what: string, words: string, fault?: string])
     'deposit-check-503-for-429',
   ],
   ['only a warning', `verify URL --fixture ${file} --only robustness`, 'unknown-parameter-crashes'],
+  [
+    'only a warning, with --strict',
+    `verify URL --fixture ${file} --only robustness --strict`,
+    'unknown-parameter-crashes',
+  ],
+  [
+    'a known failure',
+    `verify URL --fixture ${file} --only auth/deposit-check --cases 20 --baseline ${baselineOf('auth/deposit-check/unknown-key')}`,
+    'key-case-ignored',
+  ],
+  [
+    'a wrong baseline',
+    `verify URL --fixture ${file} --only pending --baseline ${baselineOf('pending/deposit-check/pending')}`,
+  ],
+  ['incomplete', `verify URL --fixture ${ownOnly} --only foreign-ib`],
+  [
+    'incomplete, with --allow-incomplete',
+    `verify URL --fixture ${ownOnly} --only foreign-ib --allow-incomplete`,
+  ],
   ['out of requests', `verify URL --fixture ${file} --max-requests 20`],
   ['out of time', `verify URL --fixture ${file} --max-duration 500ms --rate 20`],
   ['limited from the start', `verify limiting --fixture ${file} --max-duration 1s`],
@@ -88,9 +131,51 @@ const stable = (text: string) =>
     .replaceAll(/--max-requests \d+/g, '--max-requests #')
     .replaceAll(/--max-duration #[smh]/g, '--max-duration #m');
 
-test('every ending says what to do next', async (t) => {
+/** What each output says, by exit code. */
+const outputs: Readonly<Record<number, object>> = {
+  0: { failures: false, errors: [], emoji: '✅', annotations: false },
+  1: { failures: true, errors: [], emoji: '❌', annotations: true },
+  3: { failures: false, errors: ['verdict'], emoji: '❓', annotations: true },
+  4: { failures: false, errors: ['verdict'], emoji: '❗', annotations: true },
+  130: { failures: false, errors: ['verdict'], emoji: '❓', annotations: true },
+};
+
+const formats = ['json', 'junit', 'markdown', 'html', 'github'] as const;
+
+/** What the reports in files say: undefined if none was written. */
+function saidIn(files: Readonly<Record<(typeof formats)[number], string>>) {
+  if (!existsSync(files.junit)) return undefined;
+  const [junit, markdown, html, github] = [files.junit, files.markdown, files.html, files.github].map(
+    (place) => readFileSync(place, 'utf8'),
+  ) as [string, string, string, string];
+  const errors = [...junit.matchAll(/ name="([^"]*)"[^>]*>\s*<error /g)].map(([, name]) => name);
+  const [, emoji, headline = ''] = /^## (\S+) `?(.*?)`?$/m.exec(markdown) ?? [];
+  const title = /<title>(.*)<\/title>/.exec(html)?.[1];
+  assert.equal(title, headline.replaceAll("'", '&#39;').replaceAll('"', '&quot;').replaceAll('\\_', '_'));
+  return { failures: junit.includes('<failure '), errors, emoji, annotations: /^::error /m.test(github) };
+}
+
+/** Replaces what differs between runs of a record, so that lines wrap at the same places. */
+function stableRecord(json: string): RunRecord {
+  const text = readFileSync(json, 'utf8')
+    .replaceAll(folder, '/tmp/DIR')
+    .replaceAll(/127\.0\.0\.1:(?!9\b)\d+/g, '127.0.0.1:8080')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/gi, '11111111-1111-4111-8111-111111111111')
+    .replaceAll(/#\d+"/g, '#1"')
+    .replaceAll(/@\d+(?::\d+)*/g, '@1:0');
+  const record = JSON.parse(text) as RunRecord;
+  const { rateLimited } = record;
+  const endpoints = rateLimited.endpoints.map((one) => ({ ...one, waitedMs: 0 }));
+  return { ...record, requests: 1000, durationMs: 1000, rateLimited: { answers: 0, waitedMs: 0, endpoints } };
+}
+
+test('every ending says what to do next, and all outputs agree with its exit code', async (t) => {
   const shown: string[] = [];
-  for (const [what, words, fault] of endings) {
+  const consoles: string[] = [];
+  for (const [at, [what, words, fault]] of endings.entries()) {
+    const files = Object.fromEntries(formats.map((name) => [name, `${folder}/${at}.${name}`])) as Readonly<
+      Record<(typeof formats)[number], string>
+    >;
     const behaviour = fault === undefined ? reference : faults[fault]!.change(reference);
     const fixture = await loadFixture(words.includes(limited) ? limited : file, {});
     const stop = new AbortController();
@@ -103,14 +188,25 @@ test('every ending says what to do next', async (t) => {
     const status = statusOf[target];
     const url = status === undefined ? target : await serverFor(t, answerAlways(status));
     const line = words.replace(target, url).replace('URL', mock.url);
-    const { code, output, error } = await runCli(`${line} --seed 1`, {
-      signal: stop.signal,
-      terminal: { color: false, width: 200 },
-    });
+    const { code, output, error } = await runCli(
+      `${line} --seed 1 ${formats.map((name) => `--report ${name}=${files[name]}`).join(' ')} --report console`,
+      {
+        signal: stop.signal,
+        terminal: { color: false, width: 200 },
+      },
+    );
     const [verdict = '', ...rest] = output.slice(output.lastIndexOf('\n\n') + 2).split('\n');
     const last = [verdict, ...rest.filter((one) => one.startsWith('next: '))];
     const text = error === '' ? last.join('\n') : error;
+    assert.deepEqual(saidIn(files), outputs[code], what);
+    assert.equal(existsSync(files.json), error === '', what);
+    if (error === '' && !timed.has(what))
+      for (const width of [80, 120])
+        consoles.push(
+          `${what}, ${width} columns\n${reports.console(stableRecord(files.json), { color: false, width })}\n`,
+        );
     shown.push(`${what}: exit ${code}\n${text.replaceAll(/^/gm, '  ')}\n`);
   }
   matchesSnapshot(new URL('endings.golden.txt', import.meta.url), stable(shown.join('')));
+  matchesSnapshot(new URL('consoles.golden.txt', import.meta.url), consoles.join(''));
 });

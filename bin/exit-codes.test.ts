@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleRecord } from '../reports/testing/records.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
+import { judgedBy } from '../reports/judgement.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 /** A conformant run that did not try every level. */
@@ -24,5 +25,5 @@ for (const [what, record, flags, code] of [
   ['with --skip and --strict', { ...short, selection: { whole: true, skip: [id] } }, { strict: true }, 0],
 ] as const satisfies readonly (readonly [string, RunRecord, object, number])[])
   test(`${what}: exit code ${code}`, () => {
-    assert.equal(exitCodeOf(record, { strict: false, allowIncomplete: false, ...flags }), code);
+    assert.equal(exitCodeOf(judgedBy(record, { strict: false, allowIncomplete: false, ...flags })), code);
   });

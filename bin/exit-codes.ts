@@ -1,6 +1,5 @@
 import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
-import { lacksLevels } from '../reports/strength.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import { judgementOf } from '../reports/judgement.ts';
 import { Problem, TOO_MANY_FILES, type ProblemCode } from '../schemas/problem.ts';
 
 /** Exit codes by name, as in the help. */
@@ -28,24 +27,8 @@ const codes: Readonly<Record<ProblemCode, number>> = {
   closed: exitCodes.usage[0],
 };
 
-/** Returns the exit code of a run. */
-export function exitCodeOf(
-  record: RunRecord,
-  { strict, allowIncomplete }: { readonly strict: boolean; readonly allowIncomplete: boolean },
-): number {
-  if (record.interrupted) return exitCodes.interrupted[0];
-  if (record.counts.broken > 0) return exitCodes.bug[0];
-  const { verdict, wrong } = record.baseline ?? { verdict: record.verdict, wrong: [] };
-  const advised = record.requirements.filter(
-    (row) => row.level === 'recommended' && row.outcome === 'failed',
-  );
-  const isStrictFailure = strict && !advised.every(isKnownFailure);
-  if (verdict === 'nonconformant' || wrong.length > 0 || isStrictFailure) return exitCodes.nonconformant[0];
-  const isExcused = allowIncomplete && record.counts.required.passed > 0;
-  const isIncomplete = verdict === 'incomplete' || (strict && lacksLevels(record));
-  if (isIncomplete && !isExcused) return exitCodes.incomplete[0];
-  return exitCodes.conformant[0];
-}
+/** Returns the exit code of a run. The record says how strictly it is judged. */
+export const exitCodeOf = (record: RunRecord): number => exitCodes[judgementOf(record).ending][0];
 
 /** Exit codes of `doctor` and `init` by verdict: whether a run can start. */
 export const exitCodeOfCheckup = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fixes, fixOf } from '../reports/verdict.ts';
+import { fixes, fixOf } from '../reports/unverified.ts';
 import type { Exclusion, Reason } from '../suites/verdict.ts';
 
 /** These do not compile if a reason has no fix, or a fix has no reason. */

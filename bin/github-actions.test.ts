@@ -25,12 +25,13 @@ async function runWith(requested: readonly string[], env: Record<string, string>
     terminal: { color: false, width: 100 },
   };
   await printerFor(requests, context)('the report\n::error::of a target\n');
-  await annotateStep(requests, sampleRecord, context);
+  await annotateStep(requests, (format) => reports[format](sampleRecord, context.terminal), context);
   return { output, stderr, summary: readFileSync(summary, 'utf8') };
 }
 
-const annotations = reports.github(sampleRecord);
-const markdown = reports.markdown(sampleRecord);
+const options = { color: false, width: 100 };
+const annotations = reports.github(sampleRecord, options);
+const markdown = reports.markdown(sampleRecord, options);
 const plain = 'the report\n::error::of a target\n';
 
 test('a console report is followed by annotations, and the summary is extended', async () => {

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, stat } from 'node:fs/promises';
-import { reports } from '../reports/index.ts';
-import type { RunRecord } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { ignoreClosed } from './exit-codes.ts';
@@ -29,21 +27,23 @@ export function printerFor(
 /**
  * On GitHub Actions, prints annotations and adds the Markdown report to the summary of the step. Writes no
  * report twice, and no annotations if a report for programs goes to standard output.
+ *
+ * @param render makes a report; undefined if there is none
  */
 export async function annotateStep(
   requests: Requests,
-  record: RunRecord,
+  render: (format: 'github' | 'markdown') => string | undefined,
   { env, print, writeError }: CliContext,
 ): Promise<void> {
   if (!isGithubActions(env)) return;
   const isRequested = (wanted: string) => requests.some(({ format }) => format === wanted);
   const printed = printedFormat(requests) ?? 'console';
   if (!isRequested('github') && printed === 'console')
-    await print(reports.github(record)).catch(ignoreClosed);
+    await print(render('github') ?? '').catch(ignoreClosed);
   const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
   if (summary === '' || isRequested('markdown')) return;
   try {
-    await append(summary, reports.markdown(record));
+    await append(summary, render('markdown') ?? '');
   } catch (error) {
     writeError(`ib-conformance: the summary of the step was not written: ${(error as Error).message}\n`);
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { renderHtml } from '../reports/html/page.ts';
+import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
@@ -16,7 +16,9 @@ async function openReport(t: TestContext, options: BrowserContextOptions = {}, r
   const { page } = await openPage(t, options);
   const requests: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
-  const url = pathToFileURL(temporaryFolder(t).fileOf('run.html', renderHtml(record))).href;
+  const url = pathToFileURL(
+    temporaryFolder(t).fileOf('run.html', reports.html(record, { color: false, width: 100 })),
+  ).href;
   t.after(() => assert.ok(requests.every((one) => one.replace(/#.*/, '') === url)));
   await page.goto(url);
   return page;
@@ -61,51 +63,22 @@ test('in print, text is dark on white, controls are hidden, and findings are ope
   const page = await openReport(t);
   const finding = page.locator('details.finding').first();
   await finding.locator('summary').click();
-  assert.equal(await finding.getByText('Differs in').isVisible(), false);
+  assert.equal(await finding.getByText('Expected').isVisible(), false);
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
   await screenshot(page, 'report-print');
   const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   assert.equal(background, 'rgb(255, 255, 255)');
-  assert.equal(await finding.getByText('Differs in').isVisible(), true);
-  for (const hidden of ['nav', '.filter', 'details.row dl'])
-    assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
+  assert.equal(await finding.getByText('Expected').isVisible(), true);
+  assert.equal(await page.locator('nav').isVisible(), false);
 });
 
-async function visibleOutcomes(page: Page): Promise<readonly string[]> {
-  const rows = await page.locator('.row:visible').all();
-  return Promise.all(rows.map(async (row) => String(await row.getAttribute('data-outcome'))));
-}
-
-test('the filter for outcomes works without a script', async (t) => {
+test('marks of the matrix and names of rows link to findings, also to collapsed ones', async (t) => {
   const page = await openReport(t, withoutScript);
-  const all = sampleRecord.requirements;
-  assert.equal((await visibleOutcomes(page)).length, all.length);
-  for (const outcome of ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken']) {
-    const expected = all.filter((result) => result.outcome === outcome).map(() => outcome);
-    await page.getByRole('radio', { name: `${outcome} ${expected.length}`, exact: true }).check();
-    assert.deepEqual(await visibleOutcomes(page), expected);
-    for (const suite of await page.locator('.suite:visible, #observed:visible').all())
-      assert.ok((await suite.locator('.row:visible').count()) > 0, 'a heading without rows');
-  }
-  await page.getByRole('radio', { name: `all ${all.length}` }).focus();
-  await page.keyboard.press('Space');
-  assert.equal((await visibleOutcomes(page)).length, all.length);
-  await page.keyboard.press('ArrowRight');
-  assert.deepEqual([...new Set(await visibleOutcomes(page))], ['passed']);
-});
-
-test('links open requirements, also those hidden by the filter', async (t) => {
-  const page = await openReport(t, withoutScript);
-  await page.getByRole('radio', { name: /^failed/ }).check();
-  const row = page.locator('[id="auth/user-status/revocation"]');
-  assert.equal(await row.isVisible(), false);
-  await page.getByRole('link', { name: 'auth/user-status/revocation: excluded' }).click();
-  assert.ok(page.url().endsWith('#auth/user-status/revocation'));
-  await row.and(page.locator(':visible')).waitFor();
-  assert.ok((await row.boundingBox())!.y < 900);
-  await page.getByRole('link', { name: 'No Authorization field' }).first().click();
+  await page.getByRole('link', { name: 'auth/user-status/missing: failed' }).click();
+  assert.ok(page.url().endsWith('#auth/user-status/missing'));
   const finding = page.locator('[id="auth/user-status/missing"]');
-  assert.ok((await finding.boundingBox())!.y < 100);
+  assert.ok((await finding.boundingBox())!.y < 900);
+  assert.equal(await page.getByRole('link', { name: 'auth/user-status/missing', exact: true }).count(), 1);
 });
 
 test('a click on a command selects all of it, and differing characters are marked and named', async (t) => {

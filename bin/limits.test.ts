@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
-import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
@@ -24,8 +24,6 @@ const common: FixtureLimits = {
 /** Every nth case runs, another one each time. `EVERY=1` runs all. */
 const EVERY = Number(process.env['EVERY'] ?? 9);
 const first = Math.floor(Math.random() * EVERY);
-
-const exitOf = (record: RunRecord) => exitCodeOf(record, { strict: false, allowIncomplete: false });
 
 const cases = Object.entries(limiters).flatMap(([name, row]) =>
   [true, false].flatMap((isStated) => [
@@ -58,7 +56,7 @@ for (const [nth, { name, given, expected, ...one }] of cases.entries())
         maxDurationMs: 300_000,
         onRemark: (words) => remarks.push(words),
       });
-      assertExpected(record, exitOf(record), expected, remarks);
+      assertExpected(record, exitCodeOf(record), expected, remarks);
     });
 
 describe('each judgement is seen on a limiter', () => {
@@ -71,7 +69,7 @@ describe('each judgement is seen on a limiter', () => {
     test(name, async () => {
       const of = { row: limiters[name]!, limits: limitsOf(60, 60, 3), isStated: true, latencyMs: 30 };
       const record = await verifiedAt(of, fixture, { seed: 2, cases: 30, maxDurationMs: 300_000 });
-      assertExpected(record, exitOf(record), expected, []);
+      assertExpected(record, exitCodeOf(record), expected, []);
     });
 });
 
@@ -87,7 +85,7 @@ describe('20 failed lookups in 5 minutes, with the default flags', () => {
         row.outcome === 'inconclusive' && !row.id.startsWith('rate-limit/') ? [row] : [],
       );
       const required = open.filter(({ level }) => level === 'required');
-      assert.deepEqual([exitOf(record), required], [0, []]);
+      assert.deepEqual([exitCodeOf(record), required], [0, []]);
       assert.deepEqual(new Set(open.map(({ reason }) => reason)), new Set(['rate-limited']));
     });
 
@@ -139,7 +137,7 @@ describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', (
   test('the truth, nothing and a lie try about as many pairs', async () => {
     const runs = [];
     for (const stated of [limits, undefined, times(3), times(0.7)]) runs.push(await runOf(stated));
-    assert.deepEqual(runs.map(exitOf), [0, 0, 0, 0]);
+    assert.deepEqual(runs.map(exitCodeOf), [0, 0, 0, 0]);
     const pairs = runs.map(({ coverage }) => coverage!.pairs[0]);
     const fewer = pairs.pop()!;
     assert.ok(Math.min(...pairs) >= 0.95 * Math.max(...pairs), pairs.join(', '));
@@ -149,7 +147,7 @@ describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', (
 
   test('less than half of the limit fails: the statement may be wrong', async () => {
     const record = await runOf(times(0.3));
-    assert.equal(exitOf(record), 1);
+    assert.equal(exitCodeOf(record), 1);
     const failed = record.requirements.find(({ id }) => id === 'rate-limit/user-status/failed-lookups');
     assert.match(JSON.stringify(failed), /is the statement wrong/);
   });

@@ -41,7 +41,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       isTerminal: stderr.isTTY,
       terminal: {
         color: wantsColor(env, outputKindOf(stdout)),
-        width: Math.min(200, Math.max(60, stdout.columns ?? 100)),
+        width: widthOf(env, stdout.columns),
       },
     });
   } catch (error) {
@@ -69,6 +69,12 @@ export function abortOnSignals(
 
 /** Variables set by CI services whose logs support colour. */
 const colorfulLogs = ['GITHUB_ACTIONS', 'GITEA_ACTIONS', 'GITLAB_CI', 'BUILDKITE', 'CIRCLECI'] as const;
+
+/** COLUMNS decides if it is a number, then the terminal. Reports have 60 to 200 columns. */
+export function widthOf({ COLUMNS = '' }: CliContext['env'], columns = 100): number {
+  const wanted = /^\d+$/.test(COLUMNS) ? Number(COLUMNS) : columns;
+  return Math.min(200, Math.max(60, wanted));
+}
 
 export type OutputKind = 'terminal' | 'file' | 'pipe';
 

@@ -90,16 +90,19 @@ export async function prepareReports<Name extends string>(
     /** Deletes incomplete files. */
     discard,
     /**
-     * Writes all reports, even if some fail. A closed standard output is no failure.
+     * Writes all reports, even if some fail. A closed standard output is no failure. Without a text, a report is left
+     * out.
      *
      * @throws AggregateError with every failure
      */
-    write: (render: (format: Name, options: ReportOptions) => string) =>
+    write: (render: (format: Name, options: ReportOptions) => string | undefined) =>
       settleAll(
         requests.map(async (request) => {
           const file = files.get(request);
-          if (file === undefined) await print(render(request.format, context.terminal)).catch(ignoreClosed);
-          else await file.write(render(request.format, { color: false, width: 100 }));
+          const text = render(request.format, file ? { color: false, width: 100 } : context.terminal);
+          if (text === undefined) return;
+          if (file === undefined) await print(text).catch(ignoreClosed);
+          else await file.write(text);
         }),
       ),
   };

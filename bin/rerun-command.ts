@@ -14,6 +14,7 @@ interface TargetFlags {
   readonly cert: string | undefined;
   readonly certKey: string | undefined;
   readonly insecure: boolean;
+  readonly strict?: boolean;
   readonly header: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +24,7 @@ export const programName = (env: CliContext['env']) =>
 
 /** Returns a command with the same target, without filters, seed and values of --header. */
 export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env: CliContext['env']): string {
-  const { url, fixture, partner, stateUrl, ca, cert, certKey, insecure, header } = given;
+  const { url, fixture, partner, stateUrl, ca, cert, certKey, insecure, header, strict } = given;
   // doctor does not have these flags.
   const { cases, grace } = name === 'verify' ? given : {};
   const flag = (of: string, value: string | undefined) => value && `--${of} ${shellWord(value)}`;
@@ -39,6 +40,7 @@ export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env:
     flag('cert', cert),
     flag('cert-key', certKey),
     insecure && '--insecure',
+    name === 'verify' && strict === true && '--strict',
     ...Object.keys(header).map((one) => `--header '${one}: …'`),
   ).join(' ');
 }

@@ -44,16 +44,16 @@ const sample: Checkup = {
   plan: { requests: 1234, waitMs: 12_000, answersMs: 500, strength: 1 },
 };
 
-test('the last line is green if the target is ready, else red', () => {
-  const lastLine = (verdict: Checkup['verdict']) =>
+test('the headline is green if the target is ready, else red', () => {
+  const headline = (verdict: Checkup['verdict']) =>
     renderCheckup({ ...sample, verdict }, { color: true, width: 200 })
       .split('\n')
-      .at(-2)!;
+      .at(-4)!;
   const text = renderCheckup(sample, { color: true, width: 200 });
-  assert.ok(text.includes('\u001b[1mnot checkable with this fixture\u001b[22m'));
-  assert.ok(lastLine('ok').includes('\u001b[32mready for verify'));
-  assert.ok(lastLine('problems').includes('\u001b[31m3 checks failed'));
-  assert.ok(lastLine('unreachable').includes('\u001b[31mthis is another service'));
+  assert.ok(text.includes('\u001b[1mNot checkable with this fixture\u001b[22m'));
+  assert.ok(headline('ok').includes('\u001b[32mready for verify'));
+  assert.ok(headline('problems').includes('\u001b[31m3 checks failed'));
+  assert.ok(headline('unreachable').includes('\u001b[31mthis is another service'));
 });
 
 test('the checklist of the sample matches this text', () => {
@@ -77,18 +77,16 @@ reach
   ✓ name  127.0.0.1 is an address
   ✓ HTTP  401 after 3 ms
 
-not checkable with this fixture
+Not checkable with this fixture
   ? the fixture has no active key of another partner
-    7 requirements: a/b/1, a/b/2, a/b/3, a/b/4, a/b/5, 2 more requirements
-    → Add one to apiKeys.
-    whole lists: gaps in the output of \`ib-conformance doctor --json\`
+      7 requirements: a/b/1, a/b/2, a/b/3, a/b/4, a/b/5, a/b/6, a/b/7
+      → Add one to apiKeys.
 
+3 checks failed: 2 of 6 checks ok (15 requests in 0.4 s)
+verify would take about 1,234 requests, 12.0 s of waiting for rate limits and
+  changes of data, 0.5 s of answers at this speed
 note: No --fixture was given, so the target is expected to have the built-in
   data.
-
-verify would take about 1,234 requests, 12.0 s of waiting for rate limits and
-  changes of data, 0.5 s of answers at this speed, strength 1
-3 checks failed: 2 of 6 checks ok (15 requests in 0.4 s)
 `,
   );
 });
@@ -101,10 +99,10 @@ test('a checklist without problems counts the requirements that a run cannot jud
     )
       .trimEnd()
       .split('\n')
-      .slice(-2)
+      .slice(-3)
       .join('\n');
   const gap = { reason: 'no-fixture', words: 'w', fix: 'm' };
-  assert.match(last([]), /no waiting for known rate limits[^]*^ready for verify: /m);
+  assert.match(last([]), /^ready for verify: [^]*no waiting for known rate limits$/m);
   assert.match(
     last([
       { ...gap, requirements: ['a/b/1', 'a/b/2'] },

@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stripVTControlCharacters } from 'node:util';
-import * as fc from 'fast-check';
-import type { RunRecord } from '../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/run-record.cjs';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { renderCheckup } from './checkup.ts';
-import { renderConsole } from './console.ts';
-import type { ReportOptions } from './formats.ts';
-import { outcomes } from './results.ts';
-import {
-  DANGEROUS,
-  anyCheckup,
-  anyRecord,
-  hostileText,
-  sampleFailure,
-  sampleRecord,
-} from './testing/records.ts';
-import { columns } from './text.ts';
+import { reports } from './index.ts';
+import { rowsOf, sampleFailure, sampleRecord } from './testing/records.ts';
 
-const plain = { color: false, width: 100 };
+const plain = { color: false, width: 80 };
+const render = (record: RunRecord, more: object = {}) => reports.console(record, { ...plain, ...more });
+const outcomes = ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken'];
 
 test('the sample is a valid record with every outcome and every level', () => {
   assert.ok(validate(sampleRecord), JSON.stringify(validate.errors));
@@ -30,8 +19,9 @@ test('the sample is a valid record with every outcome and every level', () => {
   assert.equal(new Set(sampleRecord.requirements.map(({ level }) => level)).size, 3);
 });
 
-test('the verdict is green, red, or yellow if only known failures remain', () => {
+test('the headline is green, red, or yellow if only known failures remain', () => {
   const baseline = { file: 'b.json', known: [], wrong: [] };
+  const counts = { ...sampleRecord.counts, broken: 0 };
   for (const [verdict, known, code] of [
     ['conformant', undefined, 32],
     ['nonconformant', undefined, 31],
@@ -40,131 +30,90 @@ test('the verdict is green, red, or yellow if only known failures remain', () =>
     ['conformant', 'conformant', 32],
     ['conformant', 'nonconformant', 31],
   ] as const) {
-    const record = { ...sampleRecord, verdict, baseline: known && { ...baseline, verdict: known } };
+    const record = { ...sampleRecord, counts, verdict, baseline: known && { ...baseline, verdict: known } };
     assert.match(
-      renderConsole(record as RunRecord, { ...plain, color: true }),
+      render(record as RunRecord, { color: true }),
       new RegExp(`\\u001b\\[${code}m${known ?? verdict}`),
     );
   }
 });
 
-test('the report of the sample matches the golden file', () => {
-  matchesSnapshot(new URL('console.golden.txt', import.meta.url), renderConsole(sampleRecord, plain));
+test('the reports of the sample match the golden file', () => {
+  const texts = [{ width: 80 }, { width: 120 }, { width: 100, verbose: true }].map(
+    (options) => `${JSON.stringify(options)}\n${render(sampleRecord, options)}\n`,
+  );
+  matchesSnapshot(new URL('console.golden.txt', import.meta.url), texts.join(''));
 });
 
-const terminalReports: Readonly<Record<string, fc.Arbitrary<(options: ReportOptions) => string>>> = {
-  nonconformant: anyRecord(hostileText).map((record) => {
-    const verdict = 'nonconformant' as const;
-    const baseline = record.baseline === undefined ? {} : { baseline: { ...record.baseline, verdict } };
-    return (options) => renderConsole({ ...record, ...baseline, verdict }, options);
-  }),
-  '1 check failed:': anyCheckup(hostileText).map((drawn) => {
-    const bad = { area: 'reach', subject: 's', outcome: 'problem', words: 'w' } as const;
-    const checks = [
-      bad,
-      ...drawn.checks.filter(({ outcome }) => outcome !== 'problem'),
-    ] as typeof drawn.checks;
-    return (options) => renderCheckup({ ...drawn, checks, verdict: 'problems' }, options);
-  }),
-};
-
-for (const [verdict, arbitrary] of Object.entries(terminalReports))
-  test(`no text of a target affects a terminal, widens a line, or looks like ${verdict}`, () => {
-    assert.match('\u001b[2J', DANGEROUS);
-    fc.assert(
-      fc.property(arbitrary, fc.integer({ min: 60, max: 200 }), (render, width) => {
-        const text = render({ color: false, width });
-        assert.doesNotMatch(text, DANGEROUS);
-        assert.equal(stripVTControlCharacters(render({ color: true, width })), text);
-        const lines = text.split('\n');
-        const tooWide = lines.filter(
-          (line) => columns(line) > width && !/^(?: {2}(?:request|replay) {2,}|next: )/.test(line),
-        );
-        assert.deepEqual(tooWide, []);
-        assert.equal(lines.filter((line) => line.startsWith(verdict)).length, 1);
-        const others = /^(?:nonconformant|conformant|ready for verify|\d+ checks? failed)/;
-        const ends = lines.filter((line) => others.test(line) && !line.startsWith(verdict));
-        assert.deepEqual(ends, []);
-      }),
-    );
-  });
-
 test('widths are limited to 60 to 200', () => {
-  const at = (width: number): string => renderConsole(sampleRecord, { color: false, width });
+  const at = (width: number): string => render(sampleRecord, { width });
   assert.equal(at(1), at(60));
   assert.equal(at(1000), at(200));
   assert.notEqual(at(60), at(200));
-  assert.notEqual(renderConsole(sampleRecord, { ...plain, color: true }), renderConsole(sampleRecord, plain));
-  assert.ok(
-    sampleRecord.requirements.every(({ id }) => at(60).includes(id)),
-    'ids are complete at 60',
-  );
 });
 
-test('the report stays short for any size of answers', () => {
+test('with --verbose, every id is complete at any width; else a cut list names the file that has it', () => {
+  const verbose = render(sampleRecord, { width: 60, verbose: true });
+  assert.ok(sampleRecord.requirements.every(({ id }) => verbose.includes(id)));
+  assert.match(render(sampleRecord), /^Not verified \(--verbose shows all\)$/m);
+  assert.match(render(sampleRecord, { file: 'run.json' }), /^Not verified \(all in run\.json\)$/m);
+  const cut = /^ {2}39 alike {2,}auth\/user-status\/1, [^]* and 35 more\s+\(all\s+in run\.json\)/m;
+  assert.match(render(allFailed(40), { file: 'run.json' }), cut);
+  assert.doesNotMatch(render(allFailed(40), { verbose: true }), / more\b/);
+});
+
+test('of failures of many kinds, the worst ten are shown, and the others are counted', () => {
+  const requirements = Array.from({ length: 14 }, (_, at) => ({
+    ...sampleFailure,
+    id: `a/user-status/${at}`,
+    level: 'required' as const,
+    rank: at === 13 ? 1 : 3,
+    aspect: `aspect ${at}`,
+  }));
+  const text = render({ ...sampleRecord, requirements });
+  assert.match(text, /^Failed\n✗ .*\n {2}id {8}a\/user-status\/13$/m);
+  assert.equal(text.match(/^ {2}id /gm)?.length, 10);
+  assert.match(text, /^and 4 failures of other kinds \(--verbose shows all\)$/m);
+});
+
+test('a failure fits on a screen for any size of answers', () => {
   const huge = 'x'.repeat(1_000_000);
-  const record = {
-    ...sampleRecord,
-    requirements: sampleRecord.requirements.map((result) =>
-      result.outcome === 'failed'
-        ? {
-            ...result,
-            expected: `${huge}a`,
-            actual: `${huge}b`,
-            counterexample: {
-              request: { method: 'GET', target: '/', headers: {} },
-              response: { status: 200, headers: { 'content-type': huge }, body: huge },
-              curl: 'curl http://127.0.0.1/',
-            },
-          }
-        : result,
-    ),
+  const request = { method: 'GET', target: '/', headers: {} };
+  const response = { status: 200, headers: { 'content-type': huge }, body: huge };
+  const found: RequirementResult = {
+    ...sampleFailure,
+    expected: `${huge}a`,
+    actual: `${huge}b`,
+    counterexample: { request, response, curl: `curl ${huge}` },
   };
-  const text = renderConsole(record, plain);
-  assert.ok(text.length < 20_000, `${text.length} characters`);
-  assert.match(text, /cut: the body has 1,000,000 characters/);
-  assert.match(text, /expected {5}…x+a\n {2}actual {7}…x+b\n +\^\n/);
+  const text = render({ ...sampleRecord, requirements: [found] });
+  const finding = text.slice(text.indexOf('\n✗'), text.indexOf('\nnonconformant')).split('\n');
+  assert.ok(finding.length <= 24, finding.join('\n'));
+  assert.match(text, /expected {2}…x+a\n {2}actual {4}…x+b\n +\^\n/);
+  assert.match(text, /request {3}too long to show \(1,000,005 characters\): see another report/);
 });
 
 test('a command that cannot be shown exactly has a note', () => {
   const { request } = sampleFailure.counterexample!;
-  const show = (curl: string): string => {
-    const requirements = [{ ...sampleFailure, counterexample: { request, curl } }];
-    return renderConsole({ ...sampleRecord, requirements }, plain);
-  };
-  assert.match(show('curl \u202e'), /curl \\u\{202e\}\n  note +request is escaped or cut/);
+  const show = (curl: string): string =>
+    render({ ...sampleRecord, requirements: [{ ...sampleFailure, counterexample: { request, curl } }] });
+  assert.match(show('curl \u202e'), /curl \\u\{202e\}\n {2}note +request is escaped or cut/);
   assert.doesNotMatch(show('curl'), /escaped or cut/);
   assert.ok(show(`curl ${'x'.repeat(1_900)}`).includes('x'.repeat(1_900)));
-  assert.match(
-    show(`curl ${'x'.repeat(2_000)}`),
-    /request +too long to show \(2,005 characters\): replay it/,
-  );
 });
 
-test('a suite is one line only if all its requirements are excluded for one reason', () => {
-  const linesFor = (...reasons: readonly string[]): readonly string[] => {
-    const subject = { level: 'required', clause: 'c', title: 't', cases: 0 } as const;
-    const requirements = reasons.map((reason, at) => {
-      const id = `auth/service/${at}`;
-      return { ...subject, id, outcome: 'excluded' as const, reason, words: 'w' };
-    });
-    const text = renderConsole({ ...sampleRecord, requirements }, plain);
-    return text.split('\n').filter((line) => line.startsWith('  – '));
-  };
-  assert.deepEqual(linesFor('skipped', 'skipped'), ['  – all 2  skipped: w']);
-  assert.equal(linesFor('skipped').length, 1);
-  assert.match(linesFor('skipped').join(), /auth\/service\/0/);
-  assert.equal(linesFor('skipped', 'black-box').length, 2);
+test('reasons with required requirements come first', () => {
+  const requirements = rowsOf(
+    'a/b/1 recommended inconclusive timeout; a/b/2 required inconclusive network; a/b/3 required inconclusive network',
+  );
+  assert.match(render({ ...sampleRecord, requirements }), /\? 2 network .*\n(?: {5}.*\n)* {2}\? 1 timeout /);
 });
 
 test('missing parts of the record are omitted', () => {
   const { rerun: _rerun, partner: _partner, ...rest } = sampleRecord;
-  const text = renderConsole(
-    { ...rest, notes: [], rateLimited: { answers: 0, waitedMs: 0, endpoints: [] } },
-    plain,
-  );
+  const text = render({ ...rest, notes: [], rateLimited: { answers: 0, waitedMs: 0, endpoints: [] } });
   assert.doesNotMatch(text, /replay {2}|partner northwind,|note:|status 429/);
-  assert.match(renderConsole(sampleRecord, plain), /replay {2}[^]*note:[^]*status 429/);
+  assert.match(render(sampleRecord), /replay {2}[^]*status 429[^]*note:/);
 });
 
 /** Record of a target that answers everything with 500: `count` similar failures. */
@@ -178,36 +127,3 @@ function allFailed(count: number): RunRecord {
   }));
   return { ...sampleRecord, requirements, counts: { ...sampleRecord.counts, broken: 0 } };
 }
-
-test('many similar failures are grouped, and each is named', () => {
-  const one = renderConsole(allFailed(1), plain).split('\n').length;
-  const text = renderConsole(allFailed(40), plain);
-  assert.match(text, /✗ and 39 more like this\n {2}ids {10}auth\/user-status\/1, /);
-  // A row each, two findings in full, and the ids.
-  assert.ok(text.split('\n').length < one + 39 + 2 * 20 + 20);
-  assert.match(text, /\n {2}replays {6}the json report has each/);
-  for (let at = 0; at < 40; at++) assert.match(text, new RegExp(`auth/user-status/${at}\\b`));
-});
-
-test('a requirement that depends on another one is not shown in full', () => {
-  const first = sampleRecord.requirements.find((result) => result.outcome === 'inconclusive');
-  const shows = (reason: string) => {
-    const requirements = [{ ...first!, reason, counterexample: sampleFailure.counterexample! }];
-    return renderConsole({ ...sampleRecord, requirements }, plain).includes('  request ');
-  };
-  assert.deepEqual([shows('timeout'), shows('depends')], [true, false]);
-});
-
-for (const width of [60, 80, 100, 200])
-  for (const record of [allFailed(40), allFailed(1), sampleRecord])
-    test(`the last lines are verdict, failures and next step, at width ${width}, for ${record.requirements.length} rows`, () => {
-      const text = renderConsole(record, { color: false, width });
-      const ending = text
-        .slice(text.lastIndexOf('\n\n') + 2)
-        .trimEnd()
-        .split('\n');
-      assert.match(ending[0]!, /^nonconformant \(narrowed by --skip\): \d+ of \d+ required/);
-      assert.ok(ending.some((line) => line.startsWith('failed: ')));
-      assert.ok(ending.slice(-2).some((line) => line.startsWith('next: ')));
-      assert.ok(ending.length <= 20, ending.join('\n'));
-    });

@@ -14,6 +14,10 @@ export interface ReportOptions {
   readonly color: boolean;
   /** Columns of the terminal or log. Formats for files ignore it. */
   readonly width: number;
+  /** Whether the console shows every requirement and observation. */
+  readonly verbose?: boolean;
+  /** File with what a short console report leaves out. Without it, the console names `--verbose`. */
+  readonly file?: string;
 }
 
 /** Renders a report from its data and options only. */

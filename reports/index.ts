@@ -1,23 +1,31 @@
-import { renderConsole } from './console.ts';
-import type { Render, ReportName } from './formats.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { toConsole } from './console.ts';
+import type { Render, ReportName, ReportOptions } from './formats.ts';
 import { renderGithub } from './github.ts';
-import { renderHtml } from './html/page.ts';
+import { toHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
-import { renderMarkdown } from './markdown.ts';
+import { toMarkdown } from './markdown.ts';
+import { runReport } from './run-report.ts';
 
 export type { ReportName, ReportOptions } from './formats.ts';
 export { checkupStep, renderCheckup } from './checkup.ts';
+export { stoppedReports } from './stopped.ts';
 export { renderJson, safeJson } from './json.ts';
-export { renderFailing, renderProgress, renderWaiting } from './progress.ts';
-export { renderVerdict } from './verdict.ts';
+export { renderFailed, renderProgress, renderWaiting } from './progress.ts';
+
+/** Renders the report for people: short, unless `verbose`. */
+function renderConsole(record: RunRecord, options: ReportOptions): string {
+  const place = options.file === undefined ? '--verbose shows all' : `all in ${options.file}`;
+  return toConsole(runReport(record, options.verbose === true ? undefined : place), options);
+}
 
 /** Every format of a report. */
-export const reports = {
+export const reports: Readonly<Record<ReportName, Render>> = {
   console: renderConsole,
-  html: renderHtml,
+  html: (record) => toHtml(runReport(record)),
   json: renderJson,
   junit: renderJunit,
-  markdown: renderMarkdown,
+  markdown: (record) => toMarkdown(runReport(record)),
   github: renderGithub,
-} as const satisfies Record<ReportName, Render>;
+};

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { parse } from 'junit2json';
-import type { RunRecord } from '../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
+import { failsRun, judgementOf } from './judgement.ts';
 import { renderJunit } from './junit.ts';
-import { bySuite } from './results.ts';
+import { bySuite } from './similar.ts';
 import { xmlErrors } from './testing/parsers.ts';
 import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
@@ -33,16 +34,14 @@ const withNames = (record: RunRecord): RunRecord => ({
   ],
 });
 
-const kinds = {
-  passed: undefined,
-  failed: 'failure',
-  inconclusive: 'error',
-  broken: 'error',
-  excluded: 'skipped',
-  observed: 'skipped',
-} as const;
+/** The element of a case: what did not pass, fail or only warn is skipped. */
+function kindOf(record: RunRecord, result: RequirementResult) {
+  if (failsRun(record, result)) return 'failure';
+  const isWarning = result.outcome === 'failed' && !isKnownFailure(result);
+  return result.outcome === 'passed' || isWarning ? undefined : 'skipped';
+}
 
-test('a JUnit parser finds every requirement in its suite, with outcome and texts', async () => {
+test('a JUnit parser finds every requirement in its suite, and an error only for an ending of another kind', async () => {
   // Cases on the whole run are tested in strength.test.ts.
   const records = fc.sample(anyRecord(hostileText), { seed: 8, numRuns: 100 }).map(withNames);
   for (const { strength: _, selection: __, mock: ___, ...record } of [sampleRecord, ...records]) {
@@ -51,30 +50,37 @@ test('a JUnit parser finds every requirement in its suite, with outcome and text
     const suites = read.testsuite ?? [];
     const cases = suites.flatMap(({ testcase = [] }) => testcase);
     const wrong = record.baseline?.wrong ?? [];
-    const failing = cases.slice(record.requirements.length);
-    assert.deepEqual(
-      failing.map(({ failure }) => failure?.length),
-      wrong.map(() => 1),
-    );
     const grouped = bySuite(record.requirements);
     assert.deepEqual(
       suites.map(({ name, tests }) => [name, tests]),
       [
         ...[...grouped].map(([name, rows]) => [printable(name, 300), rows.length] as const),
         ...(wrong.length === 0 ? [] : [['baseline', wrong.length] as const]),
+        ['run', 1],
       ],
+    );
+    const failing = cases.slice(record.requirements.length, -1);
+    assert.deepEqual(
+      failing.map(({ failure }) => failure?.length),
+      wrong.map(() => 1),
+    );
+    const { ending, headline } = judgementOf(record);
+    const isError = ending !== 'conformant' && ending !== 'nonconformant';
+    assert.deepEqual(
+      cases.flatMap(({ name, error }) => (error === undefined ? [] : [[name, error[0]?.message]])),
+      isError ? [['verdict', printable(headline, 20_000)]] : [],
     );
     for (const [at, result] of [...grouped.values()].flat().entries()) {
       const { name, classname, failure, error, skipped } = cases[at]!;
       assert.equal(name, printable(result.id, 300));
       assert.ok(classname?.startsWith('ib-conformance.'));
       const found = { failure, error, skipped };
-      const kind = isKnownFailure(result) ? 'skipped' : kinds[result.outcome];
+      const kind = kindOf(record, result);
       assert.deepEqual(
         Object.entries(found).flatMap(([key, list]) => (list === undefined ? [] : [key])),
         kind === undefined ? [] : [kind],
       );
-      if (result.outcome === 'failed' && !isKnownFailure(result))
+      if (result.outcome === 'failed' && kind === 'failure')
         assert.ok(failure?.[0]?.inner?.includes(`\nactual       ${printable(result.actual, 600)}`.trimEnd()));
     }
   }

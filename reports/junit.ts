@@ -1,24 +1,17 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { html as xml, toText, text, type Markup } from './markup.ts';
-import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, failureRate, wordsOf } from './results.ts';
+import { failsRun, judgementOf, outcomeWords } from './judgement.ts';
+import { MAX_COMMAND, MAX_LIST } from './document.ts';
+import { factLines, factsOf, wordsOf } from './failure.ts';
+import { bySuite } from './similar.ts';
+import { describeStrength, isLowStrength, narrowedBy } from './strength.ts';
 import { compact } from './text.ts';
-import { isLowStrength, narrowedBy, strengthSentences } from './strength.ts';
+import { fixOf } from './unverified.ts';
+import { conditionOf, failureRate } from './when.ts';
 
 const MAX_NAME = 300;
-const MAX_MESSAGE = 1_300;
-const MAX_LEVELS = 20;
 const MAX_LINE = MAX_COMMAND + 100;
-
-/** The JUnit element for an outcome; undefined for passed. */
-const kinds = {
-  passed: undefined,
-  failed: 'failure',
-  inconclusive: 'error',
-  broken: 'error',
-  excluded: 'skipped',
-  observed: 'skipped',
-} as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
 /** A test case. Without `kind`, it passed. */
 interface Case {
@@ -27,6 +20,10 @@ interface Case {
   readonly type: string;
   readonly message: string;
   readonly lines: readonly string[];
+  /** In ms; undefined if it was not measured. */
+  readonly durationMs?: number;
+  /** What is worth knowing of a case that passed. */
+  readonly remark?: string;
 }
 
 interface Suite {
@@ -38,9 +35,9 @@ interface Suite {
 }
 
 /**
- * Renders the record as JUnit: a suite is a test suite, a requirement a test case. An unjudged requirement is
- * an error, so that it does not count as passed. A known failure is skipped. A mistake in the baseline is a
- * failure, because it fails the run.
+ * Renders the record as JUnit: a suite is a test suite, a requirement a test case. It agrees with the exit code: a
+ * failure for each requirement, or mistake in the baseline, that fails the run; one error if the run ended in another
+ * way; neither if the exit code is 0. What was not verified is skipped, and a warning is in the output of its case.
  */
 export function renderJunit(record: RunRecord): string {
   const wrong = (record.baseline?.wrong ?? []).map((message, at): Case => ({
@@ -55,8 +52,7 @@ export function renderJunit(record: RunRecord): string {
   );
   const all = [...suites, ['baseline', wrong] as const, ['run', runCases(record)] as const];
   const { target, partner, seed, version, verdict, startedAt } = record;
-  const [strength, missing] = strengthSentences(record, MAX_LEVELS);
-  const facts = { verdict, target, partner, seed, 'ib-conformance': version, coverage: strength, missing };
+  const facts = { verdict, target, partner, seed, 'ib-conformance': version };
   return junitDocument(all.map(([name, cases]) => ({ name, facts, startedAt, cases })));
 }
 
@@ -70,20 +66,36 @@ export const junitDocument = (suites: readonly Suite[]): string =>
 </testsuites>
 `);
 
-/** Returns cases for limitations of the verdict: skipped, or errors if they make the run incomplete. */
+/** Returns the case of the verdict, and skipped ones for what limits it. */
 function runCases(record: RunRecord): readonly Case[] {
-  const { verdict, counts, mock } = record;
-  const remark = (name: string, lines: readonly string[], isError = false): readonly Case[] => {
-    const [type, kind] = isError ? (['incomplete', 'error'] as const) : ([name, 'skipped'] as const);
-    return lines.map((message) => ({ name: `run/${name}`, kind, type, message, lines }));
-  };
-  const [strength = ''] = strengthSentences(record, MAX_LEVELS);
-  const isEmpty = verdict === 'incomplete' && counts.required.passed === 0;
+  const { mock, durationMs } = record;
+  const skipped = (name: string, message: string | false | undefined): readonly Case[] =>
+    message === undefined || message === false
+      ? []
+      : [{ name: `run/${name}`, kind: 'skipped', type: name, message, lines: [] }];
   return [
-    ...remark('strength', isLowStrength(record) ? [strength] : []),
-    ...remark('selection', compact(narrowedBy(record)), isEmpty),
-    ...remark('target', compact(mock === true && 'no URL was given, so the built-in mock was verified')),
+    { ...verdictCase(record), durationMs },
+    ...skipped('strength', isLowStrength(record) && describeStrength(record)),
+    ...skipped('selection', narrowedBy(record)),
+    ...skipped('target', mock === true && 'no URL was given, so the built-in mock was verified'),
   ];
+}
+
+/** The case that says why a run is neither conformant nor nonconformant. Requirements that failed are failures. */
+function verdictCase(record: RunRecord): Case {
+  const { ending, headline } = judgementOf(record);
+  const bugs = record.requirements.flatMap((row) =>
+    row.outcome === 'broken' ? [`${row.id}: ${row.words}`] : [],
+  );
+  const isError = ending !== 'conformant' && ending !== 'nonconformant';
+  return {
+    name: 'verdict',
+    kind: isError ? 'error' : undefined,
+    type: ending,
+    message: headline,
+    lines: isError ? compact(headline, ...bugs) : [],
+    ...(!isError && { remark: headline }),
+  };
 }
 
 function testSuite({ name: suite, facts, startedAt, cases }: Suite): Markup {
@@ -93,50 +105,66 @@ function testSuite({ name: suite, facts, startedAt, cases }: Suite): Markup {
       ([name, value]) => xml`
       <property name="${name}" value="${text(String(value), MAX_NAME)}"/>`,
     );
+  const duration = cases.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0);
   const countOf = (wanted: string) => cases.filter(({ kind }) => kind === wanted).length;
   const name = text(suite, MAX_NAME);
   return xml`
-  <testsuite name="${name}" tests="${cases.length}" failures="${countOf('failure')}" errors="${countOf('error')}" skipped="${countOf('skipped')}" time="0" timestamp="${text(startedAt, MAX_NAME)}">
+  <testsuite name="${name}" tests="${cases.length}" failures="${countOf('failure')}" errors="${countOf('error')}" skipped="${countOf('skipped')}" time="${secondsOf(duration)}" timestamp="${text(startedAt, MAX_NAME)}">
     <properties>${properties}
     </properties>${cases.map((one) => testCase(name, one))}
   </testsuite>`;
 }
 
+const secondsOf = (ms: number) => (ms / 1000).toFixed(3);
+
 /** Renders a test case. Jenkins shows the class name up to its last dot as the package. */
-function testCase(suite: Markup, { name, kind, type, message, lines }: Case): Markup {
-  const attributes = xml`classname="ib-conformance.${suite}" name="${text(name, MAX_NAME)}" time="0"`;
-  if (kind === undefined)
+function testCase(suite: Markup, { name, kind, type, message, lines, durationMs, remark }: Case): Markup {
+  const time = durationMs === undefined ? undefined : xml` time="${secondsOf(durationMs)}"`;
+  const attributes = xml`classname="ib-conformance.${suite}" name="${text(name, MAX_NAME)}"${time}`;
+  const output =
+    remark === undefined
+      ? undefined
+      : xml`
+      <system-out>${text(remark, MAX_LINE)}</system-out>`;
+  if (kind === undefined && output === undefined)
     return xml`
     <testcase ${attributes}/>`;
   const content = lines.map((line, at) => xml`${at === 0 ? undefined : xml`\n`}${text(line, MAX_LINE)}`);
+  const finding =
+    kind === undefined
+      ? undefined
+      : xml`
+      <${kind} type="${type}" message="${text(message, MAX_LIST)}">${content}</${kind}>`;
   return xml`
-    <testcase ${attributes}>
-      <${kind} type="${type}" message="${text(message, MAX_MESSAGE)}">${content}</${kind}>
+    <testcase ${attributes}>${finding}${output}
     </testcase>`;
 }
 
 function caseOf(record: RunRecord, result: RequirementResult): Case {
   const { id, level, outcome } = result;
-  const isKnown = isKnownFailure(result);
-  const kind = isKnown ? 'skipped' : kinds[outcome];
+  const isFailure = failsRun(record, result);
+  const isWarning = outcome === 'failed' && !isFailure && !isKnownFailure(result);
+  const message = messageOf(record, result);
   return {
     name: id,
-    kind,
+    kind: isFailure ? 'failure' : outcome === 'passed' || isWarning ? undefined : 'skipped',
     type: level === 'recommended' ? `${outcome}, recommended` : outcome,
-    message: messageOf(result),
-    lines: kind === 'skipped' && !isKnown ? [] : factLines(factsOf(record, result)),
+    message,
+    lines: outcome === 'failed' ? factLines(factsOf(record, result)) : [],
+    ...(isWarning && { remark: message }),
   };
 }
 
-function messageOf(result: RequirementResult): string {
-  if (result.outcome === 'broken') return result.words;
-  if (result.outcome !== 'failed') return wordsOf(result);
-  const { baseline, level, aspect, expected, actual } = result;
-  const warning = level === 'required' ? '' : `${level}, warning only: `;
-  const remark = baseline === undefined ? warning : `known failure: ${baseline}: `;
+function messageOf(record: RunRecord, result: RequirementResult): string {
+  const fix = 'reason' in result ? fixOf(result.reason) : undefined;
+  if (result.outcome !== 'failed') return `${wordsOf(record, result)}${fix === undefined ? '' : `; ${fix}`}`;
+  const { baseline, aspect, expected, actual } = result;
+  const words = outcomeWords(record, result);
+  const remark =
+    baseline === undefined ? (words === 'failed' ? '' : `${words}: `) : `known failure: ${baseline}: `;
   const condition = conditionOf(result);
   const when = compact(
-    condition !== undefined && `fails when ${condition}`,
+    condition !== undefined && `when ${condition}`,
     result.intermittent && failureRate(result.intermittent),
   );
   const start = when.length === 0 ? '' : `${when.join(', ')}: `;

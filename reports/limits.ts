@@ -32,11 +32,11 @@ export function contradictionRemark({ rateLimited: { endpoints } }: RunRecord): 
     : `the target contradicts the limit stated for ${names.map(({ endpoint }) => endpoint).join(' and ')}`;
 }
 
-/** What a run knows about limits, in sentences: those it kept to, and what contradicts them. */
-export function limitSentences({ rateLimited }: RunRecord): readonly string[] {
+/** What contradicts the stated limits, in sentences, and on demand the limits themselves. */
+export function limitSentences({ rateLimited }: RunRecord, hasLimits: boolean): readonly string[] {
   const used = usedLimits(rateLimited);
   return compact(
-    used !== '' && `limits used: ${used}`,
+    hasLimits && used !== '' && `limits used: ${used}`,
     ...rateLimited.endpoints.map(
       ({ endpoint, contradiction }) =>
         contradiction !== undefined && `the target contradicts the fixture at ${endpoint}: ${contradiction}`,

@@ -1,129 +1,94 @@
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
-import { alignTexts } from './text-difference.ts';
-import { codeCell, code, codeBlock, fitBlocks, prose, type Block } from './markdown-text.ts';
 import {
-  byFix,
-  bySuite,
-  factsOf,
-  effectiveVerdict,
-  markOf,
+  MAX_COMMAND,
+  MAX_LIST,
   MAX_TEXT,
-  outcomes,
-  verdictStyles,
+  shownSections,
+  wordsWithFix,
+  type Block as ReportBlock,
   type Fact,
-} from './results.ts';
-import { count, duration, compact, plural } from './text.ts';
-import { conclusion, fixOf } from './verdict.ts';
+  type Finding,
+  type Item,
+  type Matrix,
+  type Report,
+} from './document.ts';
+import { code, codeBlock, codeCell, fitBlocks, prose, type Block } from './markdown-text.ts';
+import { alignTexts } from './text-difference.ts';
+import { compact, printable } from './text.ts';
 
 /** Maximum bytes. GitHub's limit for the summary of a step is 1 MiB (1,048,576). */
 const MAX_BYTES = 1_000_000;
-const MAX_SENTENCE = 4_000;
-const MAX_NAME = 300;
 
-/** Renders the record as GitHub Markdown for the summary of a step or a comment, most important first. */
-export function renderMarkdown(record: RunRecord): string {
-  const { requirements } = record;
-  const withOutcome = (wanted: RequirementResult['outcome']) =>
-    (['required', 'recommended', 'observed'] as const).flatMap((level) =>
-      requirements.filter((result) => result.level === level && result.outcome === wanted),
-    );
-  const failed = withOutcome('failed');
-  const findings = (title: string, results: readonly RequirementResult[]) =>
-    section(title, results, alikeBlocks(record, results));
-  const items = (title: string, results: readonly RequirementResult[]) =>
-    section(title, results, results.map(itemOf));
+/** Prints a report as GitHub Markdown for the summary of a step or a comment, with its conclusion first. */
+export function toMarkdown(report: Report): string {
+  const { headline, about, conclusion, next } = report;
+  const step = next && ('command' in next ? code(next.command, MAX_COMMAND) : prose(next.words, MAX_TEXT));
+  const sections = shownSections(report).flatMap(({ title, blocks }): readonly Block[] => [
+    ...(title === '' ? [] : [{ text: `### ${prose(title, MAX_TEXT)}` }]),
+    ...blocks.flatMap(blockTexts).map((text) => ({ text, isOptional: true })),
+  ]);
   return fitBlocks(
     [
-      ...headBlocks(record),
-      ...findings(
-        'Failed',
-        failed.filter((result) => !isKnownFailure(result)),
-      ),
-      ...findings('Known failures', failed.filter(isKnownFailure)),
-      ...findings('Broken', withOutcome('broken')),
-      ...items('Not checked', withOutcome('inconclusive')),
-      { text: '### Suites' },
-      { text: tableOf(requirements) },
-      ...items('Excluded', withOutcome('excluded')),
-      ...items('Observed where the interface is silent', withOutcome('observed')),
+      { text: `## ${headline.emoji} ${prose(headline.text, MAX_LIST)}` },
+      { text: `Run: ${prose(about, MAX_TEXT)}` },
+      ...conclusion.flatMap(blockTexts).map((text) => ({ text })),
+      ...(step === undefined ? [] : [{ text: `- **next** ${step}` }]),
+      ...sections,
     ],
     MAX_BYTES,
   );
 }
 
-function headBlocks(record: RunRecord): readonly Block[] {
-  const { target, partner, seed, version, requests, durationMs, notes } = record;
-  const [headline, ...rest] = conclusion(record);
-  const run = compact(
-    `target ${code(target, MAX_NAME)}`,
-    partner !== undefined && `partner ${code(partner, MAX_NAME)}`,
-    `seed ${seed}`,
-    `${plural(requests, 'request')} in ${duration(durationMs)}`,
-    `ib-conformance ${code(version, MAX_NAME)}`,
-  );
-  const items = [...rest.map(sentenceItem), ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`)];
-  return [
-    { text: `## ${verdictStyles[effectiveVerdict(record)].emoji} ${prose(headline, MAX_SENTENCE)}` },
-    { text: `Run: ${run.join(', ')}` },
-    ...items.map((text) => ({ text, isOptional: true })),
-  ];
+function blockTexts(block: ReportBlock): readonly string[] {
+  switch (block.kind) {
+    case 'text':
+      return [`- ${prose(block.text, MAX_LIST)}`];
+    case 'list':
+      return [
+        ...(block.title === undefined ? [] : [`Group: ${prose(block.title, MAX_TEXT)}`]),
+        ...block.items.map(itemText),
+      ];
+    case 'matrix':
+      return [tableText(block)];
+    case 'finding':
+      return [findingText(block)];
+  }
 }
 
-function section(title: string, results: readonly RequirementResult[], texts: readonly string[]) {
-  if (results.length === 0) return [];
-  const items = texts.map((text) => ({ text, isOptional: true }));
-  return [{ text: `### ${title} (${count(results.length)})` }, ...items];
+function itemText(item: Item): string {
+  const words = wordsWithFix(item);
+  return `- ${item.mark} ${code(item.name, MAX_TEXT)}${words.trim() === '' ? '' : ` ${prose(words, MAX_LIST)}`}`;
 }
 
-const alikeBlocks = (record: RunRecord, results: readonly RequirementResult[]): readonly string[] =>
-  byFix(results).map(({ first, rest }) => {
-    const ids = rest.map(({ id }) => code(id, MAX_NAME)).join(', ');
-    const others = rest.length === 0 ? '' : `\n\nAnd ${count(rest.length)} more like this: ${ids}`;
-    return findingBlock(record, first) + others;
-  });
-
-function itemOf(result: RequirementResult): string {
-  const isOpen = result.outcome === 'inconclusive' || result.outcome === 'excluded';
-  const words = 'words' in result ? result.words : '';
-  const remedy = isOpen ? fixOf(result.reason) : undefined;
-  const fix = remedy === undefined ? '' : ` **Fix:** ${prose(remedy, MAX_TEXT)}`;
-  const text = prose(isOpen ? `${result.reason}: ${words}` : words, MAX_TEXT);
-  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${text}${fix}`;
-}
-
-function tableOf(requirements: readonly RequirementResult[]): string {
-  const rows = [...bySuite(requirements)].map(([suite, results]) => {
-    const numbers = outcomes.map((wanted) => results.filter(({ outcome }) => outcome === wanted).length);
-    return [codeCell(suite, MAX_NAME), ...numbers.map((number) => (number === 0 ? '' : count(number)))];
-  });
-  return [['suite', ...outcomes], ['---', ...outcomes.map(() => '--:')], ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |`)
+function tableText({ rows }: Matrix): string {
+  const cells = rows.map(({ mark, name, words }) => [mark, codeCell(name, MAX_TEXT), prose(words, MAX_LIST)]);
+  return [['', 'suite', 'results'], ['---', '---', '---'], ...cells]
+    .map((row) => `| ${row.join(' | ')} |`)
     .join('\n');
-}
-
-/** `- **failed** auth/user-status/missing`: the bold part is our text, the rest comes from the record. */
-function sentenceItem(sentence: string): string {
-  const end = sentence.indexOf(': ');
-  return `- **${sentence.slice(0, end)}** ${prose(sentence.slice(end + 2), MAX_SENTENCE)}`;
 }
 
 const LABEL_WIDTH = 10;
 const COMPARISON_WIDTH = 110;
 
-/** Renders a failure or our own bug in full: one block with its own heading. */
-function findingBlock(record: RunRecord, result: RequirementResult): string {
-  const facts = factsOf(record, result);
-  const comparison =
-    result.outcome === 'failed' ? alignTexts(result.expected, result.actual, COMPARISON_WIDTH) : [];
-  const isCompared = ({ label }: Fact) => label === 'expected' || label === 'actual';
-  const lines = [...comparison, ...facts.filter((fact) => fact.kind === 'exact' && !isCompared(fact))];
-  const texts = lines.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text);
-  const prosaic = facts.filter(({ kind }) => kind === 'prose');
+/** Renders a finding in full: one block with its own heading. */
+function findingText({ mark, title, facts }: Finding): string {
+  const lines = facts.flatMap(exactLines);
+  const words = facts.flatMap((fact) =>
+    fact.kind === 'prose' ? [`- **${fact.label}** ${prose(fact.text, MAX_LIST)}`] : [],
+  );
+  const commands = facts.flatMap((fact) =>
+    fact.kind === 'command' ? [codeBlock('sh', [printable(fact.text, MAX_COMMAND)])] : [],
+  );
   return compact(
-    `#### ${markOf(result).mark} ${code(result.id, MAX_NAME)}`,
-    prosaic.map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`).join('\n'),
-    texts.length > 0 && codeBlock('text', texts),
-    ...facts.filter(({ kind }) => kind === 'command').map(({ text }) => codeBlock('sh', [text])),
+    `#### ${mark} ${prose(title, MAX_TEXT)}`,
+    words.length > 0 && words.join('\n'),
+    lines.length > 0 && codeBlock('text', lines),
+    ...commands,
   ).join('\n\n');
+}
+
+function exactLines(fact: Fact): readonly string[] {
+  const line = (label: string, text: string) => label.padEnd(LABEL_WIDTH) + text;
+  if (fact.kind === 'exact') return [line(fact.label, printable(fact.text, MAX_TEXT))];
+  if (fact.kind !== 'comparison') return [];
+  return alignTexts(fact.expected, fact.actual, COMPARISON_WIDTH).map(({ label, text }) => line(label, text));
 }

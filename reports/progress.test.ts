@@ -14,6 +14,7 @@ const progress: Progress = {
   elapsedMs: 4210,
   maxRequests: Number.POSITIVE_INFINITY,
   maxDurationMs: 300_000,
+  failing: [],
 };
 
 const lines: readonly (readonly [width: number, line: string])[] = [

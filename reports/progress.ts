@@ -1,11 +1,8 @@
 import type { Progress, Waiting } from '../schemas/progress.ts';
 import { columns, count, duration, compact, printable, plural } from './text.ts';
-import { shorten } from './verdict.ts';
 
 /** Minimum columns of an id. With less space, the line has no id. */
 const MIN_ID = 12;
-/** Maximum number of ids of failing requirements in a line. */
-const MAX_IDS = 12;
 /** Before this time, in ms, no rate is shown. */
 const TOO_EARLY_MS = 1000;
 
@@ -31,11 +28,8 @@ function figuresOf(progress: Progress, rate: string): string {
   ).join('  ');
 }
 
-/** Names the requirements that have failed so far, in one line for a log; empty without any. */
-export const renderFailing = (ids: readonly string[]): string =>
-  ids.length === 0
-    ? ''
-    : `failing so far: ${shorten(ids, MAX_IDS).join(', ')}; Ctrl-C ends the run with its reports\n`;
+/** Names a requirement that has failed, in a line. */
+export const renderFailed = (id: string, width: number): string => `✗ ${printable(id, width - 2)}\n`;
 
 /** `waiting 4:12 for user-status (Retry-After 297 s)` */
 export const renderWaiting = ({ endpoint, waitMs, why }: Waiting): string => {

@@ -1,5 +1,4 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
-import type { Reached } from '../schemas/progress.ts';
 import { count, compact } from './text.ts';
 
 /** `narrowed by --skip`: the flags that kept a run from checking the whole interface; undefined without them. */
@@ -31,24 +30,13 @@ export const lacksLevels = (record: RunRecord): boolean =>
 export const describeStrength = ({ strength, coverage }: RunRecord): string =>
   `short run: ${strength === 0 ? combinations(coverage?.levels, 'levels') : combinations(coverage?.pairs, 'pairs')} tried`;
 
-/** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples`, and missing levels; empty if strength is meaningless. */
-export function strengthSentences(record: RunRecord, most: number): readonly string[] {
+/** `conditions tried together: all 2,134 pairs, 11,232 of 23,304 triples`; undefined if it is meaningless. */
+export function combinationSentence(record: RunRecord): string | undefined {
   const { coverage } = record;
-  const strength = statedStrength(record);
-  if (strength === undefined || coverage === undefined) return [];
-  const { missing } = coverage;
-  const named = missing.length <= most ? missing : missing.slice(0, most - 1);
-  const more = missing.length - named.length;
-  const levels = compact(...named, more > 0 && `${count(more)} more`).join('; ');
-  return compact(
-    strengthWords({ strength, coverage }),
-    missing.length > 0 && `levels missing from the fixture: ${levels}`,
-  );
+  if (statedStrength(record) === undefined || coverage === undefined) return undefined;
+  const { pairs, triples } = coverage;
+  return `conditions tried together: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
 }
-
-/** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples` */
-const strengthWords = ({ strength, coverage: { pairs, triples } }: Reached): string =>
-  `strength ${strength}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
 
 /** `all 2,134 pairs`, `1,804 of 2,134 pairs` */
 function combinations([covered, total]: readonly [number, number] = [0, 0], what: string): string {

@@ -1,10 +1,12 @@
 import type { Sweep, SweptRule, SweptState } from '../schemas/generated/types.ts';
-import { checkLines } from './checkup.ts';
+import { checkSections } from './checkup.ts';
+import { toConsole } from './console.ts';
+import type { Report } from './document.ts';
 import type { Render, sweepFormats } from './formats.ts';
 import { safeJson } from './json.ts';
 import { junitDocument } from './junit.ts';
-import { codeCell, code, prose } from './markdown-text.ts';
-import { duration, hanging, printable, screenOf } from './text.ts';
+import { toMarkdown } from './markdown.ts';
+import { duration } from './text.ts';
 
 const areas: Readonly<Record<SweptState['kind'], string>> = {
   survive: 'must survive: the tests stay green',
@@ -14,21 +16,20 @@ const areas: Readonly<Record<SweptState['kind'], string>> = {
   probe: 'probes: only the rules below count',
 };
 const outcomeStyles = {
-  passed: ['ok', '✓', 'passed'],
-  failed: ['problem', '✗', 'failed'],
-  allowed: ['ok', '✓', 'allowed'],
-  done: ['ok', '✓', 'done'],
-  notReached: ['unknown', '?', 'not reached'],
-  notRun: ['unknown', '?', 'not run'],
+  passed: ['ok', 'passed'],
+  failed: ['problem', 'failed'],
+  allowed: ['ok', 'allowed'],
+  done: ['ok', 'done'],
+  notReached: ['unknown', 'not reached'],
+  notRun: ['unknown', 'not run'],
 } as const;
 const ruleStyles = {
-  kept: ['ok', '✓', 'kept'],
-  broken: ['problem', '✗', 'broken'],
-  allowed: ['ok', '✓', 'broken, allowed'],
-  unclear: ['unknown', '?', 'unclear'],
-  notSeen: ['unknown', '?', 'not seen'],
+  kept: ['ok', 'kept'],
+  broken: ['problem', 'broken'],
+  allowed: ['ok', 'broken, allowed'],
+  unclear: ['unknown', 'unclear'],
+  notSeen: ['unknown', 'not seen'],
 } as const;
-const MAX_TEXT = 600;
 /** Maximum of states that a rule names. */
 const MAX_STATES = 3;
 
@@ -59,7 +60,7 @@ function ruleWords({ outcome, title, level, states, readings, reason, needs }: S
   const more = states.length > MAX_STATES ? ` and ${states.length - MAX_STATES} more` : '';
   const named = `${states.slice(0, MAX_STATES).join(', ')}${more}`;
   const shown = states.length === 0 || outcome === 'kept' ? '' : ` (${named})`;
-  const label = outcome === 'broken' && level === 'advice' ? 'broken (advice)' : ruleStyles[outcome][2];
+  const label = outcome === 'broken' && level === 'advice' ? 'broken (advice)' : ruleStyles[outcome][1];
   const either = readings === undefined ? '' : `: either ${readings.join(', or ')}`;
   const why = reason === undefined ? '' : `: ${reason}`;
   const missing = needs === undefined ? '' : `: needs ${needs}`;
@@ -74,7 +75,7 @@ function runWords({ outcome, run }: SweptState): string {
 
 function headline(sweep: Sweep): string {
   const { states, rules, verdict, interrupted, durationMs } = sweep;
-  const counts = Object.entries(outcomeStyles).flatMap(([wanted, [, , words]]) => {
+  const counts = Object.entries(outcomeStyles).flatMap(([wanted, [, words]]) => {
     const { length } = required(states).filter(({ outcome }) => outcome === wanted);
     return length === 0 ? [] : `${length} ${words}`;
   });
@@ -86,9 +87,8 @@ function headline(sweep: Sweep): string {
   return `${state}${open}: of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
 }
 
-const renderConsole: Render<Sweep> = (sweep, options) => {
-  const screen = screenOf(options);
-  const { paint, width } = screen;
+/** What the tests of a client did in each state, and what the client sent. */
+export function sweepReport(sweep: Sweep): Report {
   const states = sweep.states.map((state) => ({
     area: areas[state.kind],
     subject: state.id,
@@ -103,32 +103,19 @@ const renderConsole: Render<Sweep> = (sweep, options) => {
     words: ruleWords(rule),
     ...(rule.outcome === 'broken' && { fix: rule.advice ?? '' }),
   }));
-  const about = hanging(`${printable(sweep.command, MAX_TEXT)}, ib-conformance ${sweep.version}`, width);
-  const end = hanging(headline(sweep), width);
-  const tone = sweep.verdict === 'ready' ? 'good' : 'bad';
-  const lines = [
-    ...about.map((line) => paint('quiet', line)),
-    ...checkLines([...states, ...rules], screen),
-    '',
-    ...end.map((line) => paint('loud', paint(tone, line))),
-  ];
-  return `${lines.join('\n')}\n`;
-};
-
-const renderMarkdown: Render<Sweep> = (sweep) => {
-  const rows = sweep.states.map((state) => {
-    const [, mark] = outcomeStyles[state.outcome];
-    return [mark, codeCell(state.id, MAX_TEXT), state.kind, runWords(state), prose(state.what, MAX_TEXT)];
-  });
-  const head = ['', 'state', 'kind', 'run', 'what the mock did'];
-  const table = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  const items = sweep.rules.map((rule) => {
-    const fix = rule.outcome === 'broken' ? `. Fix: ${prose(rule.advice ?? '', MAX_TEXT)}` : '';
-    return `- ${ruleStyles[rule.outcome][1]} ${code(rule.rule, MAX_TEXT)}: ${prose(ruleWords(rule), MAX_TEXT)}${fix}`;
-  });
-  const title = [`## ${headline(sweep)}`, '', `Run: ${code(sweep.command, MAX_TEXT)}`, ''];
-  return `${[...title, ...table, '', ...items].join('\n')}\n`;
-};
+  const isReady = sweep.verdict === 'ready';
+  return {
+    headline: {
+      text: headline(sweep),
+      mark: isReady ? '✓' : '✗',
+      emoji: isReady ? '✅' : sweep.verdict === 'notReady' ? '❌' : '❓',
+      tone: isReady ? 'good' : 'bad',
+    },
+    about: `${sweep.command}, ib-conformance ${sweep.version}`,
+    conclusion: [],
+    sections: checkSections([...states, ...rules]),
+  };
+}
 
 /** Renders the sweep as JUnit. States that were not reached are skipped, and without `strict` what is only advice. */
 const renderJunit: Render<Sweep> = ({ command, version, verdict, strict, startedAt, states, rules }) => {
@@ -161,8 +148,8 @@ const renderJunit: Render<Sweep> = ({ command, version, verdict, strict, started
 
 /** Every format of the report of a sweep. */
 export const sweepReports = {
-  console: renderConsole,
+  console: (sweep, options) => toConsole(sweepReport(sweep), options),
   json: (sweep) => `${safeJson(sweep, 2)}\n`,
   junit: renderJunit,
-  markdown: renderMarkdown,
+  markdown: (sweep) => toMarkdown(sweepReport(sweep)),
 } as const satisfies Record<(typeof sweepFormats)[number], Render<Sweep>>;

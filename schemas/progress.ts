@@ -1,17 +1,10 @@
 import type { Endpoint } from './endpoints.ts';
-import type { Coverage } from './generated/types.ts';
 
 /** Bounds that are enough: `--max-duration` in ms, 0 if nothing has to wait, and `--max-requests`. */
 export interface Need {
   readonly reaches: 'strength 1' | 'strength 2' | 'everything';
   readonly durationMs: number;
   readonly requests: number;
-}
-
-/** A strength, and the combinations behind it. */
-export interface Reached {
-  readonly strength: number;
-  readonly coverage: Pick<Coverage, 'pairs' | 'triples'>;
 }
 
 /** Progress of a run. Infinity means no limit. */
@@ -24,6 +17,8 @@ export interface Progress {
   readonly elapsedMs: number;
   readonly maxRequests: number;
   readonly maxDurationMs: number;
+  /** Ids of the requirements that have failed so far. */
+  readonly failing: readonly string[];
 }
 
 /** A wait for a limiter. */

@@ -8,8 +8,8 @@ const ranks: readonly (readonly [id: RegExp, rank: number])[] = [
   [/^robustness\/service\/concurrency$/, 1],
   [/^pending\/deposit-check\/pending$/, 1],
   // 2: a key works that must not, or needs not be sent.
-  [/^auth\/[^/]+\/(?!missing$|malformed$|scheme-case$|order$)/, 2],
-  [/^auth\//, 3],
+  [/^auth\/[^/]+\/(?:scheme-case|order)$/, 3],
+  [/^auth\//, 2],
   // 4: the words of an answer.
   [/\/message$/, 4],
   // 5: how a right answer is written.

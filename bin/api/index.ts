@@ -8,6 +8,7 @@ import { runOptions } from '../run-options.ts';
 import { run } from '../../suites/index.ts';
 import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
 import { checkFixture } from '../../schemas/fixture.ts';
+import { judgedBy } from '../../reports/judgement.ts';
 import { reports, type ReportName, type ReportOptions } from '../../reports/index.ts';
 
 export { loadFixture } from '../fixture-file.ts';
@@ -39,12 +40,13 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
     tls: { insecure: false, ...tls, ...defined({ proxy: proxyIn(env) }) },
     stateUrl: stateUrl === undefined ? undefined : parseUrl(String(stateUrl)),
   });
-  const record = await run({
+  const found = await run({
     ...request,
     target: parseTarget(String(url)),
     ...(onProgress && { onProgress }),
   });
-  return { record, exitCode: exitCodeOf(record, { strict, allowIncomplete }) };
+  const record = judgedBy(found, { strict, allowIncomplete });
+  return { record, exitCode: exitCodeOf(record) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { failsRun } from '../../reports/judgement.ts';
 import { verify, type VerifyOptions } from './index.ts';
 import { select } from '../run-options.ts';
 
@@ -12,8 +13,8 @@ export interface ConformanceOptions extends Omit<VerifyOptions, 'url' | 'signal'
 
 /**
  * Registers one `test()` for each requirement against a server. A test fails if its required requirement
- * failed or could not be judged. A failed recommended requirement is a diagnostic. An excluded one is
- * skipped with its reason.
+ * failed or, without `allowIncomplete`, could not be judged. A failed recommended requirement fails its test with
+ * `strict`, and else is a diagnostic. An excluded one is skipped with its reason.
  *
  * @throws Problem at once if a filter has an unknown name or leaves nothing to check
  */
@@ -30,12 +31,13 @@ export function conformance(options: ConformanceOptions): void {
     for (const [index, { id, title }] of requirements.entries())
       test(`${id}: ${title}`, async (context) => {
         running ??= start();
-        report(context, (await running).requirements[index]!);
+        const record = await running;
+        report(context, record, record.requirements[index]!);
       });
   });
 }
 
-function report(context: TestContext, result: RequirementResult): void {
+function report(context: TestContext, record: RunRecord, result: RequirementResult): void {
   switch (result.outcome) {
     case 'passed':
       return;
@@ -46,11 +48,11 @@ function report(context: TestContext, result: RequirementResult): void {
     case 'failed': {
       const curl = result.counterexample === undefined ? '' : `\n${result.counterexample.curl}`;
       const words = `expected ${result.expected}\nactual   ${result.actual}${curl}`;
-      if (result.level === 'required') throw new Error(words);
+      if (failsRun(record, result)) throw new Error(words);
       return context.diagnostic(`recommended, not met: ${words}`);
     }
     case 'inconclusive':
-      if (result.level === 'required')
+      if (result.level === 'required' && record.allowIncomplete !== true)
         throw new Error(`could not be judged (${result.reason}): ${result.words}`);
       return context.diagnostic(`could not be judged (${result.reason}): ${result.words}`);
     case 'broken':

@@ -9,12 +9,12 @@ import * as kinds from './flags.ts';
 import { openBaseline } from '../baseline.ts';
 import { openLog } from '../exchange-log.ts';
 import { verifyRun } from '../verify-run.ts';
-import { annotateStep } from '../github-actions.ts';
 import { rerunCommand } from '../rerun-command.ts';
 import { networkOf } from '../network.ts';
+import { runReports } from '../run-reports.ts';
 import { runOptions, select } from '../run-options.ts';
 import { loadFixture } from '../fixture-file.ts';
-import * as reporting from '../../reports/index.ts';
+import { judgedBy, judgementOf } from '../../reports/judgement.ts';
 import * as engine from '../../suites/index.ts';
 import * as files from '../report-files.ts';
 
@@ -44,6 +44,7 @@ const flags = {
     ...kinds.outputs,
     describe: `write a report: ${reportFormats.join(', ')}, or format=file`,
   },
+  verbose: { ...kinds.onOff, describe: 'print every requirement and what was observed' },
   config: kinds.config,
   partner: kinds.target.partner,
   seed: { ...kinds.seed, describe: 'set the seed of all random values (default: a new one, printed)' },
@@ -131,46 +132,46 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const requests = files.parseReports('report', reportFormats, texts, sources, given.log);
   const baseline = await openBaseline(given, context);
   const { fixture, options } = await optionsOf(given, context);
-  const reportFiles = await files.prepareReports(requests, context);
+  const reportFiles = await runReports(requests, context);
   try {
     const log = given.log === undefined ? undefined : openLog(given.log, writeError);
-    const found = await verifyRun(given, fixture, options, log, context).catch((error: unknown) =>
-      withStep(error, given, engine.redactor(options.known, options.headers), context),
-    );
-    const { record, text: newBaseline } = baseline.apply(found);
+    const found = await verifyRun(given, fixture, options, log, context).catch(async (error: unknown) => {
+      const explained = withStep(error, given, engine.redactor(options.known, options.headers), context);
+      await reportFiles.reportStopped(explained);
+      throw explained;
+    });
+    const { record: noted, text: newBaseline } = baseline.apply(found);
+    const record = judgedBy(noted, given);
 
-    const report = async () => {
-      try {
-        await reportFiles.write((format, shown) => reporting.reports[format](record, shown));
-      } finally {
-        await annotateStep(requests, record, context);
-      }
-    };
     try {
-      await files.settleAll([report(), Promise.resolve().then(log?.close), baseline.save(newBaseline)]);
+      await files.settleAll([
+        reportFiles.report(record, given),
+        Promise.resolve().then(log?.close),
+        baseline.save(newBaseline),
+      ]);
     } catch (error) {
-      writeError(`ib-conformance: verdict: ${reporting.renderVerdict(record)}`);
+      writeError(`ib-conformance: verdict: ${judgementOf(record).headline}\n`);
       throw error;
     }
     const places = requests.flatMap(({ format, file }) =>
       file === undefined ? [] : [`${format} in ${file}`],
     );
     if (places.length > 0) writeError(`written: ${places.join(', ')}\n`);
-    return exitCodeOf(record, given);
+    return exitCodeOf(record);
   } finally {
     await reportFiles.discard();
   }
 }
 
 /** Adds the next step to the message about a target that cannot be verified. */
-async function withStep(
+function withStep(
   error: unknown,
   given: VerifyFlags,
   redact: (text: string) => string,
   { env }: CliContext,
-): Promise<never> {
-  if (!(error instanceof Problem) || error.code !== 'unreachable') throw error;
-  throw new Problem(error.code, `${error.message}\nnext: ${redact(rerunCommand('doctor', given, env))}`);
+): unknown {
+  if (!(error instanceof Problem) || error.code !== 'unreachable') return error;
+  return new Problem(error.code, `${error.message}\nnext: ${redact(rerunCommand('doctor', given, env))}`);
 }
 
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */

@@ -1,45 +1,42 @@
 import { createHash } from 'node:crypto';
-import type { RunRecord } from '../../schemas/generated/types.ts';
-import { count, duration } from '../text.ts';
-import { verdictStyles, waitWords } from '../results.ts';
-import { strengthSentences } from '../strength.ts';
-import { conclusion } from '../verdict.ts';
-import { findings } from './findings.ts';
+import {
+  MAX_COMMAND,
+  MAX_LIST,
+  shownSections,
+  wordsWithFix,
+  type Block,
+  type Fact,
+  type Finding,
+  type Item,
+  type Matrix,
+  type Report,
+} from '../document.ts';
+import { html, styleElement, text, toText, visible, type Markup } from '../markup.ts';
+import { differenceWords, diffTexts } from '../text-difference.ts';
+import { printable } from '../text.ts';
 import { style } from './generated/style.ts';
-import { html, toText, styleElement, type Markup } from '../markup.ts';
-import { glance, judgedRows, matrix, observedRows } from './overview.ts';
-import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
 
-type Render = (context: PageContext) => Markup | undefined;
-const sections: readonly (readonly [anchor: string, title: string, render: Render])[] = [
-  ['matrix', 'Matrix', matrix],
-  ['findings', 'Findings', findings],
-  ['requirements', 'Requirements', judgedRows],
-  ['observed', 'Where the interface is silent', observedRows],
-  ['rerun', 'Run again', rerun],
-];
+/** Number of expanded findings. The others are collapsed. */
+const MAX_OPEN = 10;
+/** Maximum columns of a part of a comparison, and of another exact text. */
+const MAX_STRETCH = 1200;
+const MAX_EXACT = 2000;
 
 /** Allows only the page's own style, by its hash. */
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**
- * Renders the report as one HTML file without scripts and other files, so that it still opens years
- * later. No text of the record becomes markup, and invisible characters are made visible.
+ * Prints a report as one HTML file without scripts and other files, so that it still opens years later. No text
+ * becomes markup, and invisible characters are made visible.
  */
-export function renderHtml(record: RunRecord): string {
-  const context: PageContext = { record, anchorOf: anchorsOf(record.requirements) };
-  const shown = sections.flatMap(([anchor, title, render]) => {
-    const markup = render(context);
-    return markup === undefined ? [] : [{ anchor, title, markup }];
-  });
-  const links = shown.map(({ anchor, title }) => html`<a href="#${anchor}">${title}</a>`);
-  const parts = shown.map(
-    ({ anchor, title, markup }) =>
-      html`<section id="${anchor}" aria-labelledby="${anchor}-title">
-        <h2 id="${anchor}-title">${title}</h2>
-        ${markup}
-      </section>`,
-  );
+export function toHtml(report: Report): string {
+  const { headline, about, conclusion, next } = report;
+  const anchors = anchorsOf(report);
+  const sections = shownSections(report);
+  const links = sections.map(({ title }, at) => html`<a href="#section-${at}">${title}</a>`);
+  const step =
+    next && ('command' in next ? commandBlock('Next', next.command) : html`<p>Next: ${next.words}</p>`);
+  const colon = headline.text.indexOf(': ');
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -47,45 +44,169 @@ export function renderHtml(record: RunRecord): string {
         <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${conclusion(record)[0]}</title>
+        <title>${headline.text}</title>
         ${styleElement(style)}
       </head>
       <body>
-        ${header(record)}
+        <header class="verdict ${headline.tone}">
+          <p class="quiet">${about}</p>
+          <h1><span aria-hidden="true">${headline.mark}</span> ${headline.text.slice(0, colon)}</h1>
+          <p class="numbers">${headline.text.slice(colon + 2)}</p>
+          ${conclusion.map((block) => blockMarkup(block, anchors))} ${step}
+        </header>
         <main>
-          ${glance(context)}
           <nav aria-label="Sections">${links}</nav>
-          ${parts}
+          ${sections.map(
+            ({ title, blocks }, at) =>
+              html`<section id="section-${at}" aria-labelledby="title-${at}">
+                <h2 id="title-${at}">${title}</h2>
+                ${blocks.map((block) => blockMarkup(block, anchors))}
+              </section>`,
+          )}
         </main>
       </body>
     </html>`;
   return `${toText(page)}\n`;
 }
 
-const MAX_LEVELS = 20;
-
-function header(record: RunRecord): Markup {
-  const { target, partner, startedAt, durationMs, requests, seed } = record;
-  const [headline] = conclusion(record);
-  const colon = headline.lastIndexOf(': ');
-  const strengths = strengthSentences(record, MAX_LEVELS).map((one) => one.split(/: (.*)/s, 2));
-  const facts = {
-    target,
-    partner,
-    started: startedAt,
-    duration: duration(durationMs) + waitWords(record),
-    requests: count(requests),
-    ...(Object.fromEntries(strengths) as Readonly<Record<string, string>>),
-    seed: String(seed),
-  };
-  return html`<header class="verdict ${record.verdict}">
-    <p class="by">ib-conformance ${record.version}: verification of a partner lookup server</p>
-    <h1><span aria-hidden="true">${verdictStyles[record.verdict].mark}</span> ${headline.slice(0, colon)}</h1>
-    <p class="numbers">${headline.slice(colon + 2)}</p>
-    ${definitions('facts', facts)}
-  </header>`;
+/** Anchors of findings, and of what they are about. `isOpen` says which findings are expanded. */
+interface Anchors {
+  readonly of: (finding: Finding) => string;
+  readonly named: (name: string | undefined) => string | undefined;
+  readonly isOpen: (finding: Finding) => boolean;
 }
 
-function rerun({ record: { rerun: line, seed } }: PageContext): Markup | undefined {
-  return line === undefined ? undefined : command('With the same inputs', `${line} --seed ${seed}`);
+/**
+ * Makes the anchors of findings. An anchor is the id, so that links work for later runs. An id with other characters,
+ * of more than 200 characters, without a `/` (as the page's own anchors), or of an earlier finding gets a number instead.
+ */
+function anchorsOf(report: Report): Anchors {
+  const found = report.sections.flatMap(({ blocks }) => blocks.filter((block) => block.kind === 'finding'));
+  const names = new Map<string, string>();
+  const all = new Map<Finding, string>();
+  for (const [at, finding] of found.entries()) {
+    const { anchor: name } = finding;
+    const isPlain = name.length <= 200 && /^[\w.-]+(?:\/[\w.-]+)+$/.test(name) && !names.has(name);
+    all.set(finding, isPlain ? name : `finding-${at}`);
+    if (!names.has(name)) names.set(name, all.get(finding)!);
+  }
+  const open = new Set(found.slice(0, MAX_OPEN));
+  return {
+    of: (finding) => all.get(finding)!,
+    named: (name) => (name === undefined ? undefined : names.get(name)),
+    isOpen: (finding) => open.has(finding),
+  };
+}
+
+function blockMarkup(block: Block, anchors: Anchors): Markup {
+  switch (block.kind) {
+    case 'text':
+      return html`<p class="${block.tone ?? 'plain'}">${text(block.text, MAX_LIST)}</p>`;
+    case 'list':
+      return html`${block.title === undefined ? undefined : html`<h3>${block.title}</h3>`}
+        <ul>
+          ${block.items.map((item) => itemMarkup(item, anchors))}
+        </ul>`;
+    case 'matrix':
+      return matrixMarkup(block, anchors);
+    case 'finding':
+      return findingMarkup(block, anchors);
+  }
+}
+
+function itemMarkup(item: Item, anchors: Anchors): Markup {
+  const { mark, tone, name, title, anchor } = item;
+  const words = wordsWithFix(item);
+  const target = anchors.named(anchor);
+  const shown = html`<code>${name}</code>`;
+  return html`<li class="row">
+    <span class="mark ${tone}" aria-hidden="true">${mark}</span>
+    <div>
+      ${title === undefined ? undefined : html`<span class="title">${title}</span>`}
+      ${target === undefined ? shown : html`<a href="#${target}">${shown}</a>`}
+      ${words === '' ? undefined : html`<p class="remark">${text(words, MAX_LIST)}</p>`}
+    </div>
+  </li>`;
+}
+
+function matrixMarkup({ columns, rows }: Matrix, anchors: Anchors): Markup {
+  const cell = ({ mark, tone, name, words, anchor }: Item) => {
+    const label = `${name}: ${words === '' ? 'passed' : words}`;
+    const target = anchors.named(anchor);
+    return target === undefined
+      ? html`<span class="cell ${tone}" role="img" title="${label}" aria-label="${label}">${mark}</span>`
+      : html`<a class="cell ${tone}" href="#${target}" title="${label}" aria-label="${label}">${mark}</a>`;
+  };
+  return html`<table class="matrix">
+    <thead>
+      <tr>
+        <th scope="col">suite</th>
+        ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        ({ name, words, cells }) =>
+          html`<tr>
+            <th scope="row">${name}<small>${words}</small></th>
+            ${cells.map((items) => html`<td>${items.map(cell)}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function findingMarkup(finding: Finding, anchors: Anchors): Markup {
+  const { mark, tone, title, facts } = finding;
+  return html`<details
+    class="finding of-${tone}"
+    id="${anchors.of(finding)}"
+    ${anchors.isOpen(finding) ? html`open` : undefined}
+  >
+    <summary>
+      <h3><span class="mark ${tone}" aria-hidden="true">${mark}</span> ${title}</h3>
+    </summary>
+    ${facts.map(factMarkup)}
+  </details>`;
+}
+
+function factMarkup(fact: Fact): Markup {
+  if (fact.kind === 'comparison') return comparison(fact.expected, fact.actual);
+  if (fact.kind === 'command') return commandBlock(fact.label, fact.text);
+  const shown =
+    fact.kind === 'prose' ? text(fact.text, MAX_LIST) : html`<code>${visible(fact.text, MAX_EXACT)}</code>`;
+  return html`<dl class="fact">
+    <dt>${fact.label}</dt>
+    <dd>${shown}</dd>
+  </dl>`;
+}
+
+/** Renders expected beside actual, with the difference marked. */
+function comparison(expected: string, actual: string): Markup {
+  const { before, after, ...middle } = diffTexts(expected, actual);
+  const isMarked = before + after !== '' && expected !== actual;
+  const names = differenceWords(expected, actual);
+  const side = (title: string, tone: 'good' | 'bad', differing: string) => {
+    const [start, middlePart, end] = [before, differing, after].map((part) => visible(part, MAX_STRETCH));
+    const isEmpty = before + differing + after === '';
+    const shown = [start, isMarked ? html`<mark>${middlePart}</mark>` : middlePart, end];
+    return html`<div class="side ${tone}">
+      <h4>${title}</h4>
+      <code class="block">${isEmpty ? html`<span class="quiet">(nothing)</span>` : shown}</code>
+    </div>`;
+  };
+  return html`<div class="comparison">
+    ${side('Expected', 'good', middle.expected)} ${side('Actual', 'bad', middle.actual)}
+    ${names === undefined ? undefined : html`<p class="letters">${names}</p>`}
+  </div>`;
+}
+
+/** Renders a command to copy. A click selects all of it. */
+function commandBlock(title: string, line: string): Markup {
+  const isWhole = printable(line, MAX_COMMAND) === line;
+  return html`<div class="command">
+    <p class="label">${title}</p>
+    <code class="block">${text(line, MAX_COMMAND)}</code>
+    ${isWhole ? undefined : html`<p class="quiet">Escaped or cut. The json report has the full text.</p>`}
+  </div>`;
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import checkupSchema from '../../schemas/checkup.schema.json' with { type: 'json' };
-import type { Checkup, RunRecord } from '../../schemas/generated/types.ts';
+import type { Checkup, RequirementResult, RunRecord, Sweep } from '../../schemas/generated/types.ts';
+import sweepSchema from '../../schemas/sweep.schema.json' with { type: 'json' };
 import recordSchema from '../../schemas/run-record.schema.json' with { type: 'json' };
 import sample from './sample-record.json' with { type: 'json' };
 
@@ -9,6 +10,29 @@ export const sampleRecord = sample as unknown as RunRecord;
 
 /** Its first failure. */
 export const sampleFailure = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
+
+/** Parses `a/b/1 required excluded skipped`: id, level, outcome and reason; `known` means in the baseline. */
+export const rowOf = (text: string) => {
+  const [id, level, outcome, reason = '?'] = text.split(' ');
+  const base = {
+    id,
+    level,
+    outcome,
+    reason,
+    title: 't',
+    clause: 'c',
+    words: 'w',
+    aspect: 'status',
+    cases: 1,
+  };
+  const sides = { expected: '200', actual: '404' };
+  return {
+    ...base,
+    ...sides,
+    ...(reason === 'known' && { baseline: 'reason' }),
+  } as unknown as RequirementResult;
+};
+export const rowsOf = (text: string) => (text === '' ? [] : text.split('; ').map(rowOf));
 
 const joined = (...pieces: readonly fc.Arbitrary<string>[]) =>
   fc.array(fc.oneof(...pieces), { maxLength: 6 }).map((drawn) => drawn.join(''));
@@ -41,6 +65,21 @@ export const hostileMarkdown: fc.Arbitrary<string> = joined(
   ),
   fc.string(),
   hostileText,
+);
+
+/** Text with a meaning in HTML. */
+export const hostileMarkup: fc.Arbitrary<string> = fc.constantFrom(
+  '</script><script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '" onmouseover="alert(1)',
+  '</style><style>*{display:none}',
+  '</title><b>',
+  '<!--',
+  ']]>',
+  'javascript:alert(1)',
+  '&lt;b&gt;&#60;&#x202e;',
+  '</details></section></main>',
+  '<svg><script>',
 );
 
 interface Schema {
@@ -105,6 +144,10 @@ export const anyRecord = (text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> =
 /** Draws a result of doctor, with texts from `text`. */
 export const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
   valuesOf(checkupSchema, text) as fc.Arbitrary<Checkup>;
+
+/** Draws the result of a sweep, with texts from `text`. */
+export const anySweep = (text: fc.Arbitrary<string>): fc.Arbitrary<Sweep> =>
+  valuesOf(sweepSchema, text) as fc.Arbitrary<Sweep>;
 
 /** Controls except the line break, characters that reorder or hide text, lone surrogates. */
 export const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

@@ -223,7 +223,7 @@ export function finishStopped(state: Run, requirement: Requirement, why: Stop): 
 }
 
 /** Reports progress: what the run does now. */
-export function report({ options, results, budget, begun }: Run, doing: string): void {
+export function report({ options, results, budget, begun, failing }: Run, doing: string): void {
   const { requirements, maxDurationMs, maxRequests } = options;
   options.onProgress?.({
     done: results.size,
@@ -233,5 +233,6 @@ export function report({ options, results, budget, begun }: Run, doing: string):
     elapsedMs: performance.now() - begun,
     maxDurationMs,
     maxRequests,
+    failing: failing(),
   });
 }

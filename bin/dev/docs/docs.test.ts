@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { reportFormats } from '../../../reports/formats.ts';
 import { markdownNodes, textOf } from '../../../reports/testing/parsers.ts';
-import { fixes } from '../../../reports/verdict.ts';
+import { fixes } from '../../../reports/unverified.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf } from '../../fixture/export.ts';

@@ -218,8 +218,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   'docs/how-it-works.md': [checkedBy('bin/dev/docs/docs.test.ts', '<br>')],
   'docs/reports.md': [
     example,
-    checkedBy('reports/console.golden.txt', 'fails when'),
-    checkedBy('reports/strength.test.ts', 'levels missing from the fixture'),
+    checkedBy('reports/console.golden.txt', "when      the id is in upper case and the user is another IB's"),
   ],
   'docs/provide-data.md': [
     file('fixture.json', 'npx ib-conformance doctor http://localhost:8080/gateway --fixture fixture.json'),

@@ -46,7 +46,7 @@ test('limiters over sockets', { concurrency: AT_ONCE, timeout: 3_600_000 }, asyn
             target: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
             onRemark: (words) => remarks.push(words),
           });
-          const exit = exitCodeOf(record, { strict: false, allowIncomplete: false });
+          const exit = exitCodeOf(record);
           assertExpected(record, exit, isStated ? row.stated : row.unstated, remarks);
         } finally {
           server.closeAllConnections();

@@ -90,7 +90,7 @@ describe('the installed program', { concurrency: 4 }, () => {
     const url = (await waitForLine(mock)).line.replace('listening on ', '');
     await assert.rejects(cli('verify', url, '--only', 'auth', '--cases', '100'), {
       code: 1,
-      stdout: /^failed: auth\/user-status\/revoked$/m,
+      stdout: /^ {2}id +auth\/user-status\/revoked$/m,
     });
     mock.kill('SIGTERM');
     await once(mock, 'exit');
@@ -127,7 +127,7 @@ describe('the installed program', { concurrency: 4 }, () => {
     mock.kill('SIGTERM');
     await once(mock, 'exit');
     assert.equal(code, 1, stdout);
-    assert.match(stdout, new RegExp(`^failed: ${only}$`, 'm'));
+    assert.match(stdout, new RegExp(`^ {2}id +${only}$`, 'm'));
   });
 
   test('a fixture is validated, and a syntax error has its place', async () => {

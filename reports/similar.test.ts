@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Failed } from '../schemas/generated/types.ts';
-import { byFix, triedWords } from './results.ts';
+import { worstFirst } from './similar.ts';
 import { sampleFailure } from './testing/records.ts';
 
 const failure = (id: string, status: number, body: string, more: Partial<Failed> = {}): Failed => ({
@@ -17,7 +17,7 @@ const failure = (id: string, status: number, body: string, more: Partial<Failed>
 });
 const ids = (findings: readonly Failed[]) => findings.map(({ id }) => id).join(' ');
 const groupsOf = (findings: readonly Failed[]) =>
-  byFix(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
+  worstFirst(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
 
 test('findings with the same aspect, status and condition are one group', () => {
   const where = ['id spelling: upper case'];
@@ -28,7 +28,7 @@ test('findings with the same aspect, status and condition are one group', () => 
     failure('c', 404, 'no 3', { where: ['key: revoked'] }),
     failure('d', 400, 'no 4', { where }),
   ];
-  assert.deepEqual(groupsOf(some), ['a | b', 'e | ', 'c | ', 'd | ']);
+  assert.deepEqual(groupsOf(some), ['e | ', 'a | b', 'c | ', 'd | ']);
 });
 
 test('findings with an answer of the interface are one group only if one fix mends them', () => {
@@ -61,7 +61,7 @@ test('without a condition, groups differ by status, body, aspect and missing ans
     failure('g', 404, '', { counterexample: { ...sampleFailure.counterexample!, trouble: 'broken off' } }),
   ];
   delete (some.at(-1)!.counterexample as { response?: unknown }).response;
-  assert.deepEqual(groupsOf(some), ['a | b f', 'c | ', 'd | ', 'e | ', 'g | ']);
+  assert.deepEqual(groupsOf(some), ['e | ', 'a | b f', 'c | ', 'd | ', 'g | ']);
 });
 
 test('bodies with the same wrong form are one group, for any status and endpoint', () => {
@@ -73,18 +73,20 @@ test('bodies with the same wrong form are one group, for any status and endpoint
   assert.deepEqual(groupsOf(some), ['a | b', 'c | ']);
 });
 
-test('new lookups with and without each condition are counted', () => {
-  const found = failure('a', 404, '', {
-    where: ['id spelling: upper case', '1 of 2 ids'],
-    separation: {
-      with: { failed: 6, of: 6 },
-      without: [{ condition: 'id spelling: upper case', failed: 0, of: 7 }],
-      ids: { failing: ['a1'], passing: ['b2'] },
-    },
-  });
+test('the worst comes first: data, keys, answers, messages, formats, advice', () => {
+  const some = [
+    failure('advice', 401, '1', { level: 'recommended', rank: 6 }),
+    failure('format', 402, '2', { aspect: 'value', rank: 5 }),
+    failure('message', 403, '3', { aspect: 'message', rank: 1 }),
+    failure('media-type', 404, '4', { aspect: 'media type', rank: 3 }),
+    failure('answer', 405, '5', { aspect: 'status' }),
+    failure('key', 406, '6', { aspect: 'status', rank: 2 }),
+    failure('partner', 407, '7', { aspect: 'status', rank: 1 }),
+  ];
   assert.equal(
-    triedWords(found),
-    'with: 6 of 6 failed; without "id spelling: upper case": 0 of 7; fails: a1; passes: b2',
+    worstFirst(some)
+      .map(({ first }) => first.id)
+      .join(' '),
+    'partner key answer message format media-type advice',
   );
-  assert.equal(triedWords(failure('a', 404, '')), undefined);
 });

@@ -1,0 +1,103 @@
+import type { Tone } from './text.ts';
+
+/**
+ * A report as blocks, which the console, Markdown and HTML print. It says what to show; a printer says how, for all
+ * reports. Texts are untrusted and of any length: printers escape and shorten them.
+ */
+export interface Report {
+  readonly headline: Mark & { readonly text: string; readonly emoji: string };
+  /** What was tested, with which version. */
+  readonly about: string;
+  /** What explains the headline. */
+  readonly conclusion: readonly Block[];
+  /** What to do next: a command, or words. */
+  readonly next?: Step;
+  readonly sections: readonly Section[];
+}
+
+/** The next step of a reader: a command to copy, or words. */
+export type Step = { readonly command: string } | { readonly words: string };
+
+/** A part of a report. Printers leave out sections without blocks. */
+export interface Section {
+  readonly title: string;
+  readonly blocks: readonly Block[];
+}
+
+export type Block =
+  | { readonly kind: 'text'; readonly text: string; readonly tone?: Tone }
+  | { readonly kind: 'list'; readonly title?: string; readonly items: readonly Item[] }
+  | Finding
+  | Matrix;
+
+/** Colours repeat what marks and words say. */
+export interface Mark {
+  readonly mark: string;
+  readonly tone: Tone;
+}
+
+/** An entry of a list: a name, such as an id, and words on it. */
+export interface Item extends Mark {
+  readonly name: string;
+  readonly words: string;
+  /** What to do about it. */
+  readonly fix?: string;
+  /** What it is, for a reader of the HTML page, such as the title of a requirement. */
+  readonly title?: string;
+  /** The finding that it belongs to. */
+  readonly anchor?: string;
+}
+
+/** Something that is wrong, in full. */
+export interface Finding extends Mark {
+  readonly kind: 'finding';
+  readonly title: string;
+  readonly anchor: string;
+  readonly facts: readonly Fact[];
+}
+
+/** What is known of a finding. `exact` is shown character by character; a `command` is copied. */
+export type Fact =
+  | {
+      readonly kind: 'prose' | 'exact' | 'command';
+      readonly label: string;
+      readonly text: string;
+    }
+  | { readonly kind: 'comparison'; readonly expected: string; readonly actual: string };
+
+/** Marks in rows and columns. A format without room for it prints the words of each row. */
+export interface Matrix {
+  readonly kind: 'matrix';
+  readonly columns: readonly string[];
+  readonly rows: readonly (Mark & {
+    readonly name: string;
+    readonly words: string;
+    readonly cells: readonly (readonly Item[])[];
+  })[];
+}
+
+/** Maximum columns of prose and of the target's texts. */
+export const MAX_TEXT = 600;
+/** Maximum columns of a command, which is useless if it is cut. */
+export const MAX_COMMAND = 20_000;
+/** Maximum columns of a list of names in words, which is never cut on purpose. */
+export const MAX_LIST = 20_000;
+
+/** The words of an entry on one line, with its fix. */
+export const wordsWithFix = ({ words, fix }: Item): string =>
+  fix === undefined ? words : `${words} → ${fix}`;
+
+/** A paragraph. */
+export const paragraph = (text: string, tone?: Tone): Block => ({
+  kind: 'text',
+  text,
+  ...(tone && { tone }),
+});
+
+/** A list, or nothing if it has no entries. */
+export const list = (items: readonly Item[], title?: string): readonly Block[] =>
+  items.length === 0 ? [] : [{ kind: 'list', items, ...(title !== undefined && { title }) }];
+
+/** The sections that have blocks. */
+export const shownSections = ({ sections }: Report): readonly Section[] =>
+  sections.filter(({ blocks }) => blocks.length > 0);

@@ -1,0 +1,179 @@
+import type { RecordedResponse, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import { MAX_COMMAND, MAX_LIST, MAX_TEXT, type Fact, type Finding, type Mark } from './document.ts';
+import { failsRun, outcomeWords } from './judgement.ts';
+import { replayCommand } from './next-step.ts';
+import { contentTypeOf } from './similar.ts';
+import { count, printable } from './text.ts';
+import { fixOf } from './unverified.ts';
+import { conditionOf, failureRate, triedWords } from './when.ts';
+
+const OUR_BUG =
+  'This is a bug of ib-conformance, not of the target. Please report it with the run record (--report json=run.json).';
+
+const marks = {
+  passed: { mark: '✓', tone: 'good' },
+  failed: { mark: '✗', tone: 'bad' },
+  inconclusive: { mark: '?', tone: 'unsure' },
+  observed: { mark: '·', tone: 'plain' },
+  excluded: { mark: '–', tone: 'quiet' },
+  broken: { mark: '!', tone: 'ours' },
+} as const satisfies Record<RequirementResult['outcome'], Mark>;
+
+/** Returns mark and tone of a result. A failure that does not fail the run only warns. */
+export const markOf = (record: Pick<RunRecord, 'strict'>, row: RequirementResult): Mark =>
+  row.outcome === 'failed' && !failsRun(record, row)
+    ? { ...marks.failed, tone: 'warning' }
+    : marks[row.outcome];
+
+/** Facts that are enough to see and to repeat a failure. */
+const short: ReadonlySet<string> = new Set(
+  'id,when,failing,passing,often,known,aspect,error,bug,request,key,note,replay'.split(','),
+);
+
+/** Maximum ids of similar failures on the console. */
+const MAX_IDS = 4;
+
+/**
+ * Shows a group of similar failures by its first one.
+ *
+ * @param place where all facts and ids are; undefined to show them
+ */
+export function findingOf(
+  record: RunRecord,
+  { first, rest }: { readonly first: RequirementResult; readonly rest: readonly RequirementResult[] },
+  place?: string,
+): Finding {
+  const words = outcomeWords(record, first);
+  const start = words.startsWith('failed (') ? `${words}: ` : '';
+  const facts = factsOf(record, first, place !== undefined);
+  const ids = rest.map(({ id }) => id);
+  const isCut = place !== undefined && ids.length > MAX_IDS;
+  const named = isCut
+    ? `${ids.slice(0, MAX_IDS).join(', ')} and ${count(ids.length - MAX_IDS)} more (${place})`
+    : ids.join(', ');
+  return {
+    kind: 'finding',
+    ...markOf(record, first),
+    title: start + first.title,
+    anchor: first.id,
+    facts: [
+      { kind: 'prose', label: 'id', text: first.id },
+      ...(place === undefined
+        ? facts
+        : facts.filter((one) => one.kind === 'comparison' || short.has(one.label))),
+      ...fact(`${count(ids.length)} alike`, ids.length === 0 ? undefined : named, 'prose', MAX_LIST),
+    ],
+  };
+}
+
+/**
+ * Returns all facts of a result apart from its id. Each text is of limited length.
+ *
+ * @param isShort whether to cut long conditions
+ */
+export function factsOf(record: RunRecord, result: RequirementResult, isShort = false): readonly Fact[] {
+  const { clause, reading, outcome, level } = result;
+  const failed = outcome === 'failed' ? result : undefined;
+  const open = outcome === 'inconclusive' || outcome === 'excluded' ? result : undefined;
+  const broken = outcome === 'broken' ? result : undefined;
+  const tried = outcome === 'failed' || outcome === 'inconclusive' ? result : undefined;
+  const exchange = tried?.counterexample;
+  const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
+  const body = response?.body;
+  const ids = failed?.separation?.ids;
+  const isMarked = failed !== undefined && failed.expected !== failed.actual;
+  return [
+    ...(failed === undefined
+      ? []
+      : [{ kind: 'comparison', expected: failed.expected, actual: failed.actual } as const]),
+    ...fact('aspect', failed && !isMarked ? failed.aspect : undefined),
+    ...fact('when', conditionOf(result, isShort)),
+    ...fact('failing', ids?.failing.join('; ')),
+    ...fact('passing', ids?.passing.join('; ')),
+    ...fact('tried', triedWords(result)),
+    ...fact('often', failed?.intermittent && failureRate(failed.intermittent)),
+    ...fact('known', failed?.baseline),
+    ...fact('level', level),
+    ...fact('clause', clause),
+    ...fact('reading', reading),
+    ...fact('differs in', failed?.aspect),
+    ...fact('reason', open && `${open.reason}: ${open.words}`),
+    ...fact('fix', open && fixOf(open.reason)),
+    ...fact('observed', outcome === 'observed' ? result.words : undefined),
+    ...fact('error', broken?.words, 'exact'),
+    ...fact('bug', broken && OUR_BUG),
+    ...fact('request', curl, 'command', MAX_COMMAND),
+    ...fact('key', key === undefined ? key : `$${keyVariable(curl!)} stands for ${key}`, 'exact'),
+    ...fact('answer', response && answerWords(response), 'exact'),
+    ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
+    ...fact('body', body === '' ? '(empty)' : body, 'exact'),
+    ...fact('shown', body !== undefined && body.length > MAX_TEXT ? shownWords(body) : undefined),
+    ...fact('replay', tried && replayCommand(record, tried), 'command', MAX_COMMAND),
+  ];
+}
+
+function fact(
+  label: string,
+  text: string | undefined,
+  kind: 'prose' | 'exact' | 'command' = 'prose',
+  most = MAX_TEXT,
+): readonly Fact[] {
+  if (text === undefined) return [];
+  const isCommandChanged = kind === 'command' && printable(text, most) !== text;
+  return [
+    { kind, label, text },
+    ...(isCommandChanged
+      ? fact('note', `${label} is escaped or cut; the json report has the full text`)
+      : []),
+  ];
+}
+
+const shownWords = (body: string) => `cut: the body has ${count(body.length)} characters`;
+
+/** `401, content-type: application/json` */
+function answerWords(response: RecordedResponse): string {
+  const type = contentTypeOf(response);
+  return `${response.status}, ${type === undefined ? 'no content-type' : `content-type: ${type}`}`;
+}
+
+/** Returns the environment variable with the key in a curl command. */
+const keyVariable = (curl: string): string =>
+  /(?<!\\)\$\{?(\w+)|process\.env\.(\w+)/.exec(curl)?.slice(1).find(Boolean) ?? 'IB_API_KEY';
+
+/** Describes a result in one line. */
+export function wordsOf(record: Pick<RunRecord, 'strict'>, result: RequirementResult): string {
+  switch (result.outcome) {
+    case 'passed':
+      return result.basis === undefined ? '' : 'a server without this data would pass too';
+    case 'failed': {
+      const condition = conditionOf(result);
+      const words = outcomeWords(record, result);
+      const known = isKnownFailure(result) ? `: ${result.baseline}` : '';
+      return `${words}${known}, differs in ${result.aspect}${condition === undefined ? '' : `, when ${condition}`}`;
+    }
+    case 'inconclusive':
+    case 'excluded':
+      return `${result.reason}: ${result.words}`;
+    case 'observed':
+      return result.words;
+    case 'broken':
+      return `broken: ${result.words}`;
+  }
+}
+
+const LABEL_WIDTH = 13;
+
+/** Renders facts as lines with aligned values, each on one line. */
+export const factLines = (facts: readonly Fact[]): readonly string[] =>
+  facts.flatMap((one) => {
+    const pairs =
+      one.kind === 'comparison'
+        ? [
+            ['expected', one.expected],
+            ['actual', one.actual],
+          ]
+        : [[one.label, one.text]];
+    const most = one.kind === 'command' ? MAX_COMMAND : MAX_TEXT;
+    return pairs.map(([label = '', text = '']) => label.padEnd(LABEL_WIDTH) + printable(text, most));
+  });

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { failsRun, judgedBy, judgementOf, outcomeWords } from './judgement.ts';
+import { rowsOf, sampleRecord } from './testing/records.ts';
+
+/** Other tests check strength. */
+const { strength: _strength, coverage: _coverage, selection: _selection, ...rest } = sampleRecord;
+const plain: RunRecord = { ...rest, counts: { ...sampleRecord.counts, broken: 0 } };
+
+const passed = 'a/b/1 required passed; a/b/2 recommended passed; a/b/3 observed observed';
+const known = { file: 'f', wrong: [] };
+
+type More = Partial<RunRecord>;
+const headlines: readonly (readonly [when: string, rows: string, more: More, expected: string])[] = [
+  ['everything passed', passed, {}, 'conformant: 1 of 1 required verified, 1 of 1 recommended'],
+  [
+    'requirements are excluded',
+    `${passed}; a/c/1 required excluded no-state-hook; a/c/2 recommended excluded skipped`,
+    {},
+    'conformant: 1 of 2 required verified, 1 of 2 recommended',
+  ],
+  [
+    'a required requirement fails',
+    `${passed}; a/d/1 required failed; a/d/2 required passed`,
+    { verdict: 'nonconformant' },
+    'nonconformant: 1 of 3 required failed, 2 verified, 1 of 1 recommended',
+  ],
+  [
+    'only a recommended requirement fails',
+    `${passed}; a/d/1 recommended failed`,
+    {},
+    'conformant: 1 of 1 required verified, 1 of 2 recommended',
+  ],
+  [
+    'a required requirement is inconclusive',
+    `${passed}; a/e/1 required inconclusive timeout`,
+    { verdict: 'incomplete' },
+    'incomplete: 1 of 2 required verified, 1 of 1 recommended',
+  ],
+  [
+    'that is accepted',
+    `${passed}; a/e/1 required inconclusive timeout`,
+    { verdict: 'incomplete', allowIncomplete: true },
+    'incomplete (accepted by --allow-incomplete): 1 of 2 required verified, 1 of 1 recommended',
+  ],
+  [
+    'a requirement is broken',
+    'a/f/1 required broken',
+    { verdict: 'incomplete', counts: { ...plain.counts, broken: 1 } },
+    'incomplete (a bug of ib-conformance): 0 of 1 required verified',
+  ],
+  ['nothing ran', '', { verdict: 'incomplete' }, 'incomplete: nothing was checked'],
+  [
+    'the run was interrupted',
+    passed,
+    { verdict: 'incomplete', interrupted: true },
+    'incomplete, interrupted after 1,607 requests: 1 of 1 required verified, 1 of 1 recommended',
+  ],
+  [
+    'all failures are known',
+    `a/d/1 required failed known; a/d/2 required failed known; ${passed}`,
+    { verdict: 'nonconformant', baseline: { ...known, verdict: 'conformant' } },
+    'conformant but for 2 known failures: 2 of 3 required failed, 1 verified, 1 of 1 recommended',
+  ],
+  [
+    'something else failed too',
+    'a/d/1 required failed known; a/d/2 required failed',
+    { verdict: 'nonconformant', baseline: { ...known, verdict: 'nonconformant' } },
+    'nonconformant: 2 of 2 required failed, 0 verified',
+  ],
+  [
+    'something else could not be judged',
+    'a/d/1 required failed known; a/d/2 required inconclusive timeout',
+    { verdict: 'nonconformant', baseline: { ...known, verdict: 'incomplete' } },
+    'incomplete but for 1 known failure: 1 of 2 required failed, 0 verified',
+  ],
+  [
+    'the baseline has a mistake',
+    passed,
+    { baseline: { file: 'f', verdict: 'conformant', wrong: ['f:4: a/b/1: passes now: remove it'] } },
+    'nonconformant (the baseline is wrong): 1 of 1 required verified, 1 of 1 recommended',
+  ],
+  [
+    'narrowed by --only',
+    passed,
+    { selection: { whole: false, skip: [] } },
+    'conformant (narrowed by --only): 1 of 1 required verified, 1 of 1 recommended',
+  ],
+  [
+    'narrowed by --skip',
+    passed,
+    { selection: { whole: true, skip: ['a/c/1'] } },
+    'conformant (narrowed by --skip): 1 of 1 required verified, 1 of 1 recommended',
+  ],
+  [
+    'of one lookup',
+    passed,
+    { selection: { whole: false, skip: [], replay: 'x@1' } },
+    'conformant (narrowed by --replay and --only): 1 of 1 required verified, 1 of 1 recommended',
+  ],
+];
+
+for (const [when, rows, more, expected] of headlines)
+  test(`headline: ${when}`, () => {
+    const record = { ...plain, verdict: 'conformant' as const, ...more, requirements: rowsOf(rows) };
+    assert.equal(judgementOf(record).headline, expected);
+  });
+
+const advice = `${passed}; a/d/1 recommended failed`;
+const strictly = (rows: string, more: More = {}) =>
+  judgedBy(
+    { ...plain, verdict: 'conformant', ...more, requirements: rowsOf(rows) },
+    { strict: true, allowIncomplete: false },
+  );
+
+test('with --strict, a failed recommended requirement fails the run, and its row and the headline say so', () => {
+  const record = strictly(advice);
+  const row = record.requirements.at(-1)!;
+  assert.equal(record.verdict, 'nonconformant');
+  assert.deepEqual(
+    [judgementOf(record).ending, judgementOf(record).headline],
+    ['nonconformant', 'nonconformant (--strict): 1 of 1 required verified, 1 of 2 recommended failed'],
+  );
+  assert.deepEqual([failsRun(record, row), outcomeWords(record, row)], [true, 'failed (--strict)']);
+  assert.equal(outcomeWords({ ...record, strict: false }, row), 'failed (warning only)');
+});
+
+test('with --strict, a known failure does not fail the run', () => {
+  const baseline = { ...known, verdict: 'conformant' as const };
+  const record = strictly(`${passed}; a/d/1 recommended failed known`, { baseline });
+  assert.equal(record.baseline?.verdict, 'conformant');
+  assert.deepEqual([judgementOf(record).isGreen, judgementOf(record).tone], [true, 'warning']);
+  assert.equal(outcomeWords(record, record.requirements.at(-1)!), 'failed (known)');
+});
+
+test('a failure that is only observed never fails a run', () => {
+  const [row] = rowsOf('a/d/1 observed failed') as [RequirementResult];
+  assert.equal(failsRun({ strict: true }, row), false);
+});

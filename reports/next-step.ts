@@ -1,0 +1,116 @@
+import type { Failed, Inconclusive, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import type { Step } from './document.ts';
+import { judgementOf } from './judgement.ts';
+import { worstFirst } from './similar.ts';
+import { isLowStrength, narrowedBy } from './strength.ts';
+import { compact, shellQuoted, shellWord } from './text.ts';
+import { byReason, fixes, fixOf } from './unverified.ts';
+
+type Rows = readonly RequirementResult[];
+
+/** Reasons without a next step: another requirement fails first, or the user chose it. */
+const minor: ReadonlySet<string> = new Set(['depends', 'not-compared', 'not-seen', 'skipped']);
+
+/**
+ * Returns the next step of the reader. Required requirements come first, then warnings, then excluded
+ * requirements.
+ */
+export function nextStep(record: RunRecord): Step {
+  const { requirements, counts, rerun = '', mock, baseline } = record;
+  if (counts.broken > 0)
+    return { words: 'report the bug of ib-conformance with its run record (--report json=run.json)' };
+  const firstReason = (rows: Rows, isMinor = false) => {
+    const reasons = byReason(rows);
+    return Object.keys(fixes).find((reason) => reasons.has(reason) && minor.has(reason) === isMinor);
+  };
+  const open = requirements.filter(({ outcome }) => outcome === 'inconclusive');
+  // If the key is refused, no other result is meaningful.
+  if (byReason(open).has('key-refused')) return stepFor(record, 'key-refused');
+  for (const level of ['required', 'recommended', 'observed'] as const) {
+    const isNew = (row: RequirementResult): row is Failed =>
+      row.level === level && row.outcome === 'failed' && !isKnownFailure(row);
+    const [worst] = worstFirst(requirements.filter(isNew));
+    const failed = worst?.first;
+    if (failed !== undefined && isKeyRefused(failed)) return stepFor(record, 'key-refused');
+    const command = failed && replayCommand(record, failed);
+    if (command !== undefined) return { command };
+    if (failed !== undefined) return { words: `fix ${failed.id}, and verify again` };
+    const reason = firstReason(open.filter((row) => row.level === level));
+    if (reason !== undefined) return stepFor(record, reason);
+    // What follows does not change the exit code.
+    if (baseline !== undefined && baseline.wrong.length > 0)
+      return { words: `correct ${baseline.file} as the lines above say` };
+    if (judgementOf(record).ending === 'incomplete' && isLowStrength(record))
+      return stepFor(record, 'budget');
+  }
+  if (mock === true) return { command: `${/^npx /.exec(rerun)?.[0] ?? ''}ib-conformance init` };
+  const left = firstReason(requirements);
+  if (left !== undefined) return stepFor(record, left);
+  if (isLowStrength(record)) return stepFor(record, 'budget');
+  const rest = firstReason(
+    requirements.filter(({ level }) => level !== 'observed'),
+    true,
+  );
+  if (rest !== undefined) return stepFor(record, rest);
+  return narrowedBy(record) === undefined
+    ? { words: 'nothing: everything was verified' }
+    : stepFor(record, 'skipped');
+}
+
+/** Whether a failure looks as if the target does not have the key: a 401 under any condition, where none is right. */
+const isKeyRefused = ({ counterexample, expected, where = [] }: Failed): boolean =>
+  counterexample?.response?.status === 401 && !expected.includes('401') && where.length === 0;
+
+const again = (rerun: string) => rerun;
+const doctor = (rerun: string) =>
+  rerun.replace(' verify ', ' doctor ').replaceAll(/ --(?:cases \S+|grace \S+|strict)(?= |$)/g, '');
+/** `doctor` shows what a fixture lacks. It needs a target, and a fixture that can be changed. */
+const doctorOfFixture = (rerun: string) =>
+  / verify '?https?:.* --fixture /.test(rerun) ? doctor(rerun) : undefined;
+
+/** Commands that show what to fix, by reason, from the command of the run. */
+const commands: Readonly<Record<string, (rerun: string) => string | undefined>> = {
+  interrupted: again,
+  skipped: again,
+  'key-refused': doctor,
+  'state-hook': doctor,
+  'no-second-key': doctorOfFixture,
+  'no-fixture': doctorOfFixture,
+};
+
+function stepFor(record: RunRecord, reason: string): Step {
+  const further = reason === 'budget' || reason === 'rate-limited' ? furtherRun(record, reason) : undefined;
+  if (further !== undefined) return { words: further };
+  const command = record.rerun === undefined ? undefined : commands[reason]?.(record.rerun);
+  return command === undefined ? { words: fixOf(reason)! } : { command };
+}
+
+/** The default of --max-duration, in minutes: more than it is enough. */
+const DEFAULT_MINUTES = 5;
+
+/** How to repeat the run so that it gets further: without a bound that ended it, or with a larger one. */
+function furtherRun({ needs = [], durationMs, rerun = '', requirements }: RunRecord, reason: string): string {
+  const isOverBy = (bound: string) =>
+    requirements.some((one) => 'words' in one && one.words.startsWith(`${bound} was reached`));
+  if (isOverBy('--max-requests')) return 'repeat the run without --max-requests, or with a larger one';
+  const isOverTime = reason === 'rate-limited' || isOverBy('--max-duration');
+  if (!isOverTime && / --cases \d/.test(rerun)) return 'repeat the run without --cases';
+  const seconds = Math.max(needs.at(-1)?.seconds ?? 0, (2 * durationMs) / 1000);
+  return `repeat the run with --max-duration ${Math.max(DEFAULT_MINUTES + 1, Math.ceil(seconds / 60))}m`;
+}
+
+/**
+ * Returns the command that checks one requirement again: with the failed input if the record has its
+ * path, else with the same seed. Undefined if the record has no command of the run.
+ */
+export function replayCommand(record: RunRecord, result: Failed | Inconclusive): string | undefined {
+  if (record.rerun === undefined) return undefined;
+  const { seed, path } = result.replay ?? { seed: record.seed, path: undefined };
+  return compact(
+    record.rerun,
+    `--only ${shellWord(result.id)}`,
+    `--seed ${seed}`,
+    path !== undefined && `--replay ${shellQuoted(path)}`,
+  ).join(' ');
+}

@@ -1,0 +1,185 @@
+import { endpointNames } from '../schemas/endpoints.ts';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import {
+  list,
+  paragraph,
+  type Block,
+  type Item,
+  type Matrix,
+  type Report,
+  type Section,
+} from './document.ts';
+import { findingOf, markOf, wordsOf } from './failure.ts';
+import { failsRun, judgementOf, outcomeWords } from './judgement.ts';
+import { limitSentences } from './limits.ts';
+import { nextStep } from './next-step.ts';
+import { bySuite, grouped, worstFirst } from './similar.ts';
+import { combinationSentence } from './strength.ts';
+import { compact, count, duration, plural } from './text.ts';
+import { unverifiedInFull, unverifiedSummary } from './unverified.ts';
+
+type Rows = readonly RequirementResult[];
+
+/** Failures that are shown in full if the rest is elsewhere. */
+const MAX_FINDINGS = 10;
+
+/**
+ * What a run found.
+ *
+ * @param place where the rest is, if the report is short: `--verbose shows all`; undefined for the whole report
+ */
+export function runReport(record: RunRecord, place?: string): Report {
+  const { requirements, notes, baseline } = record;
+  const { headline, mark, emoji, tone } = judgementOf(record);
+  const isBroken = ({ outcome }: RequirementResult) => outcome === 'broken';
+  const isFailed = ({ outcome }: RequirementResult) => outcome === 'failed';
+  const known = requirements.filter(isKnownFailure);
+  const failing = requirements.filter((row) => failsRun(record, row));
+  const warnings = requirements.filter(
+    (row) => isFailed(row) && !failing.includes(row) && !isKnownFailure(row),
+  );
+  const unclear = requirements.filter(
+    (row) => row.outcome === 'inconclusive' && row.counterexample !== undefined && row.reason !== 'depends',
+  );
+  const wrong = (baseline?.wrong ?? []).map((words): Item => ({
+    mark: '✗',
+    tone: 'bad',
+    name: 'baseline',
+    words,
+  }));
+  const unverified = place === undefined ? unverifiedInFull(record) : unverifiedSummary(record);
+  return {
+    headline: { text: headline, mark, emoji, tone },
+    about: runTitle(record),
+    conclusion: [
+      paragraph(effortWords(record), 'quiet'),
+      ...limitSentences(record, place === undefined).map((words) => paragraph(words)),
+      ...notes.map((note) => paragraph(`note: ${note}`)),
+    ],
+    next: nextStep(record),
+    sections: [
+      { title: place === undefined ? 'Suites' : '', blocks: matrix(record) },
+      { title: 'Failed', blocks: [...list(wrong), ...findings(record, failing, place)] },
+      { title: 'Warnings', blocks: findings(record, warnings, place) },
+      {
+        title: 'Known failures',
+        blocks: place === undefined ? findings(record, known) : list(rows(record, known)),
+      },
+      { title: 'Bugs of ib-conformance', blocks: findings(record, requirements.filter(isBroken), place) },
+      {
+        title: place === undefined || unverified.length === 0 ? 'Not verified' : `Not verified (${place})`,
+        blocks: place === undefined ? [...unverified, ...findings(record, unclear)] : unverified,
+      },
+      ...(place === undefined ? wholeSections(record) : []),
+    ],
+  };
+}
+
+/** `target http://127.0.0.1:4010/, partner northwind, seed 7, ib-conformance 0.1.0` */
+export function runTitle(
+  run: Pick<RunRecord, 'target' | 'version'> & { readonly partner?: string; readonly seed?: number },
+): string {
+  const { target, partner, seed, version } = run;
+  return Object.entries({ target, partner, seed, 'ib-conformance': version })
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
+    .join(', ');
+}
+
+/** `1,607 requests in 4.2 s; waited 3.2 s for user-status because of 12 answers with status 429` */
+function effortWords({ requests, durationMs, mock, rateLimited }: RunRecord): string {
+  const { answers } = rateLimited;
+  const waits = rateLimited.endpoints
+    .filter(({ waitedMs }) => waitedMs > 0)
+    .map(({ endpoint, waitedMs }) => `${duration(waitedMs)} for ${endpoint}`);
+  const waited = `${mock === true ? 'skipped a wait of' : 'waited'} ${waits.join(' and ') || '0.0 s'}`;
+  const words = answers === 0 ? '' : `; ${waited} because of ${plural(answers, 'answer')} with status 429`;
+  return `${plural(requests, 'request')} in ${duration(durationMs)}${words}`;
+}
+
+/** A row for each suite, with its requirements by endpoint. */
+function matrix(record: RunRecord): readonly Block[] {
+  const columns = [...endpointNames, undefined];
+  const suites: Matrix['rows'] = [...bySuite(record.requirements)].map(([name, all]) => ({
+    name,
+    ...worstMark(record, all),
+    words: countWords(record, all),
+    cells: columns.map((endpoint) =>
+      rows(
+        record,
+        all.filter((row) => endpointOf(row) === endpoint),
+      ),
+    ),
+  }));
+  return suites.length === 0
+    ? []
+    : [{ kind: 'matrix', columns: [...endpointNames, 'both endpoints'], rows: suites }];
+}
+
+/** Returns the endpoint in the id of a requirement; undefined if it is for both. */
+const endpointOf = ({ id }: RequirementResult) =>
+  endpointNames.find((endpoint) => endpoint === id.split('/', 2)[1]);
+
+/** `17 passed, 2 failed, 3 observed` */
+const countWords = (record: RunRecord, all: Rows): string =>
+  [...grouped(byOutcome(all), (row) => outcomeWords(record, row))]
+    .map(([words, some]) => `${count(some.length)} ${words}`)
+    .join(', ');
+
+/** Outcomes, the worst first. */
+const order = ['broken', 'failed', 'inconclusive', 'passed', 'observed', 'excluded'];
+const byOutcome = (all: Rows): Rows =>
+  all.toSorted((one, other) => order.indexOf(one.outcome) - order.indexOf(other.outcome));
+
+/** The mark of the worst result. Required failures come before warnings. */
+function worstMark(record: RunRecord, all: Rows) {
+  const rank = (row: RequirementResult) => 2 * order.indexOf(row.outcome) + (failsRun(record, row) ? 0 : 1);
+  return markOf(record, all.toSorted((one, other) => rank(one) - rank(other))[0]!);
+}
+
+const rows = (record: RunRecord, some: Rows): readonly Item[] =>
+  some.map((row) => ({
+    ...markOf(record, row),
+    name: row.id,
+    title: row.title,
+    words: wordsOf(record, row),
+    ...('counterexample' in row || row.outcome === 'broken' || row.outcome === 'failed'
+      ? { anchor: row.id }
+      : {}),
+  }));
+
+/** Failures in full, the worst first. Of many, a short report has the rest by id. */
+function findings(record: RunRecord, failures: Rows, place?: string): readonly Block[] {
+  const groups = worstFirst(failures);
+  const shown = place === undefined ? groups : groups.slice(0, MAX_FINDINGS);
+  const left = groups.slice(shown.length);
+  return [
+    ...shown.map((group) => findingOf(record, group, place)),
+    ...(left.length === 0
+      ? []
+      : [paragraph(`and ${plural(left.length, 'failure')} of other kinds (${place})`)]),
+  ];
+}
+
+/** What only a whole report has. */
+function wholeSections(record: RunRecord): readonly Section[] {
+  const { requirements, rerun, seed } = record;
+  const unproved = requirements.filter((row) => row.outcome === 'passed' && row.basis === 'fixture');
+  const lists = (wanted: Rows) =>
+    [...bySuite(wanted)].flatMap(([suite, some]) => list(rows(record, some), suite));
+  return [
+    { title: 'Passed, but a server without this data would pass too', blocks: list(rows(record, unproved)) },
+    { title: 'Requirements', blocks: lists(requirements.filter(({ level }) => level !== 'observed')) },
+    {
+      title: 'Observed where the interface is silent',
+      blocks: lists(requirements.filter(({ level }) => level === 'observed')),
+    },
+    {
+      title: 'The run',
+      blocks: compact(
+        combinationSentence(record),
+        rerun && `the same inputs again: ${rerun} --seed ${seed}`,
+      ).map((words) => paragraph(words)),
+    },
+  ];
+}

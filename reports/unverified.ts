@@ -1,0 +1,107 @@
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { list, type Block, type Item } from './document.ts';
+import { grouped } from './similar.ts';
+import { count } from './text.ts';
+
+type Rows = readonly RequirementResult[];
+
+/** Groups unverified rows by reason, without failed and broken rows. */
+export const byReason = (rows: Rows): ReadonlyMap<string, Rows> => grouped(rows, unverifiedReason);
+
+function unverifiedReason(row: RequirementResult): string | undefined {
+  if (row.outcome === 'inconclusive' || row.outcome === 'excluded') return row.reason;
+  return row.outcome === 'observed' && row.level !== 'observed' ? 'only observed' : undefined;
+}
+
+/** Fixes for unverified requirements, by the code of the reason. The first that applies is the next step. */
+export const fixes = {
+  interrupted: 'run again without interrupting',
+  'key-refused': 'check that the target has the first active key of the fixture',
+  network: 'check in the log of the target why connections break',
+  timeout: 'check why the target is slow, or double --timeout (default: 5000)',
+  budget: 'raise the bound that was reached; doctor shows what is enough',
+  'rate-limited':
+    'add active keys of the partner, give the run more time, or raise the limits of the key on a test system',
+  flaky: 'check why the target gives different answers to the same request',
+  'no-second-key': 'add an active key of another partner to the fixture',
+  'no-fixture': 'add the missing data, named above, to the fixture',
+  'not-compared': 'give the run more time, or the test system a shorter window',
+  'timing-window': 'run closer to the target, or on a test system with a longer window',
+  'limit-not-reached': 'state the limit in the fixture, or check that the limiter of the target is on',
+  'fixture-outdated': 'restart the target with the data of the fixture',
+  'state-hook': 'check why the state hook did not change the target',
+  'no-state-hook': 'give --state-url to verify the rest (docs/state-hook.md)',
+  depends: 'fix the failed requirements first',
+  'not-seen': 'check why no answer arrived that this requirement applies to',
+  skipped: 'omit --skip or --concurrency 1',
+} as const satisfies Record<string, string>;
+
+/** Returns the fix for a reason; undefined for an unknown reason, for example of a newer version. */
+export function fixOf(reason: string): string | undefined {
+  return Object.hasOwn(fixes, reason) ? fixes[reason as keyof typeof fixes] : undefined;
+}
+
+/** Mark of rows that were left out, or that could not be judged. */
+const markOf = (rows: Rows) =>
+  rows.every(({ outcome }) => outcome === 'excluded')
+    ? ({ mark: '–', tone: 'quiet' } as const)
+    : ({ mark: '?', tone: 'unsure' } as const);
+
+/** One line for each reason: how many requirements, and how to verify them. */
+export function unverifiedSummary(record: RunRecord): readonly Block[] {
+  const missing = record.coverage?.missing ?? [];
+  const items = ordered(record.requirements).map(([reason, rows]): Item => ({
+    ...markOf(rows),
+    name: `${count(rows.length)} ${reason}`,
+    words: helpFor(reason, rows),
+  }));
+  return list([
+    ...items,
+    ...(missing.length === 0
+      ? []
+      : [
+          {
+            ...markOf([]),
+            name: `${count(missing.length)} without data`,
+            words: 'the fixture has no data for these conditions; doctor names what to add',
+          },
+        ]),
+  ]);
+}
+
+/** Every requirement that was not verified, by reason, with what to do. */
+export const unverifiedInFull = ({ requirements, coverage }: RunRecord): readonly Block[] => [
+  ...ordered(requirements).flatMap(([reason, rows]) =>
+    list(
+      rows.map((row) => ({
+        ...markOf([row]),
+        name: row.id,
+        title: row.title,
+        words: `${row.level}; ${'words' in row ? row.words : reason}`,
+      })),
+      fixOf(reason) === undefined ? reason : `${reason}: ${fixOf(reason)}`,
+    ),
+  ),
+  ...list(
+    (coverage?.missing ?? []).map((level) => ({ ...markOf([]), name: level, words: '' })),
+    'conditions for which the fixture has no data',
+  ),
+];
+
+/** Reasons with required requirements first. */
+function ordered(requirements: Rows): readonly (readonly [reason: string, rows: Rows])[] {
+  const rank = (rows: Rows) =>
+    Math.min(
+      ...rows.map(({ level, outcome }) => (level === 'required' ? 0 : 2) + (outcome === 'excluded' ? 1 : 0)),
+    );
+  return [...byReason(requirements)].toSorted(([, one], [, other]) => rank(one) - rank(other));
+}
+
+/** Why, by the words of one row, and the fix. What was left out needs no reason, and what depends has another one. */
+function helpFor(reason: string, rows: Rows): string {
+  const fix = reason === 'no-fixture' ? 'doctor names what to add' : (fixOf(reason) ?? 'no fix is known');
+  const [first] = rows.flatMap((row) =>
+    'words' in row && row.outcome === 'inconclusive' ? [row.words] : [],
+  );
+  return first === undefined || reason === 'depends' ? fix : `${first}; ${fix}`;
+}
