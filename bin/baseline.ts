@@ -88,7 +88,8 @@ export function applyBaseline(record: RunRecord, { file, known }: BaselineFile, 
   return {
     ...record,
     notes: open.length === 0 ? record.notes : [...record.notes, note],
-    baseline: { file, verdict: verdictOf(judged, record), wrong },
+    verdict: wrong.length > 0 ? 'nonconformant' : verdictOf(judged, record),
+    baseline: { file, wrong },
     requirements,
   };
 }

@@ -61,7 +61,7 @@ for (const [name, record] of Object.entries(records))
 
 test('in print, text is dark on white, controls are hidden, and findings are open', async (t) => {
   const page = await openReport(t);
-  const finding = page.locator('details.finding').first();
+  const finding = page.locator('details.of-bad').first();
   await finding.locator('summary').click();
   assert.equal(await finding.getByText('Expected').isVisible(), false);
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });

@@ -31,11 +31,19 @@ export async function runReports(requests: Requests, context: CliContext) {
     /** Writes reports about a run that ended without a record. After wrong usage, there was no run. */
     reportStopped: async (error: unknown) => {
       const { code, message } = describeError(error);
-      const endings = ['unreachable', 'bug', 'interrupted'] as const;
-      const ending = endings.find((name) => exitCodes[name][0] === code);
+      const ending = (['unreachable', 'bug'] as const).find((name) => exitCodes[name][0] === code);
       if (ending === undefined) return;
-      const [words = '', next] = message.replaceAll(/^ib-conformance: /gm, '').split('\nnext: ');
-      const stopped = { ending, words, next, startedAt: new Date().toISOString(), version };
+      const [words = '', command] = message.replaceAll(/^ib-conformance: /gm, '').split('\nnext: ');
+      const stopped = {
+        ending,
+        lines: words.split('\n').slice(ending === 'bug' ? 1 : 0),
+        next:
+          command === undefined
+            ? { words: 'report the bug of ib-conformance with these lines' }
+            : { command },
+        startedAt: new Date().toISOString(),
+        version,
+      };
       const render = (format: ReportName) => stoppedReports[format]?.(stopped);
       await write(render);
       await annotateStep(requests, render, context);

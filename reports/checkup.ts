@@ -39,7 +39,7 @@ export function checkupReport(checkup: Checkup): Report {
     fix,
   }));
   return {
-    headline: { text: headlineOf(checkup), ...marks[verdict === 'ok' ? 'ok' : 'problem'], emoji: '' },
+    headline: { ...headlineOf(checkup), ...marks[verdict === 'ok' ? 'ok' : 'problem'], emoji: '' },
     about: runTitle(checkup),
     conclusion: [paragraph(planWords(checkup)), ...notes.map((note) => paragraph(`note: ${note}`))],
     sections: [
@@ -84,7 +84,7 @@ function planWords({ plan }: Checkup): string {
   ).join(', ');
 }
 
-function headlineOf({ checks, gaps, verdict, requests, durationMs }: Checkup): string {
+function headlineOf({ checks, gaps, verdict, requests, durationMs }: Checkup) {
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
   const partly = `ready for verify, but it cannot check ${plural(unjudged, 'requirement')}`;
@@ -93,5 +93,6 @@ function headlineOf({ checks, gaps, verdict, requests, durationMs }: Checkup): s
     problems: `${plural(of('problem'), 'check')} failed`,
     unreachable: of('ok') === 0 ? 'the target cannot be reached' : 'this is another service',
   }[verdict];
-  return `${words}: ${count(of('ok'))} of ${plural(checks.length, 'check')} ok (${plural(requests, 'request')} in ${duration(durationMs)})`;
+  const effort = `${plural(requests, 'request')} in ${duration(durationMs)}`;
+  return { words, numbers: `${count(of('ok'))} of ${plural(checks.length, 'check')} ok (${effort})` };
 }

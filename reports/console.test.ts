@@ -20,21 +20,16 @@ test('the sample is a valid record with every outcome and every level', () => {
 });
 
 test('the headline is green, red, or yellow if only known failures remain', () => {
-  const baseline = { file: 'b.json', known: [], wrong: [] };
   const counts = { ...sampleRecord.counts, broken: 0 };
-  for (const [verdict, known, code] of [
-    ['conformant', undefined, 32],
-    ['nonconformant', undefined, 31],
-    ['nonconformant', 'nonconformant', 31],
-    ['nonconformant', 'conformant', 33],
-    ['conformant', 'conformant', 32],
-    ['conformant', 'nonconformant', 31],
+  for (const [verdict, rows, code] of [
+    ['conformant', 'a/b/1 required passed', 32],
+    ['nonconformant', 'a/b/1 required failed', 31],
+    ['nonconformant', 'a/b/1 required failed known', 31],
+    ['conformant', 'a/b/1 required failed known', 33],
+    ['conformant', 'a/b/1 recommended failed known', 32],
   ] as const) {
-    const record = { ...sampleRecord, counts, verdict, baseline: known && { ...baseline, verdict: known } };
-    assert.match(
-      render(record as RunRecord, { color: true }),
-      new RegExp(`\\u001b\\[${code}m${known ?? verdict}`),
-    );
+    const record: RunRecord = { ...sampleRecord, counts, verdict, requirements: rowsOf(rows) };
+    assert.match(render(record, { color: true }), new RegExp(`\\u001b\\[${code}m${verdict}`));
   }
 });
 

@@ -2,6 +2,7 @@ import {
   MAX_COMMAND,
   MAX_LIST,
   MAX_TEXT,
+  headlineText,
   shownSections,
   type Block,
   type Fact,
@@ -12,7 +13,17 @@ import {
 } from './document.ts';
 import type { ReportOptions } from './formats.ts';
 import { alignTexts } from './text-difference.ts';
-import { chunk, columns, count, hanging, padded, printable, screenOf, wrap, type Screen } from './text.ts';
+import {
+  columns,
+  count,
+  hanging,
+  padded,
+  printable,
+  screenOf,
+  softChunk,
+  wrap,
+  type Screen,
+} from './text.ts';
 
 /** A longer command would fill the screen. */
 const MAX_SHOWN_COMMAND = 2_000;
@@ -40,7 +51,7 @@ export function toConsole(report: Report, options: ReportOptions): string {
     ...hanging(printable(report.about, MAX_TEXT), width).map((line) => paint('quiet', line)),
     ...sections,
     '',
-    ...hanging(printable(headline.text, MAX_TEXT), width).map((line) =>
+    ...hanging(printable(headlineText(report), MAX_TEXT), width).map((line) =>
       paint('loud', paint(headline.tone, line)),
     ),
     ...report.conclusion.flatMap((block, at) => blockLines(block, at, screen)),
@@ -117,7 +128,7 @@ function factLines(fact: Fact, { paint, width }: Screen): readonly string[] {
   const room = width - LABEL_WIDTH;
   if (fact.kind === 'comparison')
     return alignTexts(fact.expected, fact.actual, room).flatMap((line) =>
-      labelled(line.label, [paint(line.label === 'expected' ? 'good' : 'bad', line.text)]),
+      labelled(line.label, [paint(line.tone, line.text)]),
     );
   const { kind, label, text } = fact;
   if (kind === 'command')
@@ -131,7 +142,7 @@ function factLines(fact: Fact, { paint, width }: Screen): readonly string[] {
     label,
     kind === 'prose'
       ? wrap(printable(text, MAX_LIST), room)
-      : chunk(printable(text, MAX_TEXT), room).map((line) => line.trimEnd()),
+      : softChunk(printable(text, MAX_TEXT), room).map((line) => line.trimEnd()),
   );
 }
 

@@ -5,7 +5,7 @@ import type { Tone } from './text.ts';
  * reports. Texts are untrusted and of any length: printers escape and shorten them.
  */
 export interface Report {
-  readonly headline: Mark & { readonly text: string; readonly emoji: string };
+  readonly headline: Mark & { readonly words: string; readonly numbers: string; readonly emoji: string };
   /** What was tested, with which version. */
   readonly about: string;
   /** What explains the headline. */
@@ -82,6 +82,10 @@ export const MAX_TEXT = 600;
 export const MAX_COMMAND = 20_000;
 /** Maximum columns of a list of names in words, which is never cut on purpose. */
 export const MAX_LIST = 20_000;
+
+/** The headline on one line. */
+export const headlineText = ({ headline: { words, numbers } }: Pick<Report, 'headline'>): string =>
+  `${words}: ${numbers}`;
 
 /** The words of an entry on one line, with its fix. */
 export const wordsWithFix = ({ words, fix }: Item): string =>

@@ -4,7 +4,7 @@ import { MAX_COMMAND, MAX_LIST, MAX_TEXT, type Fact, type Finding, type Mark } f
 import { failsRun, outcomeWords } from './judgement.ts';
 import { replayCommand } from './next-step.ts';
 import { contentTypeOf } from './similar.ts';
-import { count, printable } from './text.ts';
+import { compact, count, plural, printable } from './text.ts';
 import { fixOf } from './unverified.ts';
 import { conditionOf, failureRate, triedWords } from './when.ts';
 
@@ -28,7 +28,7 @@ export const markOf = (record: Pick<RunRecord, 'strict'>, row: RequirementResult
 
 /** Facts that are enough to see and to repeat a failure. */
 const short: ReadonlySet<string> = new Set(
-  'id,when,failing,passing,often,known,aspect,error,bug,request,key,note,replay'.split(','),
+  'id,differs,when,failing,passing,often,known,error,bug,request,key,note,replay'.split(','),
 );
 
 /** Maximum ids of similar failures on the console. */
@@ -70,10 +70,10 @@ export function findingOf(
 /**
  * Returns all facts of a result apart from its id. Each text is of limited length.
  *
- * @param isShort whether to cut long conditions
+ * @param isShort whether to cut long conditions, and to leave out in what marked texts differ
  */
 export function factsOf(record: RunRecord, result: RequirementResult, isShort = false): readonly Fact[] {
-  const { clause, reading, outcome, level } = result;
+  const { clause, reading, outcome, level, cases } = result;
   const failed = outcome === 'failed' ? result : undefined;
   const open = outcome === 'inconclusive' || outcome === 'excluded' ? result : undefined;
   const broken = outcome === 'broken' ? result : undefined;
@@ -87,17 +87,17 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...(failed === undefined
       ? []
       : [{ kind: 'comparison', expected: failed.expected, actual: failed.actual } as const]),
-    ...fact('aspect', failed && !isMarked ? failed.aspect : undefined),
+    ...fact('differs', failed && !(isShort && isMarked) ? `in ${failed.aspect}` : undefined),
     ...fact('when', conditionOf(result, isShort)),
     ...fact('failing', ids?.failing.join('; ')),
     ...fact('passing', ids?.passing.join('; ')),
     ...fact('tried', triedWords(result)),
     ...fact('often', failed?.intermittent && failureRate(failed.intermittent)),
     ...fact('known', failed?.baseline),
+    ...fact('cases', cases > 0 ? count(cases) : undefined),
     ...fact('level', level),
     ...fact('clause', clause),
     ...fact('reading', reading),
-    ...fact('differs in', failed?.aspect),
     ...fact('reason', open && `${open.reason}: ${open.words}`),
     ...fact('fix', open && fixOf(open.reason)),
     ...fact('observed', outcome === 'observed' ? result.words : undefined),
@@ -145,7 +145,10 @@ const keyVariable = (curl: string): string =>
 export function wordsOf(record: Pick<RunRecord, 'strict'>, result: RequirementResult): string {
   switch (result.outcome) {
     case 'passed':
-      return result.basis === undefined ? '' : 'a server without this data would pass too';
+      return compact(
+        result.cases > 0 ? `passed in ${plural(result.cases, 'case')}` : 'passed',
+        result.basis !== undefined && 'a server without this data would pass too',
+      ).join('; ');
     case 'failed': {
       const condition = conditionOf(result);
       const words = outcomeWords(record, result);

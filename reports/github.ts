@@ -1,6 +1,6 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { failsRun, judgementOf, outcomeWords } from './judgement.ts';
+import { failsRun, headlineOf, judgementOf, outcomeWords } from './judgement.ts';
 import { MAX_LIST } from './document.ts';
 import { factLines, factsOf } from './failure.ts';
 import { worstFirst } from './similar.ts';
@@ -14,15 +14,15 @@ const MAX_ID = 300;
 const MAX_SENTENCE = 2_000;
 
 const labels: ReadonlySet<string> = new Set(
-  'when,tried,often,known,aspect,reason,fix,error,request,replay,bug'.split(','),
+  'differs,when,tried,often,known,reason,fix,error,request,replay,bug'.split(','),
 );
 
 type Kind = 'error' | 'warning' | 'notice';
 
 /**
  * Renders workflow commands for GitHub Actions, one per line: errors for what fails the run and for our own bugs,
- * warnings for other failures and for unjudged requirements, and a notice with the conclusion. If the run ended in
- * another way than exit code 0 or 1, the conclusion is an error. GitHub shows ten of a kind: the most important come first, and the tenth counts the rest.
+ * warnings for other failures and for unjudged requirements. The conclusion comes first: a notice, or an error if the
+ * run ended in another way than exit code 0 or 1. GitHub shows ten of a kind: the worst, and the tenth counts the rest.
  */
 export function renderGithub(record: RunRecord): string {
   const { requirements, baseline, notes } = record;
@@ -42,7 +42,9 @@ export function renderGithub(record: RunRecord): string {
   ];
   const mistakes = baseline?.wrong ?? [];
   const wrong = mistakes.length > MAX_WRONG ? [mistakes.join('; ')] : mistakes;
-  const { headline, isGreen } = judgementOf(record);
+  const { ending } = judgementOf(record);
+  const kind = ending === 'conformant' || ending === 'nonconformant' ? 'notice' : 'error';
+  const room = MAX_SHOWN - wrong.length - (kind === 'error' ? 1 : 0);
   const remarks = [
     ...[...byReason(requirements)].map(
       ([reason, rows]) => `not verified (${fixOf(reason) ?? reason}): ${rows.map(({ id }) => id).join(', ')}`,
@@ -50,16 +52,16 @@ export function renderGithub(record: RunRecord): string {
     ...notes.map((note) => `note: ${note}`),
   ];
   const lines = [
-    ...wrong.map((words) => command('error', 'baseline', [printable(words, MAX_SENTENCE)])),
-    ...annotations('error', record, errors, MAX_SHOWN - wrong.length),
-    ...annotations('warning', record, warnings, MAX_SHOWN),
     command(
-      isGreen || errors.length + wrong.length > 0 ? 'notice' : 'error',
-      `ib-conformance: ${printable(headline, MAX_SENTENCE)}`,
+      kind,
+      `ib-conformance: ${printable(headlineOf(record), MAX_SENTENCE)}`,
       remarks.length === 0
         ? ['every selected requirement was verified']
         : remarks.map((text) => printable(text, MAX_LIST)),
     ),
+    ...wrong.map((words) => command('error', 'baseline', [printable(words, MAX_SENTENCE)])),
+    ...annotations('error', record, errors, room),
+    ...annotations('warning', record, warnings, MAX_SHOWN),
   ];
   return `${lines.join('\n')}\n`;
 }

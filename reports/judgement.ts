@@ -1,23 +1,19 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
+import { headlineText, type Report } from './document.ts';
 import { contradictionRemark } from './limits.ts';
 import { describeStrength, isLowStrength, lacksLevels, narrowedBy } from './strength.ts';
-import { compact, plural, type Tone } from './text.ts';
+import { compact, plural } from './text.ts';
 
 /** How a run ended. Each ending has its own exit code. */
 export type Ending = 'conformant' | 'nonconformant' | 'incomplete' | 'bug' | 'interrupted';
 
 /** The judgement on a run, which every output shows. */
-export interface Judgement {
+export type Judgement = Report['headline'] & {
   readonly ending: Ending;
   /** Whether the exit code is 0. */
   readonly isGreen: boolean;
-  /** `conformant: 53 of 55 required verified, 20 of 22 recommended` */
-  readonly headline: string;
-  readonly mark: string;
-  readonly emoji: string;
-  readonly tone: Tone;
-}
+};
 
 /** The flags that make a run pass or fail. */
 export interface Strictness {
@@ -25,7 +21,6 @@ export interface Strictness {
   readonly allowIncomplete: boolean;
 }
 
-type Verdict = RunRecord['verdict'];
 type Rows = readonly RequirementResult[];
 
 const styles = {
@@ -39,32 +34,29 @@ const styles = {
 /** Returns the record with the flags that it is judged by. `strict` changes its verdicts. */
 export function judgedBy(record: RunRecord, { strict, allowIncomplete }: Strictness): RunRecord {
   if (!strict) return { ...record, strict, allowIncomplete };
-  const advice = record.requirements.filter(
-    ({ level, outcome }) => level === 'recommended' && outcome === 'failed',
-  );
-  const strictly = (verdict: Verdict, failed: Rows): Verdict => {
-    if (failed.length > 0) return 'nonconformant';
-    return verdict === 'conformant' && lacksLevels(record) ? 'incomplete' : verdict;
-  };
-  const { baseline } = record;
-  const failed = advice.filter((row) => !isKnownFailure(row));
+  const { verdict, requirements } = record;
+  const isFailed = requirements.some((row) => failsRun({ strict }, row));
+  const isShort = verdict === 'conformant' && lacksLevels(record);
   return {
     ...record,
     strict,
     allowIncomplete,
-    verdict: strictly(record.verdict, advice),
-    ...(baseline && { baseline: { ...baseline, verdict: strictly(baseline.verdict, failed) } }),
+    verdict: isFailed ? 'nonconformant' : isShort ? 'incomplete' : verdict,
   };
 }
 
+type Strict = Pick<RunRecord, 'strict'>;
+
+/** Whether the verdict depends on a requirement of this level. */
+const isJudged = ({ strict }: Strict, { level }: RequirementResult): boolean =>
+  level === 'required' || (strict === true && level === 'recommended');
+
 /** Whether a result makes the exit code 1. */
-export const failsRun = ({ strict }: Pick<RunRecord, 'strict'>, row: RequirementResult): boolean =>
-  row.outcome === 'failed' &&
-  !isKnownFailure(row) &&
-  (row.level === 'required' || (strict === true && row.level === 'recommended'));
+export const failsRun = (record: Strict, row: RequirementResult): boolean =>
+  row.outcome === 'failed' && !isKnownFailure(row) && isJudged(record, row);
 
 /** The outcome of a result in words: `passed`, `failed (--strict)`, `failed (warning only)`. */
-export function outcomeWords(record: Pick<RunRecord, 'strict'>, row: RequirementResult): string {
+export function outcomeWords(record: Strict, row: RequirementResult): string {
   if (row.outcome !== 'failed') return row.outcome;
   if (isKnownFailure(row)) return 'failed (known)';
   if (!failsRun(record, row)) return 'failed (warning only)';
@@ -73,54 +65,51 @@ export function outcomeWords(record: Pick<RunRecord, 'strict'>, row: Requirement
 
 /** Judges a run. Exit code, headline and all reports come from here. */
 export function judgementOf(record: RunRecord): Judgement {
-  const ending = endingOf(record);
-  const isExcused = ending === 'conformant' && verdictIn(record) !== 'conformant';
-  const isKnown = ending === 'conformant' && record.verdict !== 'conformant';
+  const { verdict, allowIncomplete, counts, interrupted, requirements } = record;
+  const isExcused = verdict === 'incomplete' && allowIncomplete === true && counts.required.passed > 0;
+  const known = requirements.filter((row) => isKnownFailure(row) && isJudged(record, row)).length;
+  const stop = interrupted ? 'interrupted' : counts.broken > 0 ? 'bug' : undefined;
+  const ending = stop ?? (isExcused ? 'conformant' : verdict);
+  const starts = {
+    interrupted: `interrupted after ${plural(record.requests, 'request')}`,
+    bug: 'a bug of ib-conformance',
+  };
+  const but = verdict === 'nonconformant' || known === 0 ? '' : ` but for ${plural(known, 'known failure')}`;
+  const result = verdict + but;
+  const remarks = compact(
+    stop !== undefined && `${result} so far`,
+    stop === undefined && isExcused && 'accepted by --allow-incomplete',
+    ...remarksOn(record),
+  );
   return {
     ending,
     isGreen: ending === 'conformant',
-    headline: `${verdictWords(record, isExcused)}: ${numbersOf(record)}`,
+    words:
+      (stop === undefined ? result : starts[stop]) + (remarks.length === 0 ? '' : ` (${remarks.join('; ')})`),
+    numbers: numbersOf(record),
     ...styles[ending],
-    ...(isKnown && { tone: 'warning' }),
+    ...(ending === 'conformant' && (isExcused || known > 0) && { tone: 'warning' }),
   };
 }
 
-const verdictIn = ({ verdict, baseline }: RunRecord): Verdict =>
-  baseline !== undefined && baseline.wrong.length > 0 ? 'nonconformant' : (baseline?.verdict ?? verdict);
+/** The judgement in a line: `conformant: 53 of 55 required verified, 20 of 22 recommended`. */
+export const headlineOf = (record: RunRecord): string => headlineText({ headline: judgementOf(record) });
 
-function endingOf(record: RunRecord): Ending {
-  if (record.interrupted) return 'interrupted';
-  if (record.counts.broken > 0) return 'bug';
-  const verdict = verdictIn(record);
-  const isExcused = record.allowIncomplete === true && record.counts.required.passed > 0;
-  return verdict === 'incomplete' && isExcused ? 'conformant' : verdict;
-}
-
-/** `nonconformant (--strict; narrowed by --only)` */
-function verdictWords(record: RunRecord, isExcused: boolean): string {
-  const { verdict, baseline, requirements, interrupted, requests, counts } = record;
-  const shown = verdictIn(record);
+/** What limits the verdict, or led to it. */
+function remarksOn(record: RunRecord) {
+  const { verdict, baseline, requirements, interrupted, strict } = record;
   const failing = requirements.filter((row) => failsRun(record, row));
-  const isShort = !interrupted && shown !== 'nonconformant' && isLowStrength(record);
-  const isStrict =
-    record.strict === true &&
-    (failing.length > 0
-      ? failing.every(({ level }) => level !== 'required')
-      : shown === 'incomplete' && lacksLevels(record));
-  const remarks = compact(
-    isStrict && '--strict',
+  const isOnlyStrict =
+    failing.length > 0
+      ? failing.every(({ level }) => level === 'recommended')
+      : verdict === 'incomplete' && lacksLevels(record);
+  return compact(
+    strict === true && isOnlyStrict && '--strict',
     baseline !== undefined && baseline.wrong.length > 0 && 'the baseline is wrong',
-    isExcused && 'accepted by --allow-incomplete',
     narrowedBy(record),
-    isShort && describeStrength(record),
+    !interrupted && verdict !== 'nonconformant' && isLowStrength(record) && describeStrength(record),
     contradictionRemark(record),
-    counts.broken > 0 && 'a bug of ib-conformance',
   );
-  const remark = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
-  const known = requirements.filter(isKnownFailure).length;
-  const but = shown === verdict || known === 0 ? '' : ` but for ${plural(known, 'known failure')}`;
-  const stopped = interrupted ? `, interrupted after ${plural(requests, 'request')}` : '';
-  return `${shown}${but}${stopped}${remark}`;
 }
 
 /** `2 of 7 required failed, 1 verified, 1 of 3 recommended` */

@@ -6,7 +6,7 @@ import { parse } from 'junit2json';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { failsRun, judgementOf } from './judgement.ts';
+import { failsRun, headlineOf, judgementOf } from './judgement.ts';
 import { renderJunit } from './junit.ts';
 import { bySuite } from './similar.ts';
 import { xmlErrors } from './testing/parsers.ts';
@@ -64,11 +64,11 @@ test('a JUnit parser finds every requirement in its suite, and an error only for
       failing.map(({ failure }) => failure?.length),
       wrong.map(() => 1),
     );
-    const { ending, headline } = judgementOf(record);
+    const { ending } = judgementOf(record);
     const isError = ending !== 'conformant' && ending !== 'nonconformant';
     assert.deepEqual(
       cases.flatMap(({ name, error }) => (error === undefined ? [] : [[name, error[0]?.message]])),
-      isError ? [['verdict', printable(headline, 20_000)]] : [],
+      isError ? [['verdict', printable(headlineOf(record), 20_000)]] : [],
     );
     for (const [at, result] of [...grouped.values()].flat().entries()) {
       const { name, classname, failure, error, skipped } = cases[at]!;

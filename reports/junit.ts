@@ -1,7 +1,7 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { html as xml, toText, text, type Markup } from './markup.ts';
-import { failsRun, judgementOf, outcomeWords } from './judgement.ts';
+import { failsRun, headlineOf, judgementOf, outcomeWords } from './judgement.ts';
 import { MAX_COMMAND, MAX_LIST } from './document.ts';
 import { factLines, factsOf, wordsOf } from './failure.ts';
 import { bySuite } from './similar.ts';
@@ -83,7 +83,8 @@ function runCases(record: RunRecord): readonly Case[] {
 
 /** The case that says why a run is neither conformant nor nonconformant. Requirements that failed are failures. */
 function verdictCase(record: RunRecord): Case {
-  const { ending, headline } = judgementOf(record);
+  const { ending } = judgementOf(record);
+  const headline = headlineOf(record);
   const bugs = record.requirements.flatMap((row) =>
     row.outcome === 'broken' ? [`${row.id}: ${row.words}`] : [],
   );

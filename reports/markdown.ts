@@ -2,6 +2,7 @@ import {
   MAX_COMMAND,
   MAX_LIST,
   MAX_TEXT,
+  headlineText,
   shownSections,
   wordsWithFix,
   type Block as ReportBlock,
@@ -28,7 +29,7 @@ export function toMarkdown(report: Report): string {
   ]);
   return fitBlocks(
     [
-      { text: `## ${headline.emoji} ${prose(headline.text, MAX_LIST)}` },
+      { text: `## ${headline.emoji} ${prose(headlineText(report), MAX_LIST)}` },
       { text: `Run: ${prose(about, MAX_TEXT)}` },
       ...conclusion.flatMap(blockTexts).map((text) => ({ text })),
       ...(step === undefined ? [] : [{ text: `- **next** ${step}` }]),
@@ -44,7 +45,7 @@ function blockTexts(block: ReportBlock): readonly string[] {
       return [`- ${prose(block.text, MAX_LIST)}`];
     case 'list':
       return [
-        ...(block.title === undefined ? [] : [`Group: ${prose(block.title, MAX_TEXT)}`]),
+        ...(block.title === undefined ? [] : [`##### ${prose(block.title, MAX_TEXT)}`]),
         ...block.items.map(itemText),
       ];
     case 'matrix':

@@ -31,7 +31,6 @@ const MAX_FINDINGS = 10;
  */
 export function runReport(record: RunRecord, place?: string): Report {
   const { requirements, notes, baseline } = record;
-  const { headline, mark, emoji, tone } = judgementOf(record);
   const isBroken = ({ outcome }: RequirementResult) => outcome === 'broken';
   const isFailed = ({ outcome }: RequirementResult) => outcome === 'failed';
   const known = requirements.filter(isKnownFailure);
@@ -50,7 +49,7 @@ export function runReport(record: RunRecord, place?: string): Report {
   }));
   const unverified = place === undefined ? unverifiedInFull(record) : unverifiedSummary(record);
   return {
-    headline: { text: headline, mark, emoji, tone },
+    headline: judgementOf(record),
     about: runTitle(record),
     conclusion: [
       paragraph(effortWords(record), 'quiet'),
@@ -60,13 +59,13 @@ export function runReport(record: RunRecord, place?: string): Report {
     next: nextStep(record),
     sections: [
       { title: place === undefined ? 'Suites' : '', blocks: matrix(record) },
+      { title: 'Bugs of ib-conformance', blocks: findings(record, requirements.filter(isBroken), place) },
       { title: 'Failed', blocks: [...list(wrong), ...findings(record, failing, place)] },
       { title: 'Warnings', blocks: findings(record, warnings, place) },
       {
         title: 'Known failures',
         blocks: place === undefined ? findings(record, known) : list(rows(record, known)),
       },
-      { title: 'Bugs of ib-conformance', blocks: findings(record, requirements.filter(isBroken), place) },
       {
         title: place === undefined || unverified.length === 0 ? 'Not verified' : `Not verified (${place})`,
         blocks: place === undefined ? [...unverified, ...findings(record, unclear)] : unverified,

@@ -73,8 +73,9 @@ const ADVICE = 6;
 const isRefused = ({ expected, actual }: Failed): boolean =>
   /^[4-5]\d\d\b/.test(expected) && expected.slice(0, 3) === actual.slice(0, 3);
 
-/** How bad a failure is: 1 is the worst. */
+/** How bad a failure is: 1 is the worst. A bug of ours comes first, because it may be why the rest failed. */
 function rankOf(row: RequirementResult): number {
+  if (row.outcome === 'broken') return 0;
   const aspect = row.outcome === 'failed' ? (isRefused(row) ? 4 : (aspects[row.aspect] ?? 1)) : 1;
   return row.level === 'required' ? Math.max(row.rank ?? 3, aspect) : ADVICE;
 }

@@ -1,4 +1,4 @@
-import type { Report } from './document.ts';
+import { headlineText, paragraph, type Report, type Step } from './document.ts';
 import type { ReportName } from './formats.ts';
 import { command } from './github.ts';
 import { toHtml } from './html/page.ts';
@@ -8,33 +8,41 @@ import { printable } from './text.ts';
 
 /** A run that ended before it had a record, such as one of a target that cannot be reached. */
 export interface Stopped {
-  readonly ending: 'unreachable' | 'bug' | 'interrupted';
-  /** Why it ended. */
-  readonly words: string;
-  /** A command to copy. */
-  readonly next?: string | undefined;
+  readonly ending: keyof typeof names;
+  /** Why it ended, in lines: more than one if there is a stack. */
+  readonly lines: readonly string[];
+  readonly next: Step;
   readonly startedAt: string;
   readonly version: string;
 }
 
-const MAX_WORDS = 2_000;
+const names = { unreachable: 'unreachable', bug: 'a bug of ib-conformance' } as const;
 
-const reportOf = ({ ending, words, next, version }: Stopped): Report => ({
-  headline: { text: `${ending}: ${words}`, mark: '!', emoji: '❗', tone: 'bad' },
-  about: `ib-conformance ${version}`,
-  conclusion: [],
-  ...(next !== undefined && { next: { command: next } }),
-  sections: [],
-});
+const MAX_WORDS = 2_000;
+const linesOf = ({ lines }: Stopped) => lines.map((line) => printable(line, MAX_WORDS));
+
+function reportOf(stopped: Stopped): Report {
+  const { ending, next, version } = stopped;
+  const [numbers = '', ...more] = linesOf(stopped);
+  return {
+    headline: { words: names[ending], numbers, mark: '!', emoji: '❗', tone: 'bad' },
+    about: `ib-conformance ${version}`,
+    conclusion: more.map((line) => paragraph(line)),
+    next,
+    sections: [],
+  };
+}
 
 /** Reports of a run without a record: one error. Programs that read the record get none. */
 export const stoppedReports: Partial<Record<ReportName, (stopped: Stopped) => string>> = {
   html: (stopped) => toHtml(reportOf(stopped)),
   markdown: (stopped) => toMarkdown(reportOf(stopped)),
-  github: ({ ending, words }) =>
-    `${command('error', `ib-conformance: ${ending}`, [printable(words, MAX_WORDS)])}\n`,
-  junit: ({ ending, words, startedAt, version }) => {
-    const verdict = { name: 'verdict', kind: 'error', type: ending, message: words, lines: [words] } as const;
+  github: (stopped) => `${command('error', `ib-conformance: ${names[stopped.ending]}`, linesOf(stopped))}\n`,
+  junit: (stopped) => {
+    const { ending, startedAt, version } = stopped;
+    const lines = linesOf(stopped);
+    const message = headlineText(reportOf(stopped));
+    const verdict = { name: 'verdict', kind: 'error', type: ending, message, lines } as const;
     return junitDocument([
       { name: 'run', facts: { 'ib-conformance': version }, startedAt, cases: [verdict] },
     ]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { judgementOf } from './judgement.ts';
+import { headlineOf } from './judgement.ts';
 import { renderJunit } from './junit.ts';
 import { nextStep } from './next-step.ts';
 import { combinationSentence } from './strength.ts';
@@ -21,7 +21,7 @@ const weak: RunRecord = { ...whole, strength: 1, coverage: { ...whole.coverage!,
 const short: RunRecord = { ...weak, strength: 0, coverage: { ...weak.coverage!, levels: [140, 182] } };
 
 test('strength 2 has no remark in the headline, and the whole report states the combinations', () => {
-  assert.match(judgementOf(whole).headline, /^conformant: /);
+  assert.match(headlineOf(whole), /^conformant: /);
   assert.equal(
     combinationSentence(whole),
     'conditions tried together: all 2,134 pairs, 11,232 of 23,304 triples',
@@ -35,7 +35,7 @@ test('below strength 2 the headline and JUnit say so, in the same words, and the
     [weak, 'short run: 1,804 of 2,134 pairs tried'],
     [short, 'short run: 140 of 182 levels tried'],
   ] as const) {
-    assert.ok(judgementOf(record).headline.startsWith(`conformant (${words}): `));
+    assert.ok(headlineOf(record).startsWith(`conformant (${words}): `));
     assert.ok(
       renderJunit(record).includes(
         `name="run/strength">\n      <skipped type="strength" message="${words}">`,
@@ -49,7 +49,7 @@ test('a narrowed run, and a record of version 0.1.0, need no strength', () => {
   const { strength: _, coverage: __, ...old } = weak;
   const narrowed: RunRecord = { ...weak, selection: { whole: false, skip: [] } };
   for (const record of [old as RunRecord, narrowed]) {
-    assert.match(judgementOf(record).headline, /^conformant(?: \(narrowed by --only\))?: /);
+    assert.match(headlineOf(record), /^conformant(?: \(narrowed by --only\))?: /);
     assert.equal(combinationSentence(record), undefined);
     assert.doesNotMatch(renderJunit(record), /run\/strength/);
   }

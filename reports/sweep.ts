@@ -73,7 +73,7 @@ function runWords({ outcome, run }: SweptState): string {
   return outcome === 'notReached' ? `not reached, ${words}` : words;
 }
 
-function headline(sweep: Sweep): string {
+function headline(sweep: Sweep) {
   const { states, rules, verdict, interrupted, durationMs } = sweep;
   const counts = Object.entries(outcomeStyles).flatMap(([wanted, [, words]]) => {
     const { length } = required(states).filter(({ outcome }) => outcome === wanted);
@@ -84,7 +84,8 @@ function headline(sweep: Sweep): string {
   const advice = openAdvice(sweep).join(', ');
   const open = advice === '' ? '' : `, with open advice (${advice})`;
   const state = `${interrupted ? 'interrupted, state far ' : ''}${verdict === 'notReady' ? 'not ready' : verdict}`;
-  return `${state}${open}: of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
+  const numbers = `of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
+  return { words: state + open, numbers };
 }
 
 /** What the tests of a client did in each state, and what the client sent. */
@@ -106,7 +107,7 @@ export function sweepReport(sweep: Sweep): Report {
   const isReady = sweep.verdict === 'ready';
   return {
     headline: {
-      text: headline(sweep),
+      ...headline(sweep),
       mark: isReady ? '✓' : '✗',
       emoji: isReady ? '✅' : sweep.verdict === 'notReady' ? '❌' : '❓',
       tone: isReady ? 'good' : 'bad',

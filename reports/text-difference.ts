@@ -1,4 +1,4 @@
-import { chunk, columns, plural, printable } from './text.ts';
+import { chunk, columns, plural, printable, softChunk } from './text.ts';
 
 /** Maximum columns of a common beginning or end. A longer one is cut to `KEPT_OF_SAME` characters. */
 const MAX_SAME = 300;
@@ -72,13 +72,15 @@ const MAX_SHOWN = 600;
 
 /**
  * Breaks two texts, of any length and content, into pairs of lines, with a caret below the first character
- * that differs.
+ * that differs. If they have too little in common, one comes after the other, broken where that reads best.
  *
  * @param width columns of a line, 40 or more
- * @returns lines with the name of their text; a mark has no name
+ * @returns lines with the name of their text; a mark and a further line have no name
  */
-export function alignTexts(expected: string, actual: string, width: number) {
+export function alignTexts(expected: string, actual: string, width: number): readonly Line[] {
   const { before, after, ...middle } = diffTexts(expected, actual);
+  if (before + after === '')
+    return [...wholeAs('expected', expected, width), ...wholeAs('actual', actual, width)];
   const linesOf = (text: string) => chunk(printable(text, MAX_SHOWN), width);
   const [wanted = '', ...moreWanted] = linesOf(before + middle.expected + after);
   const [got = '', ...moreGot] = linesOf(before + middle.actual + after);
@@ -96,5 +98,18 @@ export function alignTexts(expected: string, actual: string, width: number) {
   ]).flat();
 }
 
-const lineAs = (label: 'expected' | 'actual' | '', text: string | undefined) =>
-  text === undefined ? [] : [{ label, text }];
+type Label = 'expected' | 'actual' | '';
+
+interface Line {
+  readonly label: Label;
+  readonly text: string;
+  readonly tone: 'good' | 'bad';
+}
+
+const lineAs = (label: Label, text: string | undefined, of = label): readonly Line[] =>
+  text === undefined ? [] : [{ label, text, tone: of === 'expected' ? 'good' : 'bad' }];
+
+const wholeAs = (label: Label, text: string, width: number): readonly Line[] =>
+  softChunk(printable(text, MAX_SHOWN), width).flatMap((line, at) =>
+    lineAs(at === 0 ? label : '', line, label),
+  );

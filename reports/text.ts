@@ -81,6 +81,15 @@ export function chunk(text: string, width: number): readonly string[] {
   return lines;
 }
 
+/** Breaks text like `chunk`, but after a space or a separator if one is in the second half of the line. */
+export function softChunk(text: string, width: number): readonly string[] {
+  const [line = ''] = chunk(text, width);
+  if (line === text) return [line];
+  const { index = -1 } = /[ ,;&?][^ ,;&?]*$/.exec(line) ?? {};
+  const end = index < line.length / 2 ? line.length : index + 1;
+  return [line.slice(0, end), ...softChunk(text.slice(end), width)];
+}
+
 /** Returns the items that are neither undefined nor false: `compact('a', isSet && 'b')`. */
 export const compact = <Item>(...items: readonly (Item | false | undefined)[]): readonly Item[] =>
   items.filter((item): item is Item => item !== undefined && item !== false);

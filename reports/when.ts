@@ -109,7 +109,7 @@ function conditionWords(condition: string, id: string, isShort: boolean): string
   if (factor === '') return `the lookup is for ${condition}`;
   const [start, ...levels] = startAndLevels(factor, levelsOf(text), id);
   return isShort && levels.length > MAX_LEVELS
-    ? `${start} one of ${levels.length} levels, such as ${joined(levels.slice(0, NAMED_LEVELS), ' or ')}`
+    ? `${start} ${joined([...levels.slice(0, NAMED_LEVELS), `one of ${levels.length - NAMED_LEVELS} more`], ' or ')}`
     : `${start} ${joined(levels, ' or ')}`;
 }
 
@@ -124,7 +124,7 @@ function startAndLevels(
   if (factor === 'situation' && !levels.some((level) => level.startsWith('other than ')))
     return [`${what} is`, ...ownersOf(levels)];
   if (factor === 'malformation' && !levels.includes('none'))
-    return ['the id is of the kind', ...levels.map((level) => `"${level}"`)];
+    return ['the form of the id is', ...levels.map((level) => `"${level}"`)];
   if (factor === 'fields' && levels.every((level) => level.includes(': ')))
     return ['the request has', ...levels];
   const data = { start: `${what} has`, levels: isDeposit ? dataOfDeposits : dataOfUsers };

@@ -60,7 +60,7 @@ export const skipped = (words: string): Verdict => ({ kind: 'excluded', reason: 
 /** For a deposit that was EXECUTED before the first lookup. */
 export const fixtureOutdated: Verdict = inconclusive(
   'fixture-outdated',
-  'every deposit with "becomes" was already EXECUTED at the first lookup: restart the target with fresh data, or give a state hook',
+  'every deposit with "becomes" was already EXECUTED at the first lookup',
 );
 
 /** The check could not begin because another requirement failed. */

@@ -14,7 +14,7 @@ import { networkOf } from '../network.ts';
 import { runReports } from '../run-reports.ts';
 import { runOptions, select } from '../run-options.ts';
 import { loadFixture } from '../fixture-file.ts';
-import { judgedBy, judgementOf } from '../../reports/judgement.ts';
+import { headlineOf, judgedBy } from '../../reports/judgement.ts';
 import * as engine from '../../suites/index.ts';
 import * as files from '../report-files.ts';
 
@@ -150,7 +150,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
         baseline.save(newBaseline),
       ]);
     } catch (error) {
-      writeError(`ib-conformance: verdict: ${judgementOf(record).headline}\n`);
+      writeError(`ib-conformance: verdict: ${headlineOf(record)}\n`);
       throw error;
     }
     const places = requests.flatMap(({ format, file }) =>

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   MAX_COMMAND,
   MAX_LIST,
+  headlineText,
   shownSections,
   wordsWithFix,
   type Block,
@@ -31,12 +32,12 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  */
 export function toHtml(report: Report): string {
   const { headline, about, conclusion, next } = report;
+  const { words, numbers, mark, tone } = headline;
   const anchors = anchorsOf(report);
   const sections = shownSections(report);
   const links = sections.map(({ title }, at) => html`<a href="#section-${at}">${title}</a>`);
   const step =
     next && ('command' in next ? commandBlock('Next', next.command) : html`<p>Next: ${next.words}</p>`);
-  const colon = headline.text.indexOf(': ');
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -44,14 +45,14 @@ export function toHtml(report: Report): string {
         <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${headline.text}</title>
+        <title>${text(headlineText(report), MAX_LIST)}</title>
         ${styleElement(style)}
       </head>
       <body>
-        <header class="verdict ${headline.tone}">
+        <header class="verdict ${tone}">
           <p class="quiet">${about}</p>
-          <h1><span aria-hidden="true">${headline.mark}</span> ${headline.text.slice(0, colon)}</h1>
-          <p class="numbers">${headline.text.slice(colon + 2)}</p>
+          <h1><span aria-hidden="true">${mark}</span> ${words}</h1>
+          <p class="numbers">${text(numbers, MAX_LIST)}</p>
           ${conclusion.map((block) => blockMarkup(block, anchors))} ${step}
         </header>
         <main>
@@ -131,7 +132,7 @@ function itemMarkup(item: Item, anchors: Anchors): Markup {
 
 function matrixMarkup({ columns, rows }: Matrix, anchors: Anchors): Markup {
   const cell = ({ mark, tone, name, words, anchor }: Item) => {
-    const label = `${name}: ${words === '' ? 'passed' : words}`;
+    const label = `${name}: ${words}`;
     const target = anchors.named(anchor);
     return target === undefined
       ? html`<span class="cell ${tone}" role="img" title="${label}" aria-label="${label}">${mark}</span>`

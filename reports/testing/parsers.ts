@@ -7,6 +7,8 @@ import { validateXML } from 'xmllint-wasm';
 
 /** A node of a Markdown document. */
 export interface MarkdownNode {
+  /** Of a heading. */
+  readonly depth?: number;
   readonly type: string;
   readonly value?: string;
   readonly lang?: string | null | undefined;

@@ -300,6 +300,9 @@ export interface RunRecord {
    * Version of ib-conformance.
    */
   version: string;
+  /**
+   * Verdict by which the run is judged. Known failures do not count; a wrong baseline is nonconformant.
+   */
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
   /**
    * The {base_url} that was tested.
@@ -466,10 +469,6 @@ export interface Suspicion {
  */
 export interface BaselineOfRun {
   file: string;
-  /**
-   * Verdict if the known failures are not counted.
-   */
-  verdict: 'conformant' | 'nonconformant' | 'incomplete';
   /**
    * Problems of the baseline, each with its line and the fix. Any of them fails the run.
    */

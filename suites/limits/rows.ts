@@ -28,6 +28,7 @@ const judged =
 /** Why the trial did not judge a row. */
 function whyOpen({ verdicts, limited }: Trial): Verdict {
   const limit = verdicts.get('limit');
+  if (limit?.kind === 'failed') return inconclusive('depends', 'not checked because no 429 came');
   if (limited !== undefined) return notCompared('no other requests got 429');
   return limit?.kind === 'inconclusive' && limit.reason !== 'limit-not-reached' ? limit : notReached;
 }
