@@ -71,7 +71,7 @@ test('no text becomes Markdown', () => {
 
 /** All allowed elements and attributes. None runs scripts, loads files or leaves the page. */
 const elements =
-  /^(?:html|head|meta|title|style|body|header|main|nav|section|div|h[1-4]|p|span|a|small|code|i|mark|br|dl|dt|dd|ul|li|table|thead|tbody|tr|th|td|details|summary)$/;
+  /^(?:html|head|meta|title|style|body|header|main|nav|section|div|h[1-4]|p|span|a|small|code|mark|dl|dt|dd|ul|li|table|thead|tbody|tr|th|td|details|summary)$/;
 const attributes =
   /^(?:charset|http-equiv|content|name|lang|id|class|href|title|role|aria-(?:label|labelledby|hidden)|scope|open)$/;
 

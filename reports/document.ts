@@ -1,4 +1,4 @@
-import type { Tone } from './text.ts';
+import { printable, type Tone } from './text.ts';
 
 /**
  * A report as blocks, which the console, Markdown and HTML print. It says what to show; a printer says how, for all
@@ -21,6 +21,8 @@ export type Step = { readonly command: string } | { readonly words: string };
 /** A part of a report. Printers leave out sections without blocks. */
 export interface Section {
   readonly title: string;
+  /** What it is for a reader of annotations. `open` is what was not verified. */
+  readonly kind?: 'error' | 'warning' | 'open';
   readonly blocks: readonly Block[];
 }
 
@@ -105,3 +107,18 @@ export const list = (items: readonly Item[], title?: string): readonly Block[] =
 /** The sections that have blocks. */
 export const shownSections = ({ sections }: Report): readonly Section[] =>
   sections.filter(({ blocks }) => blocks.length > 0);
+
+/** Width of the labels in lines of facts. */
+export const LABEL_WIDTH = 10;
+
+/** Facts as lines with aligned values, each on one line. */
+export const factLines = (facts: readonly Fact[]): readonly string[] =>
+  facts.flatMap((fact) => {
+    if (fact.kind === 'comparison')
+      return factLines([
+        { kind: 'exact', label: 'expected', text: fact.expected },
+        { kind: 'exact', label: 'actual', text: fact.actual },
+      ]);
+    const most = { prose: MAX_LIST, exact: MAX_TEXT, command: MAX_COMMAND }[fact.kind];
+    return [fact.label.padEnd(LABEL_WIDTH) + printable(fact.text, most)];
+  });

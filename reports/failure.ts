@@ -5,11 +5,7 @@ import { failsRun, outcomeWords } from './judgement.ts';
 import { replayCommand } from './next-step.ts';
 import { contentTypeOf } from './similar.ts';
 import { compact, count, plural, printable } from './text.ts';
-import { fixOf } from './unverified.ts';
 import { conditionOf, failureRate, triedWords } from './when.ts';
-
-const OUR_BUG =
-  'This is a bug of ib-conformance, not of the target. Please report it with the run record (--report json=run.json).';
 
 const marks = {
   passed: { mark: '✓', tone: 'good' },
@@ -28,7 +24,7 @@ export const markOf = (record: Pick<RunRecord, 'strict'>, row: RequirementResult
 
 /** Facts that are enough to see and to repeat a failure. */
 const short: ReadonlySet<string> = new Set(
-  'id,differs,when,failing,passing,often,known,error,bug,request,key,note,replay'.split(','),
+  'id,differs,when,failing,passing,often,known,error,request,key,note,replay'.split(','),
 );
 
 /** Maximum ids of similar failures on the console. */
@@ -99,10 +95,8 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('clause', clause),
     ...fact('reading', reading),
     ...fact('reason', open && `${open.reason}: ${open.words}`),
-    ...fact('fix', open && fixOf(open.reason)),
     ...fact('observed', outcome === 'observed' ? result.words : undefined),
     ...fact('error', broken?.words, 'exact'),
-    ...fact('bug', broken && OUR_BUG),
     ...fact('request', curl, 'command', MAX_COMMAND),
     ...fact('key', key === undefined ? key : `$${keyVariable(curl!)} stands for ${key}`, 'exact'),
     ...fact('answer', response && answerWords(response), 'exact'),
@@ -164,19 +158,3 @@ export function wordsOf(record: Pick<RunRecord, 'strict'>, result: RequirementRe
       return `broken: ${result.words}`;
   }
 }
-
-const LABEL_WIDTH = 13;
-
-/** Renders facts as lines with aligned values, each on one line. */
-export const factLines = (facts: readonly Fact[]): readonly string[] =>
-  facts.flatMap((one) => {
-    const pairs =
-      one.kind === 'comparison'
-        ? [
-            ['expected', one.expected],
-            ['actual', one.actual],
-          ]
-        : [[one.label, one.text]];
-    const most = one.kind === 'command' ? MAX_COMMAND : MAX_TEXT;
-    return pairs.map(([label = '', text = '']) => label.padEnd(LABEL_WIDTH) + printable(text, most));
-  });

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { toConsole } from './console.ts';
 import type { Render, ReportName, ReportOptions } from './formats.ts';
-import { renderGithub } from './github.ts';
+import { toGithub } from './github.ts';
 import { toHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
@@ -27,5 +27,5 @@ export const reports: Readonly<Record<ReportName, Render>> = {
   json: renderJson,
   junit: renderJunit,
   markdown: (record) => toMarkdown(runReport(record)),
-  github: renderGithub,
+  github: (record) => toGithub(runReport(record, 'the other reports have all')),
 };

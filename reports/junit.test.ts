@@ -81,7 +81,7 @@ test('a JUnit parser finds every requirement in its suite, and an error only for
         kind === undefined ? [] : [kind],
       );
       if (result.outcome === 'failed' && kind === 'failure')
-        assert.ok(failure?.[0]?.inner?.includes(`\nactual       ${printable(result.actual, 600)}`.trimEnd()));
+        assert.ok(failure?.[0]?.inner?.includes(`\nactual    ${printable(result.actual, 600)}`.trimEnd()));
     }
   }
 });

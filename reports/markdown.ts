@@ -1,4 +1,6 @@
 import {
+  factLines,
+  LABEL_WIDTH,
   MAX_COMMAND,
   MAX_LIST,
   MAX_TEXT,
@@ -67,7 +69,6 @@ function tableText({ rows }: Matrix): string {
     .join('\n');
 }
 
-const LABEL_WIDTH = 10;
 const COMPARISON_WIDTH = 110;
 
 /** Renders a finding in full: one block with its own heading. */
@@ -88,8 +89,8 @@ function findingText({ mark, title, facts }: Finding): string {
 }
 
 function exactLines(fact: Fact): readonly string[] {
-  const line = (label: string, text: string) => label.padEnd(LABEL_WIDTH) + text;
-  if (fact.kind === 'exact') return [line(fact.label, printable(fact.text, MAX_TEXT))];
+  if (fact.kind === 'exact') return factLines([fact]);
   if (fact.kind !== 'comparison') return [];
-  return alignTexts(fact.expected, fact.actual, COMPARISON_WIDTH).map(({ label, text }) => line(label, text));
+  const lines = alignTexts(fact.expected, fact.actual, COMPARISON_WIDTH);
+  return lines.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text);
 }

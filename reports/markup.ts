@@ -50,18 +50,3 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 const escaped = (value: string) => value.replace(/[&<>"']/g, (character) => entities[character]!);
-
-/**
- * Makes markup that shows every character of a text. The escapes of `printable` are highlighted, because the
- * text itself may contain such letters. A line break is shown as an escape and also breaks the line.
- *
- * @param most maximum columns; `…` marks a cut
- */
-export const visible = (value: string, most: number): Markup => ({
-  [made]: printable(value, most, (piece, isEscape) => {
-    if (!isEscape) return escaped(piece);
-    return piece === LINE_BREAK ? `<i class="quiet">${piece}</i><br />` : `<i>${piece}</i>`;
-  }),
-});
-
-const LINE_BREAK = printable('\n', Infinity);

@@ -17,7 +17,7 @@ import { nextStep } from './next-step.ts';
 import { bySuite, grouped, worstFirst } from './similar.ts';
 import { combinationSentence } from './strength.ts';
 import { compact, count, duration, plural } from './text.ts';
-import { unverifiedInFull, unverifiedSummary } from './unverified.ts';
+import { unverified } from './unverified.ts';
 
 type Rows = readonly RequirementResult[];
 
@@ -31,49 +31,57 @@ const MAX_FINDINGS = 10;
  */
 export function runReport(record: RunRecord, place?: string): Report {
   const { requirements, notes, baseline } = record;
-  const isBroken = ({ outcome }: RequirementResult) => outcome === 'broken';
-  const isFailed = ({ outcome }: RequirementResult) => outcome === 'failed';
+  const isWhole = place === undefined;
+  const shown = (wanted: (row: RequirementResult) => boolean) =>
+    findings(record, requirements.filter(wanted), place);
+  const wrong = (baseline?.wrong ?? []).map((words) => ({ ...WRONG, words }));
   const known = requirements.filter(isKnownFailure);
-  const failing = requirements.filter((row) => failsRun(record, row));
-  const warnings = requirements.filter(
-    (row) => isFailed(row) && !failing.includes(row) && !isKnownFailure(row),
-  );
-  const unclear = requirements.filter(
-    (row) => row.outcome === 'inconclusive' && row.counterexample !== undefined && row.reason !== 'depends',
-  );
-  const wrong = (baseline?.wrong ?? []).map((words): Item => ({
-    mark: '✗',
-    tone: 'bad',
-    name: 'baseline',
-    words,
-  }));
-  const unverified = place === undefined ? unverifiedInFull(record) : unverifiedSummary(record);
   return {
     headline: judgementOf(record),
     about: runTitle(record),
     conclusion: [
       paragraph(effortWords(record), 'quiet'),
-      ...limitSentences(record, place === undefined).map((words) => paragraph(words)),
+      ...limitSentences(record, isWhole).map((words) => paragraph(words)),
       ...notes.map((note) => paragraph(`note: ${note}`)),
     ],
     next: nextStep(record),
     sections: [
-      { title: place === undefined ? 'Suites' : '', blocks: matrix(record) },
-      { title: 'Bugs of ib-conformance', blocks: findings(record, requirements.filter(isBroken), place) },
-      { title: 'Failed', blocks: [...list(wrong), ...findings(record, failing, place)] },
-      { title: 'Warnings', blocks: findings(record, warnings, place) },
+      { title: isWhole ? 'Suites' : '', blocks: matrix(record) },
+      {
+        title: 'Bugs of ib-conformance',
+        kind: 'error',
+        blocks: shown(({ outcome }) => outcome === 'broken'),
+      },
+      {
+        title: 'Failed',
+        kind: 'error',
+        blocks: [...list(wrong), ...shown((row) => failsRun(record, row))],
+      },
+      {
+        title: 'Warnings',
+        kind: 'warning',
+        blocks: shown((row) => row.outcome === 'failed' && !failsRun(record, row) && !isKnownFailure(row)),
+      },
       {
         title: 'Known failures',
-        blocks: place === undefined ? findings(record, known) : list(rows(record, known)),
+        kind: 'warning',
+        blocks: isWhole ? findings(record, known) : list(rows(record, known)),
       },
       {
-        title: place === undefined || unverified.length === 0 ? 'Not verified' : `Not verified (${place})`,
-        blocks: place === undefined ? [...unverified, ...findings(record, unclear)] : unverified,
+        title: isWhole ? 'Not verified' : `Not verified (${place})`,
+        kind: 'open',
+        blocks: [...unverified(record, !isWhole), ...(isWhole ? shown(isUnclear) : [])],
       },
-      ...(place === undefined ? wholeSections(record) : []),
+      ...(isWhole ? wholeSections(record) : []),
     ],
   };
 }
+
+const WRONG = { mark: '✗', tone: 'bad', name: 'baseline' } as const;
+
+/** Whether a request shows why a requirement could not be judged. */
+const isUnclear = (row: RequirementResult): boolean =>
+  row.outcome === 'inconclusive' && row.counterexample !== undefined && row.reason !== 'depends';
 
 /** `target http://127.0.0.1:4010/, partner northwind, seed 7, ib-conformance 0.1.0` */
 export function runTitle(

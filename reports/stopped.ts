@@ -1,6 +1,6 @@
 import { headlineText, paragraph, type Report, type Step } from './document.ts';
 import type { ReportName } from './formats.ts';
-import { command } from './github.ts';
+import { toGithub } from './github.ts';
 import { toHtml } from './html/page.ts';
 import { junitDocument } from './junit.ts';
 import { toMarkdown } from './markdown.ts';
@@ -25,7 +25,7 @@ function reportOf(stopped: Stopped): Report {
   const { ending, next, version } = stopped;
   const [numbers = '', ...more] = linesOf(stopped);
   return {
-    headline: { words: names[ending], numbers, mark: '!', emoji: '❗', tone: 'bad' },
+    headline: { words: names[ending], numbers, mark: '!', emoji: '❗', tone: 'ours' },
     about: `ib-conformance ${version}`,
     conclusion: more.map((line) => paragraph(line)),
     next,
@@ -37,7 +37,7 @@ function reportOf(stopped: Stopped): Report {
 export const stoppedReports: Partial<Record<ReportName, (stopped: Stopped) => string>> = {
   html: (stopped) => toHtml(reportOf(stopped)),
   markdown: (stopped) => toMarkdown(reportOf(stopped)),
-  github: (stopped) => `${command('error', `ib-conformance: ${names[stopped.ending]}`, linesOf(stopped))}\n`,
+  github: (stopped) => toGithub(reportOf(stopped)),
   junit: (stopped) => {
     const { ending, startedAt, version } = stopped;
     const lines = linesOf(stopped);

@@ -124,20 +124,15 @@ const renderJunit: Render<Sweep> = ({ command, version, verdict, strict, started
   const caseOf = (state: SweptState) => {
     const { id: name, outcome, what, advice } = state;
     const shown = outcome === 'failed' && (strict || !isAdvice(state)) ? 'failure' : 'skipped';
-    const message = `${runWords(state)}: ${what} Fix: ${advice}`;
-    return {
-      name,
-      kind: outcome === 'passed' || outcome === 'done' ? undefined : shown,
-      type: outcome,
-      message,
-      lines: [],
-    } as const;
+    const kind = outcome === 'passed' || outcome === 'done' ? undefined : shown;
+    const message = `${runWords(state)}: ${what}${kind === undefined ? '' : ` Fix: ${advice}`}`;
+    return { name, kind, type: outcome, message } as const;
   };
   const caseOfRule = (rule: SweptRule) => {
     const isFailure = rule.outcome === 'broken' && (strict || rule.level === 'required');
     const shown = isFailure ? 'failure' : 'skipped';
-    const message = `${ruleWords(rule)}. Fix: ${rule.advice ?? ''}`;
     const kind = rule.outcome === 'kept' ? undefined : shown;
+    const message = ruleWords(rule) + (kind === undefined ? '' : `. Fix: ${rule.advice ?? ''}`);
     return { name: rule.rule, kind, type: rule.outcome, message, lines: rule.requests ?? [] } as const;
   };
   const suites = Object.keys(areas).map((name) => {

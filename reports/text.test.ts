@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { hostileText } from './testing/records.ts';
-import { chunk, columns, count, duration, hanging, padded, printable, plural, wrap } from './text.ts';
+import {
+  chunk,
+  columns,
+  count,
+  duration,
+  hanging,
+  padded,
+  printable,
+  plural,
+  softChunk,
+  wrap,
+} from './text.ts';
 
 const escapes: readonly (readonly [text: string, shown: string])[] = [
   ['plain ASCII ~', 'plain ASCII ~'],
@@ -48,6 +59,7 @@ test('words move to the next line, and are broken only if they are longer than a
   assert.deepEqual(wrap('to be or not', 5), ['to be', 'or', 'not']);
   assert.deepEqual(wrap('a  bcdefgh i', 3), ['a', 'bcd', 'efg', 'h i']);
   assert.deepEqual(wrap('', 10), []);
+  assert.deepEqual(softChunk('{"a":1,"bcd":2}', 10), ['{"a":1,', '"bcd":2}']);
   assert.deepEqual(hanging('to be or not', 7), ['to be', '  or', '  not']);
 });
 
@@ -55,9 +67,10 @@ test('no line is too wide, and no character is lost', () => {
   const text = hostileText.map((hostile) => printable(hostile, 500));
   fc.assert(
     fc.property(text, fc.integer({ min: 3, max: 80 }), (whole, most) => {
-      for (const lines of [wrap(whole, most), chunk(whole, most), hanging(whole, most + 2)])
+      const soft = softChunk(whole, most);
+      for (const lines of [wrap(whole, most), chunk(whole, most), soft, hanging(whole, most + 2)])
         assert.ok(lines.every((line) => columns(line) <= most + (lines[0] === line ? 0 : 2)));
-      assert.equal(chunk(whole, most).join(''), whole);
+      assert.deepEqual([chunk(whole, most).join(''), soft.join('')], [whole, whole]);
       assert.equal(wrap(whole, most).join('').replaceAll(' ', ''), whole.replaceAll(' ', ''));
     }),
   );

@@ -15,22 +15,17 @@ const WIDE =
  *
  * @param text any text of a target or a record
  * @param most maximum columns of the result; `…` marks a cut
- * @param write writes a piece of the result, for example as HTML; an escape is one piece
  */
-export function printable(
-  text: string,
-  most: number,
-  write: (piece: string, isEscape: boolean) => string = (piece) => piece,
-): string {
+export function printable(text: string, most: number): string {
   let shown = '';
   let used = 0;
   let fitting = 0;
   for (const character of text) {
-    const isEscape = UNPRINTABLE.test(character);
-    const piece = isEscape ? `\\u{${character.codePointAt(0)!.toString(16)}}` : character;
+    const isHidden = UNPRINTABLE.test(character);
+    const piece = isHidden ? `\\u{${character.codePointAt(0)!.toString(16)}}` : character;
     used += columns(piece);
     if (used > most) return `${shown.slice(0, fitting)}…`;
-    shown += write(piece, isEscape);
+    shown += piece;
     // An ellipsis still fits after this.
     if (used < most) fitting = shown.length;
   }

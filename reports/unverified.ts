@@ -41,60 +41,45 @@ export function fixOf(reason: string): string | undefined {
   return Object.hasOwn(fixes, reason) ? fixes[reason as keyof typeof fixes] : undefined;
 }
 
-/** Mark of rows that were left out, or that could not be judged. */
-const markOf = (rows: Rows) =>
-  rows.every(({ outcome }) => outcome === 'excluded')
-    ? ({ mark: '–', tone: 'quiet' } as const)
-    : ({ mark: '?', tone: 'unsure' } as const);
-
-/** One line for each reason: how many requirements, and how to verify them. */
-export function unverifiedSummary(record: RunRecord): readonly Block[] {
-  const missing = record.coverage?.missing ?? [];
-  const items = ordered(record.requirements).map(([reason, rows]): Item => ({
-    ...markOf(rows),
-    name: `${count(rows.length)} ${reason}`,
-    words: helpFor(reason, rows),
-  }));
-  return list([
-    ...items,
-    ...(missing.length === 0
-      ? []
-      : [
-          {
-            ...markOf([]),
-            name: `${count(missing.length)} without data`,
-            words: 'the fixture has no data for these conditions; doctor names what to add',
-          },
-        ]),
-  ]);
-}
-
-/** Every requirement that was not verified, by reason, with what to do. */
-export const unverifiedInFull = ({ requirements, coverage }: RunRecord): readonly Block[] => [
-  ...ordered(requirements).flatMap(([reason, rows]) =>
-    list(
-      rows.map((row) => ({
-        ...markOf([row]),
-        name: row.id,
-        title: row.title,
-        words: `${row.level}; ${'words' in row ? row.words : reason}`,
-      })),
-      fixOf(reason) === undefined ? reason : `${reason}: ${fixOf(reason)}`,
-    ),
-  ),
-  ...list(
-    (coverage?.missing ?? []).map((level) => ({ ...markOf([]), name: level, words: '' })),
-    'conditions for which the fixture has no data',
-  ),
-];
-
-/** Reasons with required requirements first. */
-function ordered(requirements: Rows): readonly (readonly [reason: string, rows: Rows])[] {
+/**
+ * One line for each reason: how many requirements, why, and how to verify them. Those with required ones come first.
+ *
+ * @param isShort whether to leave out their ids
+ */
+export function unverified({ requirements, coverage }: RunRecord, isShort: boolean): readonly Block[] {
   const rank = (rows: Rows) =>
     Math.min(
       ...rows.map(({ level, outcome }) => (level === 'required' ? 0 : 2) + (outcome === 'excluded' ? 1 : 0)),
     );
-  return [...byReason(requirements)].toSorted(([, one], [, other]) => rank(one) - rank(other));
+  const item = (name: string, words: string, all: readonly string[], isLeftOut: boolean): Item => ({
+    mark: isLeftOut ? '–' : '?',
+    tone: isLeftOut ? 'quiet' : 'unsure',
+    name: `${count(all.length)} ${name}`,
+    words: isShort ? words : `${words}: ${all.join('; ')}`,
+  });
+  const missing = coverage?.missing ?? [];
+  return list([
+    ...[...byReason(requirements)]
+      .toSorted(([, one], [, other]) => rank(one) - rank(other))
+      .map(([reason, rows]) =>
+        item(
+          reason,
+          helpFor(reason, rows),
+          rows.map(({ id }) => id),
+          rows.every(({ outcome }) => outcome === 'excluded'),
+        ),
+      ),
+    ...(missing.length === 0
+      ? []
+      : [
+          item(
+            'without data',
+            'the fixture has no data for these conditions; doctor names what to add',
+            missing,
+            true,
+          ),
+        ]),
+  ]);
 }
 
 /** Why, by the words of one row, and the fix. What was left out needs no reason, and what depends has another one. */

@@ -25,15 +25,17 @@ for (const [where, words] of [
     ],
     "the deposit is another IB's or a third IB's (EXECUTED)",
   ],
-  [['key: none', '4 of 16 ids'], 'there is no key and the lookup is for 4 of 16 ids'],
-  [['key: none or revoked'], 'key is none or revoked'],
+  [['key: none', '4 of 16 ids'], 'the key is missing and the lookup is for 4 of 16 ids'],
+  [['key: none or revoked'], 'the key is missing or revoked'],
   [['header: in a cookie or in the body'], 'the key is sent in a cookie or in the body'],
-  [['header: other than Bearer'], 'header is other than Bearer'],
+  [['header: other than Bearer'], 'the key is sent other than as usual'],
   [
     ['malformation: text before or after or a part of one'],
     'the form of the id is "text before or after" or "a part of one"',
   ],
-  [['query: other than alone'], 'query is other than alone'],
+  [['fields: other than as usual'], 'the request has other than the usual fields'],
+  [['data: whole amount'], 'the deposit has a whole amount'],
+  [['malformation: other than none'], 'the id is malformed'],
   [['colour: red'], 'colour is red'],
   [['repetition: three times'], 'the same lookup is sent three times'],
 ] as const)
@@ -65,10 +67,7 @@ test('new lookups with and without each condition are counted, and a long condit
   const tried = (where: readonly string[]) =>
     triedWords(failing(where, { separation: { ...separation, without: [...separation.without] } }));
   assert.equal(tried([long]), '6 of 6 new lookups failed; otherwise 0 of 7');
-  assert.equal(
-    tried([long, '1 of 2 ids']),
-    '6 of 6 new lookups failed; if not these levels of malformation 0 of 7',
-  );
+  assert.equal(tried([long, '1 of 2 ids']), '6 of 6 new lookups failed; with another malformation 0 of 7');
   assert.equal(triedWords(failing([])), undefined);
 });
 

@@ -12,9 +12,8 @@ import {
   type Matrix,
   type Report,
 } from '../document.ts';
-import { html, styleElement, text, toText, visible, type Markup } from '../markup.ts';
+import { html, styleElement, text, toText, type Markup } from '../markup.ts';
 import { differenceWords, diffTexts } from '../text-difference.ts';
-import { printable } from '../text.ts';
 import { style } from './generated/style.ts';
 
 /** Number of expanded findings. The others are collapsed. */
@@ -49,7 +48,7 @@ export function toHtml(report: Report): string {
         ${styleElement(style)}
       </head>
       <body>
-        <header class="verdict ${tone}">
+        <header class="verdict of-${tone}">
           <p class="quiet">${about}</p>
           <h1><span aria-hidden="true">${mark}</span> ${words}</h1>
           <p class="numbers">${text(numbers, MAX_LIST)}</p>
@@ -70,33 +69,25 @@ export function toHtml(report: Report): string {
   return `${toText(page)}\n`;
 }
 
-/** Anchors of findings, and of what they are about. `isOpen` says which findings are expanded. */
-interface Anchors {
-  readonly of: (finding: Finding) => string;
-  readonly named: (name: string | undefined) => string | undefined;
-  readonly isOpen: (finding: Finding) => boolean;
-}
+/** An id with a `/`, as the page's own anchors have none. */
+const PLAIN_ID = /^(?=.{1,200}$)[\w.-]+(?:\/[\w.-]+)+$/;
+
+type Anchors = ReturnType<typeof anchorsOf>;
 
 /**
- * Makes the anchors of findings. An anchor is the id, so that links work for later runs. An id with other characters,
- * of more than 200 characters, without a `/` (as the page's own anchors), or of an earlier finding gets a number instead.
+ * Makes the anchors of findings. An anchor is the id, so that links work for later runs. An id of other characters, or
+ * of an earlier finding, gets a number instead.
  */
-function anchorsOf(report: Report): Anchors {
-  const found = report.sections.flatMap(({ blocks }) => blocks.filter((block) => block.kind === 'finding'));
-  const names = new Map<string, string>();
-  const all = new Map<Finding, string>();
-  for (const [at, finding] of found.entries()) {
-    const { anchor: name } = finding;
-    const isPlain = name.length <= 200 && /^[\w.-]+(?:\/[\w.-]+)+$/.test(name) && !names.has(name);
-    all.set(finding, isPlain ? name : `finding-${at}`);
-    if (!names.has(name)) names.set(name, all.get(finding)!);
-  }
-  const open = new Set(found.slice(0, MAX_OPEN));
-  return {
-    of: (finding) => all.get(finding)!,
-    named: (name) => (name === undefined ? undefined : names.get(name)),
-    isOpen: (finding) => open.has(finding),
-  };
+function anchorsOf({ sections }: Report) {
+  const found = sections.flatMap(({ blocks }) => blocks.filter((block) => block.kind === 'finding'));
+  const places = new Map(found.map((finding, at) => [finding, at]));
+  const firsts = new Map(found.toReversed().map((finding) => [finding.anchor, finding]));
+  const of = (finding: Finding) =>
+    firsts.get(finding.anchor) === finding && PLAIN_ID.test(finding.anchor)
+      ? finding.anchor
+      : `finding-${places.get(finding)}`;
+  const named = (name = '') => (firsts.has(name) ? of(firsts.get(name)!) : undefined);
+  return { of, named, isOpen: (finding: Finding) => places.get(finding)! < MAX_OPEN };
 }
 
 function blockMarkup(block: Block, anchors: Anchors): Markup {
@@ -175,7 +166,7 @@ function factMarkup(fact: Fact): Markup {
   if (fact.kind === 'comparison') return comparison(fact.expected, fact.actual);
   if (fact.kind === 'command') return commandBlock(fact.label, fact.text);
   const shown =
-    fact.kind === 'prose' ? text(fact.text, MAX_LIST) : html`<code>${visible(fact.text, MAX_EXACT)}</code>`;
+    fact.kind === 'prose' ? text(fact.text, MAX_LIST) : html`<code>${text(fact.text, MAX_EXACT)}</code>`;
   return html`<dl class="fact">
     <dt>${fact.label}</dt>
     <dd>${shown}</dd>
@@ -188,7 +179,7 @@ function comparison(expected: string, actual: string): Markup {
   const isMarked = before + after !== '' && expected !== actual;
   const names = differenceWords(expected, actual);
   const side = (title: string, tone: 'good' | 'bad', differing: string) => {
-    const [start, middlePart, end] = [before, differing, after].map((part) => visible(part, MAX_STRETCH));
+    const [start, middlePart, end] = [before, differing, after].map((part) => text(part, MAX_STRETCH));
     const isEmpty = before + differing + after === '';
     const shown = [start, isMarked ? html`<mark>${middlePart}</mark>` : middlePart, end];
     return html`<div class="side ${tone}">
@@ -204,10 +195,8 @@ function comparison(expected: string, actual: string): Markup {
 
 /** Renders a command to copy. A click selects all of it. */
 function commandBlock(title: string, line: string): Markup {
-  const isWhole = printable(line, MAX_COMMAND) === line;
   return html`<div class="command">
     <p class="label">${title}</p>
     <code class="block">${text(line, MAX_COMMAND)}</code>
-    ${isWhole ? undefined : html`<p class="quiet">Escaped or cut. The json report has the full text.</p>`}
   </div>`;
 }
