@@ -127,8 +127,8 @@ function findingLines({ mark, tone, title, facts }: Finding, screen: Screen): re
 function factLines(fact: Fact, { paint, width }: Screen): readonly string[] {
   const room = width - LABEL_WIDTH;
   if (fact.kind === 'comparison')
-    return alignTexts(fact.expected, fact.actual, room).flatMap((line) =>
-      labelled(line.label, [paint(line.tone, line.text)]),
+    return alignTexts(fact.expected, fact.actual, room).flatMap(({ label: name, text: line }, at, all) =>
+      labelled(name === all[at - 1]?.label ? '' : name, [paint(name === 'expected' ? 'good' : 'bad', line)]),
     );
   const { kind, label, text } = fact;
   if (kind === 'command')

@@ -1,4 +1,4 @@
-import { chunk, columns, plural, printable, softChunk } from './text.ts';
+import { chunk, columns, compact, plural, printable, softChunk } from './text.ts';
 
 /** Maximum columns of a common beginning or end. A longer one is cut to `KEPT_OF_SAME` characters. */
 const MAX_SAME = 300;
@@ -75,41 +75,32 @@ const MAX_SHOWN = 600;
  * that differs. If they have too little in common, one comes after the other, broken where that reads best.
  *
  * @param width columns of a line, 40 or more
- * @returns lines with the name of their text; a mark and a further line have no name
+ * @returns lines with the name of their text; a mark has no name
  */
 export function alignTexts(expected: string, actual: string, width: number): readonly Line[] {
   const { before, after, ...middle } = diffTexts(expected, actual);
-  if (before + after === '')
-    return [...wholeAs('expected', expected, width), ...wholeAs('actual', actual, width)];
-  const linesOf = (text: string) => chunk(printable(text, MAX_SHOWN), width);
-  const [wanted = '', ...moreWanted] = linesOf(before + middle.expected + after);
-  const [got = '', ...moreGot] = linesOf(before + middle.actual + after);
-  const same = linesOf(before);
+  const isAligned = before + after !== '';
+  const linesOf = (label: Line['label'], text: string) =>
+    (isAligned ? chunk : softChunk)(printable(text, MAX_SHOWN), width).map((line): Line => ({
+      label,
+      text: line,
+    }));
+  const wanted = linesOf('expected', before + middle.expected + after);
+  const got = linesOf('actual', before + middle.actual + after);
+  if (!isAligned) return [...wanted, ...got];
+  const same = chunk(printable(before, MAX_SHOWN), width);
   const last = columns(same.at(-1) ?? '');
   // The next character is after the last one, or at the beginning of a new line.
   const caret = last < width ? { line: same.length - 1, column: last } : { line: same.length, column: 0 };
-  const names = differenceWords(expected, actual);
-  const marks = [`${' '.repeat(caret.column)}^`, ...(names === undefined ? [] : [names])];
-  const pairs = Math.max(moreWanted.length, moreGot.length) + 1;
-  return Array.from({ length: pairs }, (_, line) => [
-    ...lineAs('expected', [wanted, ...moreWanted][line]),
-    ...lineAs('actual', [got, ...moreGot][line]),
-    ...(caret.line === line && expected !== actual ? marks.flatMap((text) => lineAs('', text)) : []),
-  ]).flat();
+  const marks = compact(`${' '.repeat(caret.column)}^`, differenceWords(expected, actual));
+  const pairs = Array.from({ length: Math.max(wanted.length, got.length) }, (_, line) => [
+    ...compact(wanted[line], got[line]),
+    ...(caret.line === line && expected !== actual ? marks.map((text): Line => ({ label: '', text })) : []),
+  ]);
+  return pairs.flat();
 }
-
-type Label = 'expected' | 'actual' | '';
 
 interface Line {
-  readonly label: Label;
+  readonly label: 'expected' | 'actual' | '';
   readonly text: string;
-  readonly tone: 'good' | 'bad';
 }
-
-const lineAs = (label: Label, text: string | undefined, of = label): readonly Line[] =>
-  text === undefined ? [] : [{ label, text, tone: of === 'expected' ? 'good' : 'bad' }];
-
-const wholeAs = (label: Label, text: string, width: number): readonly Line[] =>
-  softChunk(printable(text, MAX_SHOWN), width).flatMap((line, at) =>
-    lineAs(at === 0 ? label : '', line, label),
-  );
