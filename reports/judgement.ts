@@ -114,19 +114,19 @@ function remarksOn(record: RunRecord) {
 
 /** `2 of 7 required failed, 1 verified, 1 of 3 recommended` */
 function numbersOf(record: RunRecord): string {
-  const at = (level: RequirementResult['level']) => record.requirements.filter((row) => row.level === level);
-  const countOf = (wanted: RequirementResult['outcome'], rows: Rows) =>
-    rows.filter(({ outcome }) => outcome === wanted).length;
-  const [required, recommended] = [at('required'), at('recommended')];
-  const [verified, failed] = [countOf('passed', required), countOf('failed', required)];
+  const { requirements } = record;
+  const required = requirements.filter(({ level }) => level === 'required');
+  const recommended = requirements.filter(({ level }) => level === 'recommended');
+  const passedIn = (rows: Rows) => rows.filter(({ outcome }) => outcome === 'passed').length;
+  const failed = required.filter(({ outcome }) => outcome === 'failed').length;
   const advice = recommended.filter((row) => failsRun(record, row)).length;
+  const ofRequired = `of ${required.length} required`;
+  const ofRecommended = `of ${recommended.length} recommended`;
   const numbers = compact(
-    failed > 0 && `${failed} of ${required.length} required failed, ${verified} verified`,
-    failed === 0 && required.length > 0 && `${verified} of ${required.length} required verified`,
-    advice > 0 && `${advice} of ${recommended.length} recommended failed`,
-    advice === 0 &&
-      recommended.length > 0 &&
-      `${countOf('passed', recommended)} of ${recommended.length} recommended`,
+    failed > 0 && `${failed} ${ofRequired} failed, ${passedIn(required)} verified`,
+    failed === 0 && required.length > 0 && `${passedIn(required)} ${ofRequired} verified`,
+    advice > 0 && `${advice} ${ofRecommended} failed`,
+    advice === 0 && recommended.length > 0 && `${passedIn(recommended)} ${ofRecommended}`,
   );
-  return numbers.length > 0 ? numbers.join(', ') : 'nothing was checked';
+  return numbers.join(', ') || 'nothing was checked';
 }

@@ -40,40 +40,21 @@ function fenceFor(text: string, least: number): string {
   return '`'.repeat(Math.max(least, longest + 1));
 }
 
-/** A part of a text with a maximum size. */
-export interface Block {
-  readonly text: string;
-  /** Whether the block may be omitted if the text is too long. */
-  readonly isOptional?: boolean;
-}
+/** Bytes for a last line that says how many blocks were left out. */
+const CLOSING_BYTES = 100;
 
-/**
- * Joins blocks of Markdown with blank lines. If the text has more than `most` bytes, omits the last optional
- * blocks, and a last line says how many.
- */
-export function fitBlocks(blocks: readonly Block[], most: number): string {
-  const whole = joined(blocks);
-  if (Buffer.byteLength(whole) <= most) return whole;
-  const closing = (left: number) => ({
-    text: `${left} more do not fit here. The json report has all of them.`,
-  });
-  let room =
-    most - Buffer.byteLength(joined([...blocks.filter((block) => !block.isOptional), closing(99_999)]));
-  let isFull = false;
-  const kept = blocks.filter(({ text, isOptional }) => {
-    if (!isOptional) return true;
-    room -= Buffer.byteLength(text) + 2;
-    isFull ||= room < 0;
-    return !isFull;
-  });
-  return joined([...kept, closing(blocks.length - kept.length)]);
+/** Joins blocks of Markdown, the most important first, to at most `most` bytes. A last line counts what is left out. */
+export function fitBlocks(blocks: readonly string[], most: number): string {
+  let room = most - CLOSING_BYTES;
+  const end = blocks.findIndex((block) => (room -= Buffer.byteLength(block) + 2) < 0);
+  if (end < 0) return joined(blocks);
+  const left = `${blocks.length - end} more do not fit here. The json report has all of them.`;
+  return joined([...blocks.slice(0, end), left]);
 }
 
 /** Joins blocks with blank lines, but items of a list without them. */
-function joined(blocks: readonly Block[]): string {
-  const isItem = (block: Block | undefined) => block?.text.startsWith('- ') === true;
-  return blocks
-    .map((block, at) => block.text + (isItem(block) && isItem(blocks[at + 1]) ? '\n' : '\n\n'))
+const joined = (blocks: readonly string[]): string =>
+  blocks
+    .map((block, at) => block + (block.startsWith('- ') && blocks[at + 1]?.startsWith('- ') ? '\n' : '\n\n'))
     .join('')
     .replace(/\n\n$/, '\n');
-}

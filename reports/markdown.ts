@@ -7,14 +7,14 @@ import {
   headlineText,
   shownSections,
   wordsWithFix,
-  type Block as ReportBlock,
+  type Block,
   type Fact,
   type Finding,
   type Item,
   type Matrix,
   type Report,
 } from './document.ts';
-import { code, codeBlock, codeCell, fitBlocks, prose, type Block } from './markdown-text.ts';
+import { code, codeBlock, codeCell, fitBlocks, prose } from './markdown-text.ts';
 import { alignTexts } from './text-difference.ts';
 import { compact, printable } from './text.ts';
 
@@ -25,23 +25,22 @@ const MAX_BYTES = 1_000_000;
 export function toMarkdown(report: Report): string {
   const { headline, about, conclusion, next } = report;
   const step = next && ('command' in next ? code(next.command, MAX_COMMAND) : prose(next.words, MAX_TEXT));
-  const sections = shownSections(report).flatMap(({ title, blocks }): readonly Block[] => [
-    ...(title === '' ? [] : [{ text: `### ${prose(title, MAX_TEXT)}` }]),
-    ...blocks.flatMap(blockTexts).map((text) => ({ text, isOptional: true })),
-  ]);
   return fitBlocks(
     [
-      { text: `## ${headline.emoji} ${prose(headlineText(report), MAX_LIST)}` },
-      { text: `Run: ${prose(about, MAX_TEXT)}` },
-      ...conclusion.flatMap(blockTexts).map((text) => ({ text })),
-      ...(step === undefined ? [] : [{ text: `- **next** ${step}` }]),
-      ...sections,
+      `## ${headline.emoji} ${prose(headlineText(report), MAX_LIST)}`,
+      `Run: ${prose(about, MAX_TEXT)}`,
+      ...conclusion.flatMap(blockTexts),
+      ...(step === undefined ? [] : [`- **next** ${step}`]),
+      ...shownSections(report).flatMap(({ title, blocks }) => [
+        ...(title === '' ? [] : [`### ${prose(title, MAX_TEXT)}`]),
+        ...blocks.flatMap(blockTexts),
+      ]),
     ],
     MAX_BYTES,
   );
 }
 
-function blockTexts(block: ReportBlock): readonly string[] {
+function blockTexts(block: Block): readonly string[] {
   switch (block.kind) {
     case 'text':
       return [`- ${prose(block.text, MAX_LIST)}`];
