@@ -8,7 +8,7 @@ const ranks: readonly (readonly [id: RegExp, rank: number])[] = [
   [/^robustness\/service\/concurrency$/, 1],
   [/^pending\/deposit-check\/pending$/, 1],
   // 2: a key works that must not, or needs not be sent.
-  [/^auth\/[^/]+\/(?:scheme-case|order)$/, 3],
+  [/^auth\/[^/]+\/active-key$/, 3],
   [/^auth\//, 2],
   // 4: the words of an answer.
   [/\/message$/, 4],

@@ -1,5 +1,6 @@
 import { fixtureWarnings } from '../../schemas/fixture-warnings.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
+import { judgedBy } from '../../reports/judgement.ts';
 import { exitCodeOf, exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts';
@@ -46,15 +47,11 @@ export const doctor = command({
     const rerun = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
     if (full) {
       const session = { url, fixture: flags.fixture };
-      const record = await verifyRun(
-        session,
-        fixture,
-        { ...options, ...oneLookupEach, rerun },
-        undefined,
-        context,
-      );
+      const run = { ...options, ...oneLookupEach, rerun };
+      const found = await verifyRun(session, fixture, run, undefined, context);
+      const record = judgedBy(found, { strict: false, allowIncomplete: true });
       await print(json ? renderJson(record) : reports.console(record, terminal));
-      return exitCodeOf(record, { strict: false, allowIncomplete: true });
+      return exitCodeOf(record);
     }
     const checkup = await examine({
       ...options,
