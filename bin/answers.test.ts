@@ -7,7 +7,7 @@ import { defined } from '../schemas/defined.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
 import { createLookups } from '../suites/engine/lookups.ts';
 import { wireRequest } from '../suites/engine/sender.ts';
-import { factsOf } from '../suites/facts-of-request.ts';
+import { factsOf } from '../suites/catalogue/facts-of-request.ts';
 import {
   catalogue,
   isFromFrontEnd,
@@ -17,7 +17,7 @@ import {
   redactor,
   rightAnswersTo,
 } from '../suites/index.ts';
-import { isLookupRow } from '../suites/requirement.ts';
+import { isLookupRow } from '../suites/catalogue/requirement.ts';
 import type { Exchange } from '../suites/scenario-context.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
 import { ENOUGH_CASES, limits, verifyMock } from './testing/verify-mock.ts';

@@ -7,7 +7,7 @@ import { createMock, startMock } from '../mock/index.ts';
 import { tls } from './testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
-import { gapsOf } from '../suites/needs.ts';
+import { gapsOf } from '../suites/catalogue/needs.ts';
 import { serverFor, withServer } from '../suites/testing/against.ts';
 import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './testing/verify-mock.ts';

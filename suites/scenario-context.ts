@@ -2,7 +2,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
 import type { Change } from './model/change.ts';
 import type { Request } from './request.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './catalogue/verdict.ts';
 
 /**
  * Changes the state of the target, like provider states in Pact: `deposit executed` with `reference_id`,

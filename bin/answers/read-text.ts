@@ -2,7 +2,7 @@ import { endpointNames, endpoints } from '../../schemas/endpoints.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import type { Answer } from '../../suites/answer.ts';
 import { decodeBody } from '../../suites/index.ts';
-import type { KnownKey } from '../../suites/known.ts';
+import type { KnownKey } from '../../suites/catalogue/known.ts';
 import type { Request } from '../../suites/request.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { AllowedAnswer, BrokenRow, RowText } from '../../suites/right-answers.ts';
+import type { AllowedAnswer, BrokenRow, RowText } from '../../suites/catalogue/right-answers.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';

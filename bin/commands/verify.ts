@@ -2,7 +2,7 @@ import { reportFormats } from '../../reports/formats.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
-import type { Known } from '../../suites/known.ts';
+import type { Known } from '../../suites/catalogue/known.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
 import * as kinds from './flags.ts';

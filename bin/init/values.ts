@@ -1,5 +1,5 @@
 import { parseDuration } from '../../schemas/duration.ts';
-import { readTimestamp } from '../../suites/timestamp.ts';
+import { readTimestamp } from '../../suites/catalogue/timestamp.ts';
 
 // What a person typed or a server sent, as a fixture needs it; undefined if it cannot be read.
 

@@ -1,7 +1,7 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Waiting } from '../../schemas/progress.ts';
 import { trouble, type Reply } from '../answer.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { afterChange, afterUndo, type Change, type Present } from '../model/change.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace, TrialContext } from '../scenario-context.ts';

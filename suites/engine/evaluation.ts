@@ -1,13 +1,13 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Table } from '../judge.ts';
-import type { Known } from '../known.ts';
-import { lackOf } from '../needs.ts';
-import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../requirement.ts';
+import type { Table } from '../catalogue/judge.ts';
+import type { Known } from '../catalogue/known.ts';
+import { lackOf } from '../catalogue/needs.ts';
+import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../catalogue/requirement.ts';
 import { BECOMING } from '../scenarios/becomes-executed.ts';
 import type { TrialContext } from '../scenario-context.ts';
-import { skipped, inconclusive, type Verdict } from '../verdict.ts';
+import { skipped, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import type { Result } from './record.ts';
 import type { RunExchange, RunOptions } from './run-options.ts';
 import { addAnswer, createTally, type Judgement } from './tally.ts';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Reply } from '../answer.ts';
 import { forms, nearMisses, unissuedKeys, tokenOf } from '../inputs/credentials.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { knownFrom, type Known, type KnownKey } from '../known.ts';
+import { knownFrom, type Known, type KnownKey } from '../catalogue/known.ts';
 import { lookup, userStatus, type Request } from '../request.ts';
 import { answerOf, sampleKnown } from '../testing/samples.ts';
 import { recordExchange, redactedAll, redactor } from './evidence.ts';

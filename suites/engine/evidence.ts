@@ -2,7 +2,7 @@ import { defined } from '../../schemas/defined.ts';
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
 import { carriesSecret, redactorOf, type Redact, type Secret } from '../../schemas/redact.ts';
 import type { Answer } from '../answer.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { writtenName, type Request } from '../request.ts';
 

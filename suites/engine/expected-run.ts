@@ -2,7 +2,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { estimate, type Estimate } from '../limits/estimate.ts';
 import { statedLimits, type RateLimit } from '../limits/limit.ts';
 import { withSpare } from '../model/entities.ts';
-import { isLookupRow, type Scenario } from '../requirement.ts';
+import { isLookupRow, type Scenario } from '../catalogue/requirement.ts';
 import { createLookups } from './lookups.ts';
 import type { RunOptions } from './run-options.ts';
 

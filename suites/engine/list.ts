@@ -1,9 +1,9 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import type { BecomingDeposit, Known } from '../known.ts';
+import type { BecomingDeposit, Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { longestWindowMs } from '../limits/limiter.ts';
 import { drawAt } from '../model/path.ts';
-import type { Scenario } from '../requirement.ts';
+import type { Scenario } from '../catalogue/requirement.ts';
 import { runScenario } from './evaluation.ts';
 import { excuseCompany, explainFailures } from './explaining.ts';
 import { lookupStep, recordUnanswered } from './lookup-steps.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import { catalogue } from '../catalogue.ts';
+import { catalogue } from '../catalogue/catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { isLookupRow } from '../requirement.ts';
+import { isLookupRow } from '../catalogue/requirement.ts';
 import { known as builtIn } from '../explain/testing/fake-target.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { knownFrom } from '../known.ts';
+import { knownFrom } from '../catalogue/known.ts';
 import { factors, hasPlainGates, plainLevels } from '../model/factors.ts';
 import { createCoverage } from '../model/coverage.ts';
 import { isFeasible } from '../model/feasible.ts';

@@ -1,15 +1,15 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import { table } from '../catalogue.ts';
-import type { Facts } from '../facts.ts';
-import type { Known } from '../known.ts';
+import { table } from '../catalogue/catalogue.ts';
+import type { Facts } from '../catalogue/facts.ts';
+import type { Known } from '../catalogue/known.ts';
 import type { Levels, Rank } from '../model/factors.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { pathOf, requestAt } from '../model/path.ts';
 import { rowsInOrder, type Row } from '../model/rows.ts';
 import { costOf } from '../limits/costs.ts';
-import { choicesOf, lackOf } from '../needs.ts';
+import { choicesOf, lackOf } from '../catalogue/needs.ts';
 import type { Request } from '../request.ts';
-import type { LookupRow } from '../requirement.ts';
+import type { LookupRow } from '../catalogue/requirement.ts';
 
 /** A lookup that a run sends. */
 export interface Lookup {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import validateRunRecord from '../../schemas/generated/run-record.cjs';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { scenario } from '../requirement.ts';
+import { scenario } from '../catalogue/requirement.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import { failed, pass } from '../verdict.ts';
+import { failed, pass } from '../catalogue/verdict.ts';
 import {
   countOutcomes,
   createDescriber,

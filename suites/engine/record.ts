@@ -1,10 +1,10 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
-import type { Known } from '../known.ts';
-import { rankOf } from '../rank.ts';
-import type { Requirement } from '../requirement.ts';
+import type { Known } from '../catalogue/known.ts';
+import { rankOf } from '../catalogue/rank.ts';
+import type { Requirement } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
-import type { Observation, Verdict } from '../verdict.ts';
+import type { Observation, Verdict } from '../catalogue/verdict.ts';
 import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';
 
 interface Share {

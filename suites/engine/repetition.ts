@@ -1,8 +1,8 @@
-import { authorizationOf } from '../facts-of-request.ts';
-import type { Cover, Finding } from '../judge.ts';
-import type { Known } from '../known.ts';
+import { authorizationOf } from '../catalogue/facts-of-request.ts';
+import type { Cover, Finding } from '../catalogue/judge.ts';
+import type { Known } from '../catalogue/known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
-import { pass } from '../verdict.ts';
+import { pass } from '../catalogue/verdict.ts';
 
 /** How often an id was asked for, or whether an answer to a request was right. */
 interface Entry {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Progress, Waiting } from '../../schemas/progress.ts';
 import type { Rank } from '../model/factors.ts';
-import type { Requirement } from '../requirement.ts';
+import type { Requirement } from '../catalogue/requirement.ts';
 import type { Exchange, StateHook } from '../scenario-context.ts';
 import type { Client, ClientOptions, Network } from './client.ts';
 import type { Clock } from './clock.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../answer.ts';
-import { auth } from '../auth.ts';
+import { auth } from '../catalogue/auth.ts';
 import { depositCheck, userStatus } from '../request.ts';
-import { pending } from '../pending.ts';
+import { pending } from '../catalogue/pending.ts';
 import { rateLimit } from '../limits/rows.ts';
-import { scenario, type Requirement } from '../requirement.ts';
+import { scenario, type Requirement } from '../catalogue/requirement.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
-import { pass } from '../verdict.ts';
+import { pass } from '../catalogue/verdict.ts';
 import type { Client } from './client.ts';
 import { virtualClock } from './clock.ts';
 import type { RunOptions } from './run-options.ts';

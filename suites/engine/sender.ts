@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
-import { authorizationOf, factsOf } from '../facts-of-request.ts';
+import { authorizationOf, factsOf } from '../catalogue/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../known.ts';
+import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { Present } from '../model/change.ts';
 import { lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';

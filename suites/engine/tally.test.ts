@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NOT_SENT } from '../answer.ts';
-import { catalogue, table } from '../catalogue.ts';
+import { catalogue, table } from '../catalogue/catalogue.ts';
 import { afterChange, type Present } from '../model/change.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { depositCheck, lookup, userStatus } from '../request.ts';
-import { isLookupRow } from '../requirement.ts';
+import { isLookupRow } from '../catalogue/requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pathOf } from '../model/path.ts';
 import {

@@ -1,18 +1,18 @@
 import { defined } from '../../schemas/defined.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { presentOf, type Present } from '../model/change.ts';
-import { isLimiterAnswer } from '../expectations.ts';
-import type { Facts } from '../facts.ts';
-import { factsOf } from '../facts-of-request.ts';
-import type { Cover, Finding, Table } from '../judge.ts';
-import type { Known } from '../known.ts';
+import { isLimiterAnswer } from '../catalogue/expectations.ts';
+import type { Facts } from '../catalogue/facts.ts';
+import { factsOf } from '../catalogue/facts-of-request.ts';
+import type { Cover, Finding, Table } from '../catalogue/judge.ts';
+import type { Known } from '../catalogue/known.ts';
 import type { Origin } from '../model/factors.ts';
-import { showsEntity } from '../named-answers.ts';
+import { showsEntity } from '../catalogue/named-answers.ts';
 import { originOf } from '../model/path.ts';
 import type { Request } from '../request.ts';
-import type { AnswerRow, LookupRow, Refinement } from '../requirement.ts';
+import type { AnswerRow, LookupRow, Refinement } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
+import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
 import type { Result } from './record.ts';
 import { asRepetition, createHistory, type History } from './repetition.ts';
 

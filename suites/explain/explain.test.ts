@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { trouble, type Answer, type Reply } from '../answer.ts';
-import { table } from '../catalogue.ts';
+import { table } from '../catalogue/catalogue.ts';
 import { addAnswer, createTally, failuresOf } from '../engine/tally.ts';
 import { forms, tokenOf } from '../inputs/credentials.ts';
 import { neighbours } from '../inputs/uuids.ts';

@@ -2,7 +2,7 @@ import { defined } from '../../schemas/defined.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { isFeasible } from '../model/feasible.ts';
-import type { LookupRow } from '../requirement.ts';
+import type { LookupRow } from '../catalogue/requirement.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base, type Share } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';

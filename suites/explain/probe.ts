@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { NOT_SENT, type Answer, type Reply } from '../answer.ts';
-import { table } from '../catalogue.ts';
-import { isLimiterAnswer } from '../expectations.ts';
-import type { Facts } from '../facts.ts';
-import { factsOf } from '../facts-of-request.ts';
-import type { Finding } from '../judge.ts';
+import { table } from '../catalogue/catalogue.ts';
+import { isLimiterAnswer } from '../catalogue/expectations.ts';
+import type { Facts } from '../catalogue/facts.ts';
+import { factsOf } from '../catalogue/facts-of-request.ts';
+import type { Finding } from '../catalogue/judge.ts';
 import { exampleGates, requestsOf } from '../model/drawing.ts';
 import { plainLevels, type FactorName, type Levels } from '../model/factors.ts';
 import { isFeasible } from '../model/feasible.ts';
 import { originOf, seedOf } from '../model/path.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
-import type { LookupRow } from '../requirement.ts';
+import type { LookupRow } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
 

@@ -1,4 +1,4 @@
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { headerLevels, keyLevels } from '../model/levels.ts';
 import { idOf, type Request } from '../request.ts';
 import { shareOf, type Base } from './base.ts';

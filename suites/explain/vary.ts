@@ -1,4 +1,4 @@
-import type { Facts } from '../facts.ts';
+import type { Facts } from '../catalogue/facts.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
 import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';

@@ -1,5 +1,5 @@
 import type { Answer } from '../answer.ts';
-import { failed, pass, type Verdict } from '../verdict.ts';
+import { failed, pass, type Verdict } from '../catalogue/verdict.ts';
 import type { Supply } from './kinds.ts';
 import { describeLimit } from './limit.ts';
 import { askWhileLimited } from './limited.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 
 /** A rate limit that the fixture states: so many counted requests of a key in a window. */
 export interface RateLimit {

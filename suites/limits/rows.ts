@@ -1,9 +1,22 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { summary } from '../answer.ts';
-import { expectError, isLimiterAnswer } from '../expectations.ts';
+import { expectError, isLimiterAnswer } from '../catalogue/expectations.ts';
 import type { Request } from '../request.ts';
-import { monitor, scenario, type Requirement, type Scenario, type ScenarioResult } from '../requirement.ts';
-import { failed, pass, observed, inconclusive, type Observation, type Verdict } from '../verdict.ts';
+import {
+  monitor,
+  scenario,
+  type Requirement,
+  type Scenario,
+  type ScenarioResult,
+} from '../catalogue/requirement.ts';
+import {
+  failed,
+  pass,
+  observed,
+  inconclusive,
+  type Observation,
+  type Verdict,
+} from '../catalogue/verdict.ts';
 import { describeLimit, describeMs } from './limit.ts';
 import { notCompared, type Judged, type Limited, type Trial } from './trial.ts';
 import { trigger } from './trigger.ts';

@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../answer.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import type { TrialContext } from '../scenario-context.ts';
-import { failed, inconclusive, type Verdict } from '../verdict.ts';
+import { failed, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import { findableLookup, suppliesFor, type Supplies, type Supply } from './kinds.ts';
 import { statedLimit, type RateLimit } from './limit.ts';
 import type { WhileLimited } from './limited.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { factsOf } from '../facts-of-request.ts';
-import type { Known, KnownKey } from '../known.ts';
+import { factsOf } from '../catalogue/facts-of-request.ts';
+import type { Known, KnownKey } from '../catalogue/known.ts';
 import { depositCheck, userStatus, type Request } from '../request.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { afterChange, afterUndo, executionAt, type Change } from './change.ts';

@@ -1,5 +1,5 @@
 import type { FixtureExecutedDeposit } from '../../schemas/generated/types.ts';
-import type { FixtureDeposit, Known, KnownKey } from '../known.ts';
+import type { FixtureDeposit, Known, KnownKey } from '../catalogue/known.ts';
 
 /** What a state hook changes. */
 export type Change =

@@ -1,7 +1,7 @@
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/once-per.ts';
 import type { Coverage } from '../../schemas/generated/types.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { factors, type Factor, type Levels } from './factors.ts';
 import { isFeasible, missingLevels } from './feasible.ts';
 import type { Level } from './levels.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { tokenOf, type Presentation, type Token } from '../inputs/credentials.ts';
 import { hasMixableLetters, neighbours, unknownUuid } from '../inputs/uuids.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { lookup, type Request } from '../request.ts';
 import { entitiesOf, poolsOf } from './entities.ts';
 import { factors, hasPlainGates, malformationOf, plainLevels, situationOf, type Levels } from './factors.ts';

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/once-per.ts';
 import { hasMixableLetters } from '../inputs/uuids.ts';
-import type { FixtureDeposit, Known } from '../known.ts';
-import { readTimestamp } from '../timestamp.ts';
+import type { FixtureDeposit, Known } from '../catalogue/known.ts';
+import { readTimestamp } from '../catalogue/timestamp.ts';
 import { dataLevels, type Levels } from './factors.ts';
 import { spellingLevels } from './levels.ts';
 import { classifyUuid } from './uuid.ts';

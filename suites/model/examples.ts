@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities, isUnknown } from './drawing.ts';
 import { factors, hasPlainGates, plainLevels, type Levels } from './factors.ts';
 import { completed } from './feasible.ts';

@@ -6,11 +6,11 @@ import { requestsOf } from './drawing.ts';
 import { factors, plainLevels, type Levels } from './factors.ts';
 import { factsOfLevels } from './facts-of-levels.ts';
 import { isFeasible, missingLevels } from './feasible.ts';
-import { table } from '../catalogue.ts';
-import type { Facts } from '../facts.ts';
-import { factsOf } from '../facts-of-request.ts';
+import { table } from '../catalogue/catalogue.ts';
+import type { Facts } from '../catalogue/facts.ts';
+import { factsOf } from '../catalogue/facts-of-request.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { knownFrom } from '../known.ts';
+import { knownFrom } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
 

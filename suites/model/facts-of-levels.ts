@@ -1,5 +1,5 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import { completeFacts, plainFacts, type Facts, type RawFacts } from '../facts.ts';
+import { completeFacts, plainFacts, type Facts, type RawFacts } from '../catalogue/facts.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from './factors.ts';
 import type { Level } from './levels.ts';
 

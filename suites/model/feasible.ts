@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/once-per.ts';
 import { isIssued, type Token } from '../inputs/credentials.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { fits, poolsOf } from './entities.ts';
 import { dataLevels, factors, plainLevels, situationOf, type Levels } from './factors.ts';
 import { headerLevels, keyLevels } from './levels.ts';

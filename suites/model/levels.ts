@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { KeyFact, RawFacts } from '../facts.ts';
-import { queryFacts } from '../facts-of-request.ts';
+import type { KeyFact, RawFacts } from '../catalogue/facts.ts';
+import { queryFacts } from '../catalogue/facts-of-request.ts';
 import {
   forms,
   nearMiss,
@@ -14,7 +14,7 @@ import {
 } from '../inputs/credentials.ts';
 import { malformations, type Malformation } from '../inputs/malformations.ts';
 import { percentEncoded, withLetterCase } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../known.ts';
+import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { Changes } from '../request.ts';
 
 /** What a level takes from a fixture, in words that complete "the fixture has no …", and how to add it. */

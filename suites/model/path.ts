@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import { requestsOf } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Origin } from './factors.ts';

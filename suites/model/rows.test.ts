@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { known as builtIn } from '../explain/testing/fake-target.ts';
-import { knownFrom, type Known } from '../known.ts';
+import { knownFrom, type Known } from '../catalogue/known.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
 import { combinationsIn, combinationsOf, createCoverage, strengthOf } from './coverage.ts';
 import { createExamples } from './examples.ts';

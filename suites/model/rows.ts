@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import { catalogue, table } from '../catalogue.ts';
-import type { Known } from '../known.ts';
-import { choicesOf } from '../needs.ts';
-import { isLookupRow, type LookupRow } from '../requirement.ts';
+import { catalogue, table } from '../catalogue/catalogue.ts';
+import type { Known } from '../catalogue/known.ts';
+import { choicesOf } from '../catalogue/needs.ts';
+import { isLookupRow, type LookupRow } from '../catalogue/requirement.ts';
 import { combinationsIn, combinationsOf, finePairsIn, strengthOf, zeros, type Strength } from './coverage.ts';
 import { createExamples } from './examples.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels, type Rank } from './factors.ts';

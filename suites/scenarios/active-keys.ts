@@ -2,8 +2,8 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Reply } from '../answer.ts';
 import { evenSample, findableId, idSeenBy } from '../inputs/uuids.ts';
 import { lookupOf } from '../request.ts';
-import type { Scenario } from '../requirement.ts';
-import { failed, judgeReply, pass, type Verdict } from '../verdict.ts';
+import type { Scenario } from '../catalogue/requirement.ts';
+import { failed, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 
 /** Maximum number of keys of the partner under test, and of others. */
 const MAX_KEYS = 10;

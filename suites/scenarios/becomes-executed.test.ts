@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trouble, type Reply } from '../answer.ts';
-import { pending } from '../pending.ts';
+import { pending } from '../catalogue/pending.ts';
 import type { Request } from '../request.ts';
-import type { Scenario } from '../requirement.ts';
+import type { Scenario } from '../catalogue/requirement.ts';
 import type { Context, TrialContext } from '../scenario-context.ts';
 import { answerOf, resultIn, runScenario, sampleKnown } from '../testing/samples.ts';
 

@@ -1,11 +1,11 @@
 import type { FixturePendingDeposit } from '../../schemas/generated/types.ts';
 import { summary, type Answer, type Reply } from '../answer.ts';
-import { executionIn, expectDeposit, expectError, fieldsOf } from '../expectations.ts';
+import { executionIn, expectDeposit, expectError, fieldsOf } from '../catalogue/expectations.ts';
 import { evenSample, withLetterCase } from '../inputs/uuids.ts';
-import type { BecomingDeposit, Known, KnownKey } from '../known.ts';
+import type { BecomingDeposit, Known, KnownKey } from '../catalogue/known.ts';
 import { executionAt } from '../model/change.ts';
 import { depositCheck, type Request } from '../request.ts';
-import type { ScenarioResult } from '../requirement.ts';
+import type { ScenarioResult } from '../catalogue/requirement.ts';
 import type { Changed, Context } from '../scenario-context.ts';
 import {
   blockedBy,
@@ -15,7 +15,7 @@ import {
   judgeReply,
   pass,
   type Verdict,
-} from '../verdict.ts';
+} from '../catalogue/verdict.ts';
 import { afterHook, askAtOnce, askMeanwhile, isScarce, LOOKUPS_BESIDE, resultOf } from './changing.ts';
 
 /** Name of the polls of deposits that become EXECUTED by themselves. */

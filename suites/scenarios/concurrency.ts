@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
-import { sameAnswer } from '../expectations.ts';
+import { sameAnswer } from '../catalogue/expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS, statedLimit } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
-import type { Scenario } from '../requirement.ts';
+import type { Scenario } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { inconclusive, judgeReply, pass, type Verdict } from '../verdict.ts';
+import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 import { repeated } from './changing.ts';
 
 /** Lookups in flight at once. Larger crowds follow only while no answer was lost. */

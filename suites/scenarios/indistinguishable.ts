@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from '../answer.ts';
-import { sameAnswer } from '../expectations.ts';
+import { sameAnswer } from '../catalogue/expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { lookupOf } from '../request.ts';
-import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../requirement.ts';
+import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
+import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
 
 /** A pair of lookups, and the same in the other order. */
 const [there, back] = [['hidden', 'unknown'] as const, ['unknown', 'hidden'] as const];

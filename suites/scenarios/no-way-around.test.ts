@@ -6,7 +6,7 @@ import { unknownId } from '../inputs/uuids.ts';
 import type { Request } from '../request.ts';
 import type { TrialContext } from '../scenario-context.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import { inconclusive } from '../verdict.ts';
+import { inconclusive } from '../catalogue/verdict.ts';
 import { judgeWaysAround } from './no-way-around.ts';
 
 const answer = (status: number, text = ''): Answer => ({

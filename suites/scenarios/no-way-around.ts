@@ -1,15 +1,15 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer, type Reply, type Trouble } from '../answer.ts';
-import { sameAnswer } from '../expectations.ts';
+import { sameAnswer } from '../catalogue/expectations.ts';
 import { formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
-import { presentedKey } from '../facts-of-request.ts';
+import { presentedKey } from '../catalogue/facts-of-request.ts';
 import { findableId, idSeenBy, unknownId } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../known.ts';
+import type { Known, KnownKey } from '../catalogue/known.ts';
 import { lookupOf, type Credential, type Request } from '../request.ts';
-import type { Scenario, ScenarioResult } from '../requirement.ts';
+import type { Scenario, ScenarioResult } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict } from '../verdict.ts';
+import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
 import { repeated } from './changing.ts';
 
 /** A longer window of a limiter (ms) leaves room for few requests with another partner's key. */

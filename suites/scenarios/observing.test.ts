@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Reply, Trouble } from '../answer.ts';
-import { knownFrom } from '../known.ts';
+import { knownFrom } from '../catalogue/known.ts';
 import { userStatus } from '../request.ts';
 import { answerOf } from '../testing/samples.ts';
 import type { TrialContext } from '../scenario-context.ts';
 import { observing } from './observing.ts';
-import { observed } from '../verdict.ts';
+import { observed } from '../catalogue/verdict.ts';
 
 const watched = observing({
   id: 'a/service/b',

@@ -1,9 +1,9 @@
 import type { Reply, Trouble } from '../answer.ts';
-import type { Known } from '../known.ts';
+import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
-import type { Scenario } from '../requirement.ts';
+import type { Scenario } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { inconclusive, observed, type Observation, type Verdict } from '../verdict.ts';
+import { inconclusive, observed, type Observation, type Verdict } from '../catalogue/verdict.ts';
 
 type ObservedRow = Omit<Scenario, 'kind' | 'level' | 'run'>;
 

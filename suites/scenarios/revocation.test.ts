@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auth } from '../auth.ts';
+import { auth } from '../catalogue/auth.ts';
 import { fingerprint, type Request } from '../request.ts';
-import type { Scenario } from '../requirement.ts';
+import type { Scenario } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { answerOf, runScenario, sampleKnown } from '../testing/samples.ts';
 

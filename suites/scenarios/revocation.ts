@@ -1,11 +1,11 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer, type Reply } from '../answer.ts';
 import { findableId, idSeenBy, percentEncoded, unknownIds, withLetterCase } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../known.ts';
+import type { Known, KnownKey } from '../catalogue/known.ts';
 import { lookup, lookupOf, type Request } from '../request.ts';
-import type { ScenarioResult } from '../requirement.ts';
+import type { ScenarioResult } from '../catalogue/requirement.ts';
 import type { Changed, Context, Exchange } from '../scenario-context.ts';
-import { blockedBy, failed, inconclusive, judgeReply, pass } from '../verdict.ts';
+import { blockedBy, failed, inconclusive, judgeReply, pass } from '../catalogue/verdict.ts';
 import {
   afterHook,
   askAtOnce,

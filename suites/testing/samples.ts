@@ -1,7 +1,7 @@
 import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { readBody, type Answer } from '../answer.ts';
-import { knownFrom } from '../known.ts';
-import type { Scenario } from '../requirement.ts';
+import { knownFrom } from '../catalogue/known.ts';
+import type { Scenario } from '../catalogue/requirement.ts';
 import type { TrialContext } from '../scenario-context.ts';
 
 /** An answer as the engine reads it. An object as body is sent as JSON. */

@@ -267,7 +267,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     ),
   ],
   'docs/write-a-requirement.md': [
-    excerptOf('suites/foreign-ib.ts'),
+    excerptOf('suites/catalogue/foreign-ib.ts'),
     excerptOf('mock/faults.ts'),
     commands(0, 1),
     runByCi,

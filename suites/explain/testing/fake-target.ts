@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import type { Endpoint } from '../../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../../answer.ts';
-import { catalogue, table } from '../../catalogue.ts';
+import { catalogue, table } from '../../catalogue/catalogue.ts';
 import { addAnswer, createTally, failuresOf, type Failure } from '../../engine/tally.ts';
-import { factsOf } from '../../facts-of-request.ts';
-import { knownFrom } from '../../known.ts';
+import { factsOf } from '../../catalogue/facts-of-request.ts';
+import { knownFrom } from '../../catalogue/known.ts';
 import { plainLevels, type Levels } from '../../model/factors.ts';
 import { drawAt, pathOf } from '../../model/path.ts';
 import { idOf, type Request } from '../../request.ts';
-import { isLookupRow } from '../../requirement.ts';
+import { isLookupRow } from '../../catalogue/requirement.ts';
 import { answerOf } from '../../testing/samples.ts';
 import type { ExplainContext } from '../probe.ts';
 

@@ -1,10 +1,10 @@
 import { all, isReadable, isPlain, sees } from './conditions.ts';
 import type { Entity } from './facts.ts';
-import { evenSample } from './inputs/uuids.ts';
+import { evenSample } from '../inputs/uuids.ts';
 import { notFound } from './named-answers.ts';
 import { answers, scenario, type Requirement } from './requirement.ts';
-import { becomesExecuted, pollOnce } from './scenarios/becomes-executed.ts';
-import { indistinguishable } from './scenarios/indistinguishable.ts';
+import { becomesExecuted, pollOnce } from '../scenarios/becomes-executed.ts';
+import { indistinguishable } from '../scenarios/indistinguishable.ts';
 import { fixtureOutdated } from './verdict.ts';
 
 /** A deposit in this state is answered like an unknown one. */

@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { all, any, hasParameter, isKeyInPlace, isKeyRead, mayBeRefused, on } from './conditions.ts';
 import type { ParameterFact } from './facts.ts';
 import { invalid, refusedHostile } from './named-answers.ts';

@@ -1,17 +1,17 @@
-import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { header } from './answer.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { header } from '../answer.ts';
 import { all, hasKey, hasParameter, not, on } from './conditions.ts';
 import type { Refusal } from './facts.ts';
-import { findableId, unknownId } from './inputs/uuids.ts';
+import { findableId, unknownId } from '../inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { refused, unauthorized } from './named-answers.ts';
-import { lookup, lookupOf } from './request.ts';
+import { lookup, lookupOf } from '../request.ts';
 import { answers, scenario, type AnswerRow, type Requirement } from './requirement.ts';
-import type { Context } from './scenario-context.ts';
-import { judgeActiveKeys } from './scenarios/active-keys.ts';
-import { judgeForm, judgeWaysAround } from './scenarios/no-way-around.ts';
-import { observing, observingEach, statusOf } from './scenarios/observing.ts';
-import { revocationOf } from './scenarios/revocation.ts';
+import type { Context } from '../scenario-context.ts';
+import { judgeActiveKeys } from '../scenarios/active-keys.ts';
+import { judgeForm, judgeWaysAround } from '../scenarios/no-way-around.ts';
+import { observing, observingEach, statusOf } from '../scenarios/observing.ts';
+import { revocationOf } from '../scenarios/revocation.ts';
 import { observed } from './verdict.ts';
 
 const revocation = (endpoint: Endpoint, context: Context, known: Known) =>

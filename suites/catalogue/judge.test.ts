@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { table } from './catalogue.ts';
 import { factsOf } from './facts-of-request.ts';
-import { depositCheck, lookup, userStatus, type Credential, type Request } from './request.ts';
-import { answerOf, sampleKnown as known } from './testing/samples.ts';
+import { depositCheck, lookup, userStatus, type Credential, type Request } from '../request.ts';
+import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 
 const idOf = (start: string) =>
   [...known.userById.keys(), ...known.depositById.keys()].find((id) => id.startsWith(start))!;

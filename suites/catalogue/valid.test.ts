@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../answer.ts';
 import { factsOf } from './facts-of-request.ts';
-import { depositCheck, userStatus } from './request.ts';
+import { depositCheck, userStatus } from '../request.ts';
 import type { Property } from './requirement.ts';
-import { answerOf, sampleKnown as known } from './testing/samples.ts';
+import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { valid } from './valid.ts';
 
 /** The verdict of a requirement on an answer about a member or an EXECUTED deposit. */

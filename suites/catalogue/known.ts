@@ -5,9 +5,9 @@ import type {
   FixtureFailedDeposit,
   FixturePendingDeposit,
   FixtureTransition,
-} from '../schemas/generated/types.ts';
-import { namedKeys } from '../schemas/fixture-keys.ts';
-import { Problem } from '../schemas/problem.ts';
+} from '../../schemas/generated/types.ts';
+import { namedKeys } from '../../schemas/fixture-keys.ts';
+import { Problem } from '../../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show instead of it. */
 export interface KnownKey extends Readonly<Pick<FixtureApiKey, 'key' | 'partner' | 'state'>> {

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Entity, Facts, KeyFact, ParameterFact } from './facts.ts';
 
 /** Says which lookups a row is about. */

@@ -1,5 +1,5 @@
-import { messageOf } from '../schemas/endpoints.ts';
-import type { Answer } from './answer.ts';
+import { messageOf } from '../../schemas/endpoints.ts';
+import type { Answer } from '../answer.ts';
 import { fieldsOf } from './expectations.ts';
 import type { Facts } from './facts.ts';
 import type { Known } from './known.ts';

@@ -1,4 +1,4 @@
-import { header, repeatedNames, summary } from './answer.ts';
+import { header, repeatedNames, summary } from '../answer.ts';
 import {
   all,
   any,

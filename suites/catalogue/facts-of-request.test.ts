@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { endpoints } from '../schemas/endpoints.ts';
+import { endpoints } from '../../schemas/endpoints.ts';
 import { factsOf } from './facts-of-request.ts';
-import { lookup, userStatus, type Request } from './request.ts';
-import { sampleKnown as known } from './testing/samples.ts';
+import { lookup, userStatus, type Request } from '../request.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
 
 const id = '1a000000-0000-4000-8000-00000000000a';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FixtureApiKey } from '../schemas/generated/types.ts';
+import type { FixtureApiKey } from '../../schemas/generated/types.ts';
 import { knownFrom } from './known.ts';
-import { sampleFixture as fixture, sampleKnown as known } from './testing/samples.ts';
+import { sampleFixture as fixture, sampleKnown as known } from '../testing/samples.ts';
 
 const keys = (list: readonly { readonly key: string }[]) => list.map(({ key }) => key);
 

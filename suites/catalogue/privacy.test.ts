@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../answer.ts';
 import { knownFrom, type Known } from './known.ts';
 import { userData, watchPrivacy } from './privacy.ts';
-import { depositCheck, lookup, userStatus, type Request } from './request.ts';
-import { answerOf, sampleKnown as known } from './testing/samples.ts';
+import { depositCheck, lookup, userStatus, type Request } from '../request.ts';
+import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 
 const [ours, theirs, nobody] = [
   '1b000000-0000-4000-8000-00000000000b',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
-import validateErrorBody from '../schemas/generated/error-body.cjs';
-import { repeatedNames, summary, type Answer } from './answer.ts';
+import { messageOf, type Endpoint, type ErrorStatus } from '../../schemas/endpoints.ts';
+import validateErrorBody from '../../schemas/generated/error-body.cjs';
+import { repeatedNames, summary, type Answer } from '../answer.ts';
 import { readTimestamp } from './timestamp.ts';
 import { failed, inconclusive, pass, type Expectation, type Verdict } from './verdict.ts';
 

@@ -1,8 +1,8 @@
-import { endpoints } from '../schemas/endpoints.ts';
-import { header, type Answer } from './answer.ts';
+import { endpoints } from '../../schemas/endpoints.ts';
+import { header, type Answer } from '../answer.ts';
 import { authorizationOf } from './facts-of-request.ts';
 import type { Known } from './known.ts';
-import { lookup, type Request } from './request.ts';
+import { lookup, type Request } from '../request.ts';
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const email = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{0,190}\w/g;

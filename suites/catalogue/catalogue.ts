@@ -1,9 +1,9 @@
 import { auth } from './auth.ts';
 import { foreignIb } from './foreign-ib.ts';
 import { invalidUuid } from './invalid-uuid.ts';
-import { factors } from './model/factors.ts';
+import { factors } from '../model/factors.ts';
 import { pending } from './pending.ts';
-import { rateLimit } from './limits/rows.ts';
+import { rateLimit } from '../limits/rows.ts';
 import { tableOf } from './judge.ts';
 import { isLookupRow, type Requirement } from './requirement.ts';
 import { robustness } from './robustness.ts';

@@ -1,5 +1,5 @@
-import { messageOf, perEndpoint, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
-import { summary, type Answer } from './answer.ts';
+import { messageOf, perEndpoint, type Endpoint, type ErrorStatus } from '../../schemas/endpoints.ts';
+import { summary, type Answer } from '../answer.ts';
 import {
   expectError,
   expectExecuted,

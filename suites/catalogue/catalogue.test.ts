@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { endpointNames } from '../schemas/endpoints.ts';
-import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
+import { endpointNames } from '../../schemas/endpoints.ts';
+import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { catalogue, checkNames, suites, table } from './catalogue.ts';
 import type { Facts } from './facts.ts';
 import { tableOf } from './judge.ts';
-import { everyKind } from './model/facts-of-levels.ts';
+import { everyKind } from '../model/facts-of-levels.ts';
 import { rankOf } from './rank.ts';
 import { isLookupRow, scenario } from './requirement.ts';
-import { answerOf, sampleKnown } from './testing/samples.ts';
+import { answerOf, sampleKnown } from '../testing/samples.ts';
 
 const listed = catalogue.map((row) => {
   const { id, level, clause, title } = row;
@@ -18,7 +18,7 @@ const listed = catalogue.map((row) => {
 
 /**
  * Ids, levels, ranks, clauses and titles are a public contract: add, never reword or reuse.
- * After adding one: `UPDATE_SNAPSHOT=1 node --import tsx --test suites/catalogue.test.ts`.
+ * After adding one: `UPDATE_SNAPSHOT=1 node --import tsx --test suites/catalogue/catalogue.test.ts`.
  */
 test('the catalogue matches the published snapshot', () => {
   const snapshot = new URL('catalogue.snapshot.json', import.meta.url);

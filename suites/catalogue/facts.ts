@@ -1,5 +1,5 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
-import type { FixtureExecutedDeposit, FixtureUser } from '../schemas/generated/types.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { FixtureExecutedDeposit, FixtureUser } from '../../schemas/generated/types.ts';
 
 /** What a key is worth (Authentication). */
 export type KeyFact =

@@ -1,13 +1,13 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
-import type { Level } from '../schemas/generated/types.ts';
-import type { Answer, Reply } from './answer.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Level } from '../../schemas/generated/types.ts';
+import type { Answer, Reply } from '../answer.ts';
 import type { Condition } from './conditions.ts';
 import type { Facts } from './facts.ts';
 import type { Known } from './known.ts';
-import type { Levels } from './model/factors.ts';
+import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';
-import type { Request } from './request.ts';
-import type { Context, Exchange, TrialContext } from './scenario-context.ts';
+import type { Request } from '../request.ts';
+import type { Context, Exchange, TrialContext } from '../scenario-context.ts';
 import type { Observation, Verdict } from './verdict.ts';
 
 /** What every row of the catalogue has. */

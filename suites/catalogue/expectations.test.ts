@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint, type ErrorStatus } from '../../schemas/endpoints.ts';
 import {
   expectError,
   expectDeposit,
@@ -11,7 +11,7 @@ import {
   expectNotMember,
   expectNumber,
 } from './expectations.ts';
-import { answerOf } from './testing/samples.ts';
+import { answerOf } from '../testing/samples.ts';
 import { failed, pass, type Verdict } from './verdict.ts';
 
 /** A short form of a verdict: `passed`, the aspect that differs, or the reason. */

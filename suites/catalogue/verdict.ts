@@ -1,4 +1,4 @@
-import type { Answer, Reply, Trouble } from './answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
 
 /** Why a requirement is inconclusive. Reports contain these codes: add, never rename. */
 export type Reason =

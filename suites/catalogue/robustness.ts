@@ -1,11 +1,11 @@
-import { endpointNames, endpoints } from '../schemas/endpoints.ts';
-import { header, summary, type Reply } from './answer.ts';
-import { findableId } from './inputs/uuids.ts';
+import { endpointNames, endpoints } from '../../schemas/endpoints.ts';
+import { header, summary, type Reply } from '../answer.ts';
+import { findableId } from '../inputs/uuids.ts';
 import type { Known } from './known.ts';
-import { lookup, lookupOf, userStatus, type Request } from './request.ts';
+import { lookup, lookupOf, userStatus, type Request } from '../request.ts';
 import { monitor, scenario, type Requirement } from './requirement.ts';
-import { judgeConcurrency } from './scenarios/concurrency.ts';
-import { observingEach } from './scenarios/observing.ts';
+import { judgeConcurrency } from '../scenarios/concurrency.ts';
+import { observingEach } from '../scenarios/observing.ts';
 import { failed, inconclusive, pass } from './verdict.ts';
 
 const recordStatuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause' | 'endpoint'>): Requirement =>

@@ -1,10 +1,10 @@
-import { messageOf } from '../schemas/endpoints.ts';
-import type { Answer } from './answer.ts';
+import { messageOf } from '../../schemas/endpoints.ts';
+import type { Answer } from '../answer.ts';
 import { catalogue, table } from './catalogue.ts';
 import { isLimiterAnswer } from './expectations.ts';
 import { factsOf } from './facts-of-request.ts';
 import type { Known } from './known.ts';
-import type { Request } from './request.ts';
+import type { Request } from '../request.ts';
 import type { Metadata, Requirement } from './requirement.ts';
 import type { Verdict } from './verdict.ts';
 

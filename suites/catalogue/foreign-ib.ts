@@ -1,4 +1,4 @@
-import { summary } from './answer.ts';
+import { summary } from '../answer.ts';
 import {
   all,
   any,
@@ -15,7 +15,7 @@ import { hasExactly, isNoMember } from './expectations.ts';
 import type { FixtureDeposit } from './known.ts';
 import { executed, member, notFound, notMember } from './named-answers.ts';
 import { answers, requires, type Requirement } from './requirement.ts';
-import { indistinguishable, type HiddenIds } from './scenarios/indistinguishable.ts';
+import { indistinguishable, type HiddenIds } from '../scenarios/indistinguishable.ts';
 import { failed, pass } from './verdict.ts';
 
 const isUser = on('user-status');
