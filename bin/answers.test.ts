@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createService, reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
+import { faults } from '../mock/deviations/faults.ts';
 import { createWorld } from '../mock/world.ts';
 import { defined } from '../schemas/defined.ts';
 import { endpointNames } from '../schemas/endpoints.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
+import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';

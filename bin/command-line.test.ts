@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
+import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { serverFor } from '../suites/testing/against.ts';

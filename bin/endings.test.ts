@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
+import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/index.ts';
 import { withoutLimits } from '../mock/options.ts';
 import { endpointNames, messageOf } from '../schemas/endpoints.ts';

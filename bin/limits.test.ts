@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
+import { faults } from '../mock/deviations/faults.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';

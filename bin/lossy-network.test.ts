@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
-import { error, on, page, reset as breaks, type Change, type Edit } from '../mock/deviate.ts';
-import { variants } from '../mock/variants.ts';
+import { faults } from '../mock/deviations/faults.ts';
+import { error, on, page, reset as breaks, type Change, type Edit } from '../mock/deviations/deviate.ts';
+import { variants } from '../mock/deviations/variants.ts';
 import { catalogue, type Client } from '../suites/index.ts';
 import { randomOf } from '../suites/testing/random.ts';
 import { failedIds, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';

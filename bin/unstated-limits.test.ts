@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
-import { on, set } from '../mock/deviate.ts';
-import { variants } from '../mock/variants.ts';
+import { on, set } from '../mock/deviations/deviate.ts';
+import { variants } from '../mock/deviations/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { randomOf } from '../suites/testing/random.ts';

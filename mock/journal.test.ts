@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
-import { faults } from './faults.ts';
+import { faults } from './deviations/faults.ts';
 import { depositPath, FOUND, ids, lookup, START, testSession, userPath } from './testing/session.ts';
 
 const base64 = (text: string, variant: 'base64' | 'base64url') => Buffer.from(text).toString(variant);

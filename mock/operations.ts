@@ -25,7 +25,7 @@ import {
   type DepositChange,
 } from './entities.ts';
 import { listExamples } from './examples.ts';
-import { faults } from './faults.ts';
+import { faults } from './deviations/faults.ts';
 import { splitTarget } from './handler.ts';
 import { clearJournal, readJournal, type JournalEntry } from './journal.ts';
 import { checkNext, shownNext } from './next.ts';
@@ -42,7 +42,7 @@ import {
   type Sandbox,
   type WorldHandle,
 } from './session.ts';
-import { variants } from './variants.ts';
+import { variants } from './deviations/variants.ts';
 import { depositNow, limitsOf, valuesOf } from './world.ts';
 
 /** An operation of the mock. Its arguments are the `{id}` of the path, if there is one, and then query or body. */

@@ -4,9 +4,9 @@ import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture, NextAnswer } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { reference, type Behaviour } from './behaviour.ts';
-import { faults } from './faults.ts';
+import { faults } from './deviations/faults.ts';
 import { checkNext } from './next.ts';
-import { variants } from './variants.ts';
+import { variants } from './deviations/variants.ts';
 
 /** Initial mode of the clocks: `real` runs, `frozen` stands still. */
 export const clockModes = ['real', 'frozen'] as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { faults } from './faults.ts';
+import { faults } from './deviations/faults.ts';
 import { ids, START, testSession } from './testing/session.ts';
 import { MAX_WORLDS, resetAll, resetWorld, getSandbox } from './session.ts';
 

@@ -13,7 +13,7 @@ import { readFileSync } from 'node:fs';
 import { before, after } from 'node:test';
 import { conformance } from ${here('./node-test.ts')};
 import { reference } from ${here('../../mock/behaviour.ts')};
-import { faults } from ${here('../../mock/faults.ts')};
+import { faults } from ${here('../../mock/deviations/faults.ts')};
 import { startMock } from ${here('../../mock/server.ts')};
 const fixture = JSON.parse(readFileSync(new URL(${here('../../schemas/built-in.fixture.json')}), 'utf8'));
 const behaviours = [reference, faults['amount-in-cents'].change(reference)];

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from 'node:http';
 import { after, beforeEach, describe, test } from 'node:test';
 import { reference } from '../../mock/behaviour.ts';
-import { faults } from '../../mock/faults.ts';
+import { faults } from '../../mock/deviations/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { withServer } from '../../suites/testing/against.ts';

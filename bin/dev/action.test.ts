@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { validateAction, validateWorkflow } from '@action-validator/core';
 import { parse } from 'yaml';
 import { reference } from '../../mock/behaviour.ts';
-import { faults } from '../../mock/faults.ts';
+import { faults } from '../../mock/deviations/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { waitForExit } from '../testing/child-process.ts';
 import { packagedFolder, packagedProgram } from '../testing/packaged.ts';

@@ -94,7 +94,7 @@ test('there is no import cycle, not even of types', () => {
 
 /** Files that may contain ids of requirements: rows, reports, and the choice by --only and --skip. */
 const mayContainIds =
-  /^(?:suites\/(?:valid|invalid-uuid|foreign-ib|pending|auth|limits\/rows|robustness)\.ts$|bin\/run-options\.ts$|reports\/)/;
+  /^(?:suites\/(?:catalogue\/(?:valid|invalid-uuid|foreign-ib|pending|auth|robustness)|limits\/rows)\.ts$|bin\/run-options\.ts$|reports\/)/;
 
 const anId =
   /\b(?:valid|invalid-uuid|foreign-ib|pending|auth|rate-limit|robustness)\/(?:user-status|deposit-check|service|[$*{])/;

@@ -1,8 +1,8 @@
 import { httpDate } from '../../mock/answer.ts';
-import { error, fields, json, on, page, type Change, type Edit } from '../../mock/deviate.ts';
+import { error, fields, json, on, page, type Change, type Edit } from '../../mock/deviations/deviate.ts';
 import type { Answered, Exchange } from '../../mock/exchange.ts';
-import { faults } from '../../mock/faults.ts';
-import { variants } from '../../mock/variants.ts';
+import { faults } from '../../mock/deviations/faults.ts';
+import { variants } from '../../mock/deviations/variants.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { NextAnswer, SweptState } from '../../schemas/generated/types.ts';
 

@@ -268,7 +268,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   ],
   'docs/write-a-requirement.md': [
     excerptOf('suites/catalogue/foreign-ib.ts'),
-    excerptOf('mock/faults.ts'),
+    excerptOf('mock/deviations/faults.ts'),
     commands(0, 1),
     runByCi,
   ],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { reference } from '../../../mock/behaviour.ts';
-import { faults } from '../../../mock/faults.ts';
+import { faults } from '../../../mock/deviations/faults.ts';
 import { startMock } from '../../../mock/server.ts';
 import { expandKeys } from '../../../schemas/fixture-keys.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';

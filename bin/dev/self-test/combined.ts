@@ -1,4 +1,12 @@
-import { answer, counter, crash, on, sameRequest, type Change, type Edit } from '../../../mock/deviate.ts';
+import {
+  answer,
+  counter,
+  crash,
+  on,
+  sameRequest,
+  type Change,
+  type Edit,
+} from '../../../mock/deviations/deviate.ts';
 import type { Exchange } from '../../../mock/exchange.ts';
 import { splitTarget } from '../../../mock/handler.ts';
 import { endpoints, endpointNames, type Endpoint } from '../../../schemas/endpoints.ts';

@@ -1,6 +1,6 @@
 import { reference } from '../../../mock/behaviour.ts';
-import { faults } from '../../../mock/faults.ts';
-import { variants } from '../../../mock/variants.ts';
+import { faults } from '../../../mock/deviations/faults.ts';
+import { variants } from '../../../mock/deviations/variants.ts';
 import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
 import { catalogue, isAbout, isLookupRow, type RunOptions } from '../../../suites/index.ts';
 import { defaults } from '../../commands/flags.ts';

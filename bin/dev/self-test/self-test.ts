@@ -4,7 +4,7 @@
  * `--update`, which writes `kill-matrix.json` and prints what it removes from it.
  */
 import { parseArgs } from 'node:util';
-import { faults } from '../../../mock/faults.ts';
+import { faults } from '../../../mock/deviations/faults.ts';
 import { loadFixture } from '../../fixture-file.ts';
 import { readKillMatrix, removals, strayEntries, updated, writeKillMatrix } from './kill-matrix.ts';
 import { combinedGaps, combinedRuns, entries, faultRuns, gaps, judgedIds, renderMatrix } from './matrix.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { createService, reference, type Behaviour } from './behaviour.ts';
+import { createService, reference, type Behaviour } from '../behaviour.ts';
 import { deviationsOf, fields, on } from './deviate.ts';
 import { faults } from './faults.ts';
-import { applyState } from './entities.ts';
+import { applyState } from '../entities.ts';
 import {
   builtIn,
   sendAll,
@@ -16,9 +16,9 @@ import {
   userPath,
   depositPath,
   type TimedRequest,
-} from './testing/session.ts';
+} from '../testing/session.ts';
 import { variants } from './variants.ts';
-import { createWorld } from './world.ts';
+import { createWorld } from '../world.ts';
 
 const all = [...Object.entries(faults), ...Object.entries(variants)];
 

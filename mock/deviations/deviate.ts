@@ -1,8 +1,8 @@
-import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Exchange, FindingKind, HttpRequest, HttpResponse, Serve } from './exchange.ts';
-import { credentialOf, isValidId, readQuery, splitTarget, type Rules } from './handler.ts';
-import { lookUp, valuesOf, type ApiKey, type Overlay, type World } from './world.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Behaviour } from '../behaviour.ts';
+import type { Exchange, FindingKind, HttpRequest, HttpResponse, Serve } from '../exchange.ts';
+import { credentialOf, isValidId, readQuery, splitTarget, type Rules } from '../handler.ts';
+import { lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../world.ts';
 
 /** Makes another server of one. What it remembers belongs to the server that it makes. */
 export type Change = (from: Behaviour) => Behaviour;

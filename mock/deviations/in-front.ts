@@ -1,7 +1,7 @@
 import * as d from './deviate.ts';
 import { answer, error, header, on, opened, read } from './deviate.ts';
-import type { Exchange, HttpResponse } from './exchange.ts';
-import { valuesOf } from './world.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
+import { valuesOf } from '../world.ts';
 
 const field = (name: string, pattern: RegExp) => (exchange: Exchange) =>
   pattern.test(String(exchange.request.headers[name] ?? ''));
