@@ -355,6 +355,11 @@ test('if the target refuses the key, only the lookups that show it fail', async 
   );
   const options = { fixture: { ...fixture, apiKeys }, seed: 1, cases: 100, hasStateHook: false };
   const record = await verifyMock(reference, options, fixture);
-  assert.deepEqual(failedIds(record), ['valid/user-status/member', 'valid/deposit-check/executed']);
+  assert.deepEqual(failedIds(record), [
+    'valid/user-status/member',
+    'valid/deposit-check/executed',
+    'auth/user-status/active-key',
+    'auth/deposit-check/active-key',
+  ]);
   assert.match(record.notes.join(), /with 401\. Check that the target\s+has this key/);
 });

@@ -66,7 +66,7 @@ for (const [name, encode] of Object.entries(encodings))
         '--baseline',
         baseline,
       ]);
-      assert.match(checked.output, /the baseline fails the run: \S+b\.json:1: valid\/x/);
+      assert.match(checked.output, /✗ baseline +\S+b\.json:1: valid\/x/);
       const answer = fileOf('a.txt', encode('HTTP/1.1 400 Bad\r\n\r\n{"error":"Invalid user_id format"}'));
       assert.equal((await runCli(['answers', '/api/ib/user-status', '--answer', answer])).code, 0);
     });

@@ -189,7 +189,7 @@ describe('a client certificate', () => {
       response.writeHead(400, { 'content-type': 'text/html' }).end(page),
     );
     const { code, output } = await runCli(`doctor ${await serverFor(t, server)} --fixture ${fixtureFile}`);
-    assert.match(output, /✗ user-status +400: the server wants a client certificate/);
+    assert.match(output, /✗ URL +this is another service: 400: the server wants a client certificate/);
     assert.match(output, /→ Give a certificate that the target accepts with --cert, and its key/);
     assert.equal(code, 4);
   });

@@ -4,7 +4,7 @@ import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
 
 /** Defaults of a run; times in ms. */
 export const defaults = {
-  cases: 1950,
+  cases: 2100,
   concurrency: 16,
   timeoutMs: 5000,
   maxDurationMs: 300_000,

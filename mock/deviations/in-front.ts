@@ -37,7 +37,7 @@ const session = (isFirst: boolean): d.Change =>
     );
   });
 
-const behindId = /(?:;|%3B)x(?:=|%3D)1$/i;
+const behindId = /(?:;|%3B)[a-z]+(?:=|%3D)\w*$/i;
 
 /** Mistakes of caches, frameworks and networks in front of a service. */
 export const inFrontFaults: d.Rows = {
@@ -62,7 +62,7 @@ export const inFrontFaults: d.Rows = {
     field('accept-language', /\bes\b/),
     error(400, 'Parámetro no válido'),
   ),
-  'path-parameter-dropped: ;x=1 behind an id is ignored': read((request) =>
+  'path-parameter-dropped: What follows a semicolon behind an id is ignored': read((request) =>
     behindId.test(request.target) ? { ...request, target: request.target.replace(behindId, '') } : undefined,
   ),
 };

@@ -25,8 +25,8 @@ export function listOf(run: Run): readonly Step[] {
   const [lookups, needed] = [of(undefined), of(undefined).filter(isRequired)];
   /** A scenario runs at the first of its places. */
   const required = (isNow: () => boolean) => [
-    ...both((endpoint) => scenarioStep(run, endpoint, needed, { holds: true, isNow })),
     scenarioStep(run, 'service', needed, { holds: true, isNow }),
+    ...both((endpoint) => scenarioStep(run, endpoint, needed, { holds: true, isNow })),
   ];
   const polls = (isNow: boolean) => (isNow ? [single('deposits that become EXECUTED', () => poll(run))] : []);
   const explanations = (isWanted?: Parameters<typeof explainFailures>[1]) =>

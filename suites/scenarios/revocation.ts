@@ -53,7 +53,7 @@ function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known): readonly 
   const id = idSeenBy(key, endpoint, known);
   const plain = plainWith(key, endpoint, known);
   const { parameter } = endpoints[endpoint];
-  const [unknown, ...more] = unknownIds(known, 3).map((one) => lookupOf(endpoint, one, changes));
+  const [unknown, ...more] = unknownIds(known, 2).map((one) => lookupOf(endpoint, one, changes));
   return [
     plain,
     unknown!,
