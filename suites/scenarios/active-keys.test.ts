@@ -16,7 +16,7 @@ async function judged(isRefused: (partner: string | null) => boolean) {
         : answerOf(200, {}),
     );
   };
-  const context = { send } as unknown as TrialContext;
+  const context = { send, longestWindowMs: () => 0 } as unknown as TrialContext;
   return { sent, ...(await judgeActiveKeys('user-status')(context, known)) };
 }
 
