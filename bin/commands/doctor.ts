@@ -40,7 +40,7 @@ export const doctor = command({
   run: async ({ url, timeout: timeoutMs, header: headers, wait: waitMs, json, full, ...flags }, context) => {
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_CONFORMANCE_URL');
-    const { signal, print, terminal } = context;
+    const { signal, print, writeError, terminal } = context;
     const tls = await networkOf(flags, context);
     const fixture = await loadFixture(flags.fixture, context.env, context);
     const options = runOptions({ ...flags, fixture, seed: 1, timeoutMs, waitMs, headers, tls, signal });
@@ -57,6 +57,7 @@ export const doctor = command({
       ...options,
       target: url,
       fixture,
+      onRemark: (words) => writeError(`${words}\n`),
       notes:
         flags.fixture === undefined
           ? ['No --fixture was given, so the target is expected to have the built-in data.']

@@ -53,17 +53,26 @@ export async function preflight(sender: Sender, known: Known, href: string, ifRe
   };
 }
 
-/** Time between two lookups of a target that does not answer yet, in ms. */
-const PAUSE_MS = 250;
+/** Time between two lookups of a target that does not answer yet, and between remarks on that, in ms. */
+const [PAUSE_MS, REMARK_MS] = [250, 10_000];
 
 type WaitOptions = Pick<
   RunOptions,
-  'target' | 'known' | 'headers' | 'tls' | 'timeoutMs' | 'clock' | 'signal' | 'connect' | 'onWait' | 'waitMs'
+  | 'target'
+  | 'known'
+  | 'headers'
+  | 'tls'
+  | 'timeoutMs'
+  | 'clock'
+  | 'signal'
+  | 'connect'
+  | 'onRemark'
+  | 'waitMs'
 >;
 
 /** Asks a target that does not answer yet again, at most `waitMs`: CI starts the server beside the run. */
 export async function waitUntilItAnswers(options: WaitOptions): Promise<void> {
-  const { known, clock, signal, waitMs = 0, onWait } = options;
+  const { known, clock, signal, waitMs = 0, onRemark } = options;
   if (waitMs === 0) return;
   const deadline = clock.now() + waitMs;
   const client = (options.connect ?? createClient)({
@@ -74,12 +83,17 @@ export async function waitUntilItAnswers(options: WaitOptions): Promise<void> {
     deadline,
   });
   const plain = lookupOf('user-status', findableId('user-status', known), { credential: { as: 'none' } });
+  let remarkAt = clock.now();
   try {
-    for (let tries = 0; clock.now() < deadline && !signal.aborted; tries++) {
+    while (clock.now() < deadline && !signal.aborted) {
       const reply = await clock.during(client.send(wireRequest(plain)));
       if (reply.kind === 'answer' && !isFromFrontEnd(reply)) return;
       const why = reply.kind === 'answer' ? `${reply.status}` : reply.words;
-      if (tries === 0) onWait?.({ waitMs, why: `until the target answers: ${why}` }, []);
+      if (clock.now() >= remarkAt) {
+        const seconds = Math.ceil((deadline - clock.now()) / 1000);
+        onRemark?.(`the target does not answer yet (${why}); --wait allows ${seconds} s more`);
+        remarkAt += REMARK_MS;
+      }
       await clock.sleep(Math.max(0, Math.min(PAUSE_MS, deadline - clock.now())), signal);
     }
   } finally {
