@@ -111,6 +111,18 @@ test('a target that stops answering is a problem only for later checks', async (
   assert.match(find(checkup, 'deposits[0]').words, /no answer within the 5 s of doctor/);
 });
 
+test('a broken connection is tried again, once', async () => {
+  const all = await examined({ send: trouble('reset') });
+  assert.equal(all.requests, 2);
+  assert.equal(find(all, 'HTTP').words, 'reset');
+  let count = 0;
+  const once = await examined({
+    send: (request) => (++count === 3 ? trouble('reset')(request) : refusal(request)),
+  });
+  assert.equal(find(once, 'HTTP').outcome, 'ok');
+  assert.ok(!once.checks.some(({ words }) => words === 'reset'));
+});
+
 test('one key of each kind is tried', async () => {
   const active = Array.from({ length: 40 }, (_, nth) => ({
     key: `many-${nth}`,

@@ -17,7 +17,8 @@ import { depositCheck, fingerprint, lookupOf, userStatus, type Request } from '.
 import type { StateHook } from '../scenario-context.ts';
 import { fixFor } from './fixes.ts';
 
-const MAX_MS = 5000;
+/** Maximum number of requests, one that is sent again included, and of ms. */
+const [MAX_REQUESTS, MAX_MS] = [11, 5000];
 
 /** Maximum length of a check's text, in characters: it may quote an answer. */
 const MAX_WORDS = 300;
@@ -39,7 +40,8 @@ interface Probe extends Pick<Check, 'area' | 'subject'> {
   readonly request: Request;
   /** Why the answer is expected, such as `because users[0] is a user of the IB`. */
   readonly says: string;
-  readonly fix: string;
+  /** Without it, a wrong answer is no problem of the setup: a run judges it. */
+  readonly fix?: string;
 }
 
 /**
@@ -60,10 +62,17 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
   let sent = 0;
   const replies = new Map<string, Promise<Reply>>();
   const send = async (request: Request): Promise<Reply> => {
+    if (sent >= MAX_REQUESTS)
+      return trouble('budget', `not checked because doctor sends at most ${MAX_REQUESTS} requests`);
     if (clock.now() >= begun + MAX_MS)
       return trouble('budget', `not checked because doctor stops after ${MAX_MS / 1000} s`);
     sent++;
-    const reply = await client.send(wireRequest(request));
+    let reply = await client.send(wireRequest(request));
+    // A server may close an idle connection at any time (RFC 9112 9.3.1).
+    if (reply.kind === 'trouble' && reply.code === 'network' && sent < MAX_REQUESTS) {
+      sent++;
+      reply = await client.send(wireRequest(request));
+    }
     if (options.signal.aborted) return trouble('interrupted', 'interrupted');
     const isLate = reply.kind === 'trouble' && reply.code === 'budget';
     return isLate ? trouble('budget', `no answer within the ${MAX_MS / 1000} s of doctor`) : reply;
@@ -130,7 +139,6 @@ async function checksOf(
     subject: endpoint,
     request: lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } }),
     says: 'without a key',
-    fix: 'A run judges this. If every answer is wrong, check that the URL is the service.',
   }));
   const first = await ask(keyless[0]!.request);
   const reach = (subject: string, finding: Finding): Check => ({ area: 'reach', subject, ...finding });
@@ -173,20 +181,21 @@ const keyMissing = problem(
 /** The key under test, and one entry of each kind: two lookups of each endpoint may count. */
 function underTest(key: KnownKey, known: Known, { users = [], deposits = [] }: Fixture): readonly Probe[] {
   const withKey = { credential: { as: 'key', key } } as const;
-  const fix = (place: string) =>
-    `Correct ${place} or the data of the target. If the target has a bug, a run reports it. If several entries differ, check that the key belongs to the partner.`;
-  const user = (is: string, [entry]: Known['members']): readonly Probe[] => {
-    if (entry === undefined) return [];
-    const place = `users[${users.indexOf(entry)}]`;
-    const request = userStatus(entry.user_id, withKey);
-    return [{ area: 'fixture', subject: place, request, says: `because ${place} is ${is}`, fix: fix(place) }];
-  };
-  const deposit = (is: string, [entry]: Known['foreignDeposits']): readonly Probe[] => {
-    if (entry === undefined) return [];
-    const place = `deposits[${deposits.indexOf(entry)}]`;
-    const request = depositCheck(entry.reference_id, withKey);
-    return [{ area: 'fixture', subject: place, request, says: `because ${place} is ${is}`, fix: fix(place) }];
-  };
+  const entry = (place: string, is: string, request: Request): Probe => ({
+    area: 'fixture',
+    subject: place,
+    request,
+    says: `because ${place} is ${is}`,
+    fix: `Correct ${place} or the data of the target. If the target has a bug, a run reports it. If several entries differ, check that the key belongs to the partner.`,
+  });
+  const user = (is: string, some: Known['members']) =>
+    some
+      .slice(0, 1)
+      .map((one) => entry(`users[${users.indexOf(one)}]`, is, userStatus(one.user_id, withKey)));
+  const deposit = (is: string, some: Known['foreignDeposits']) =>
+    some
+      .slice(0, 1)
+      .map((one) => entry(`deposits[${deposits.indexOf(one)}]`, is, depositCheck(one.reference_id, withKey)));
   return [
     keyProbe(key, 'active', known),
     ...user('a user of the IB', known.members),
@@ -226,6 +235,7 @@ function keyProbe(key: KnownKey, is: string, known: Known): Probe {
 /** Judges an answer as a run does. */
 function checkOf({ area, subject, request, says, fix }: Probe, reply: Reply, known: Known): Check {
   const check = (finding: Finding): Check => ({ area, subject, ...finding });
+  const wrongly = (words: string) => check(fix === undefined ? unknown(words) : problem(words, fix));
   if (reply.kind === 'trouble') {
     const isFromTarget = reply.code === 'timeout' || reply.code === 'network';
     const why = 'Check why the target does not answer this request. --timeout waits longer for an answer.';
@@ -238,16 +248,15 @@ function checkOf({ area, subject, request, says, fix }: Probe, reply: Reply, kno
   if (area === 'keys') {
     // What a key shows belongs to the entries.
     const isRefused = reply.status === 401;
-    if (!isRefused && reply.status !== 200) return check(problem(`answered ${summary(reply)}`, fix));
+    if (!isRefused && reply.status !== 200) return wrongly(`answered ${summary(reply)}`);
     const isAsStated = isRefused !== says.endsWith(' is active');
     const words = isRefused ? 'refused (401)' : 'accepted (200)';
-    return check(isAsStated ? ok(words) : problem(`${words}, but ${says}`, fix));
+    return isAsStated ? check(ok(words)) : wrongly(`${words}, but ${says}`);
   }
   if (reply.status === 401 && area === 'fixture')
     return check(unknown('not checked because the key was refused (401)'));
   if (wrong?.kind !== 'failed') return check(ok(`${reply.status}, ${says}`));
-  const words = `${wrong.actual}; expected ${wrong.expected}, ${says}`;
-  return check(area === 'interface' ? unknown(words) : problem(words, fix));
+  return wrongly(`${wrong.actual}; expected ${wrong.expected}, ${says}`);
 }
 
 const CLOCK_TOLERANCE_MS = 10_000;
