@@ -22,7 +22,8 @@ export function listOf(run: Run): readonly Step[] {
   const of = (turn: Scenario['turn']) => scenarios.filter((one) => one.turn === turn);
   const isRequired = ({ level }: Scenario) => level === 'required';
   const both = (stepOf: (endpoint: Endpoint) => Step) => endpointNames.map(stepOf);
-  const [lookups, needed] = [of(undefined), of(undefined).filter(isRequired)];
+  const beside = of(undefined);
+  const needed = beside.filter(isRequired);
   /** A scenario runs at the first of its places. */
   const required = (isNow: () => boolean) => [
     scenarioStep(run, 'service', needed, { holds: true, isNow }),
@@ -50,8 +51,8 @@ export function listOf(run: Run): readonly Step[] {
     ...required(() => true),
     // Those of other requests wait for the end: a lookup that fails too tells more.
     explanations(({ origin }) => origin !== undefined),
-    ...both((endpoint) => scenarioStep(run, endpoint, lookups)),
-    scenarioStep(run, 'service', lookups),
+    ...both((endpoint) => scenarioStep(run, endpoint, beside)),
+    scenarioStep(run, 'service', beside),
     ...both((endpoint) => lookupStep(run, endpoint, ['triple'], { longestWaitMs: SHORT_WAIT_MS })),
     explanations(({ origin }) => origin !== undefined),
     scenarioStep(run, 'both', of('alone'), { isLast: true }),
