@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { summary, type Answer, type Reply, type Trouble } from '../answer.ts';
+import { summary, type Answer, type Trouble } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
 import { formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
@@ -10,12 +10,9 @@ import { lookupOf, type Credential, type Request } from '../request.ts';
 import type { Scenario, ScenarioResult } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
-import { repeated } from './changing.ts';
+import { isScarce, repeated } from './changing.ts';
 
-/** A longer window of a limiter (ms) leaves room for few requests with another partner's key. */
-const LONG_WINDOW_MS = 10_000;
-
-/** Number of forms with another partner's key, if its limiter has a long window. */
+/** Number of forms with another partner's key, if the window of its limiter is long. */
 const FEW_FORMS = 5;
 
 /** Forms without a key that are in flight together, so that a target that never answers some of them delays no others. */
@@ -33,12 +30,22 @@ interface Tries {
   readonly own: Answer;
   /** The forms that may have reached the endpoint without a key: only they may show something with one. */
   readonly reached: Set<Form>;
+  /** Number of answers that were judged. */
+  cases: number;
+  end?: ScenarioResult;
 }
 
-/** Number of answers that were judged, and what ends the scenario. */
-interface Tried {
-  readonly cases: number;
-  readonly end?: ScenarioResult;
+/** A request that may show no data of the partner. */
+interface Way {
+  /** How it is written, and with whose key. */
+  readonly name: string;
+  readonly request: Request;
+  /** What it changes: if one of these shows data too, it is not the way that shows it. */
+  readonly others: readonly [Request, ...Request[]];
+  readonly form?: Form;
+  /** Whether it may not get a 2xx, even without data. */
+  readonly isRefused?: boolean;
+  readonly shows: (answer: Answer) => boolean;
 }
 
 /**
@@ -55,22 +62,15 @@ export const judgeWaysAround =
       return { finding: inconclusive(own.code, own.words), request: plain, reply: own };
     if (!showsData(own!, plain, known))
       return { finding: inconclusive('depends', 'not checked because the plain request shows no data') };
-    const tries: Tries = { context, known, plain, own: own!, reached: new Set() };
+    const tries: Tries = { context, known, plain, own: own!, reached: new Set(), cases: 0 };
     const [other] = known.otherKeys;
-    const steps: readonly (() => Promise<Tried>)[] = [
-      () => tryForms(tries, { as: 'none' }),
-      ...invalidCredentials(known).map((one) => () => tryForms(tries, one)),
-      ...(other === undefined
-        ? []
-        : [() => tryForms(tries, { as: 'key', key: other }), () => tryClaims(tries, other)]),
-      () => tryOtherBytes(tries),
-    ];
-    let cases = 0;
-    for (const step of steps) {
-      const tried = await step();
-      cases += tried.cases;
-      if (tried.end !== undefined) return { ...tried.end, cases };
-    }
+    await tryForms(tries, { as: 'none' });
+    for (const credential of invalidCredentials(known)) await tryForms(tries, credential);
+    if (other !== undefined) await tryForms(tries, { as: 'key', key: other });
+    if (other !== undefined) await tryWays(tries, claimsOf(tries, other));
+    await tryWays(tries, otherBytesOf(tries));
+    const { cases, end } = tries;
+    if (end !== undefined) return { ...end, cases };
     return cases > 0
       ? { finding: pass, cases }
       : { finding: inconclusive('network', 'no form of the request was answered'), cases };
@@ -97,69 +97,80 @@ export function judgeForm(known: Known, request: Request, answer: Answer): Verdi
   return failed('data', 'no data of the partner without its key', summary(answer));
 }
 
-/** Whether a bound of the run left no request: what follows is not tried. */
-const isCut = (reply: Reply | undefined): reply is Trouble & { readonly code: 'budget' } =>
-  reply?.kind === 'trouble' && reply.code === 'budget';
-
-const cutAt = (request: Request, reply: Trouble, cases: number): Tried => ({
-  cases,
-  end: { finding: inconclusive(reply.code, reply.words), request, reply },
-});
-
 /** Sends the forms with a credential that may not see the data. */
-async function tryForms(tries: Tries, credential: Credential): Promise<Tried> {
+async function tryForms(tries: Tries, credential: Credential): Promise<void> {
   const { context, known, plain, reached } = tries;
+  if (tries.end !== undefined) return;
   const isOther = credential.as === 'key' && known.otherKeys.includes(credential.key);
   const asked = { ...plain, credential };
   const [first] = await context.send(asked);
-  if (isCut(first)) return cutAt(asked, first, 0);
+  if (first?.kind === 'trouble' && first.code === 'budget') tries.end = endedBy(asked, first);
+  const shows = (answer: Answer) => showsData(answer, plain, known);
   // Other requirements are about the plain request.
-  if (first?.kind !== 'answer' || showsData(first, plain, known)) return { cases: 0 };
-  const unknown = lookupOf(plain.endpoint, unknownId(known));
-  const isKeyless = credential.as === 'none';
-  const isLong = context.longestWindowMs(plain.endpoint) > LONG_WINDOW_MS;
-  const tried = isKeyless
-    ? formsOfRequests
-    : [...reached].slice(0, isOther && isLong ? FEW_FORMS : undefined);
-  const size = isKeyless ? AT_ONCE : 1;
+  if (first?.kind !== 'answer' || shows(first)) return;
+  const unknown = { ...asked, target: lookupOf(plain.endpoint, unknownId(known)).target };
   const whose = isOther ? "with another partner's key" : 'without a valid key';
-  let [cases, timeouts] = [0, 0];
-  for (let at = 0; at < tried.length; at += size) {
-    if (!isKeyless && timeouts === MAX_TIMEOUTS) break;
-    const some = tried.slice(at, at + size);
-    const requests = some.map((form) => inForm(form, asked));
-    const replies = await context.sendAtOnce(...requests);
-    for (const [nth, reply] of replies.entries()) {
-      const [request, form] = [requests[nth]!, some[nth]!];
-      if (reply.kind === 'trouble') {
-        if (reply.code === 'timeout') timeouts++;
-        else if (reply.code !== 'network') return cutAt(request, reply, cases);
-        continue;
-      }
-      cases++;
-      if (isReached(reply)) reached.add(form);
-      // Requirements about lookups judge what is one.
-      if (context.verdictsOn(request, reply).length > 0) continue;
-      const isLetIn =
-        request.method === 'HEAD' &&
-        !isOther &&
-        first.status === 401 &&
-        isSuccess(reply) &&
-        (await dependsOnCaller(context, request, reply, [plain.target, unknown.target]));
-      const shows = (answer: Answer) => showsData(answer, plain, known);
-      const others = [asked, inForm(form, { ...asked, target: unknown.target })];
-      const isAround = isLetIn || (shows(reply) && (await isWayAround(context, request, others, shows)));
-      if (isAround === false) continue;
-      if (isAround !== true) return { cases, end: { finding: isAround, request, reply } };
-      const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
-      const finding = failed('data', `${expected} (${form.name}, ${whose})`, summary(reply));
-      return { cases, end: { finding, request, reply } };
-    }
-  }
-  return { cases };
+  const wayOf = (form: Form): Way => ({
+    name: `${form.name}, ${whose}`,
+    request: inForm(form, asked),
+    others: [asked, inForm(form, unknown)],
+    form,
+    isRefused: !isOther && first.status === 401,
+    shows,
+  });
+  if (credential.as === 'none') return tryWays(tries, formsOfRequests.map(wayOf), AT_ONCE);
+  await tryWays(
+    tries,
+    [...reached].slice(0, isOther && isScarce(context, plain.endpoint) ? FEW_FORMS : undefined).map(wayOf),
+  );
 }
 
 const inForm = ({ change }: Form, request: Request): Request => ({ ...request, ...change(request) });
+
+/** Sends ways, so many at once, until one shows data. */
+async function tryWays(tries: Tries, ways: readonly Way[], atOnce = 1): Promise<void> {
+  let timeouts = 0;
+  for (let at = 0; at < ways.length; at += atOnce) {
+    if (tries.end !== undefined || (atOnce === 1 && timeouts === MAX_TIMEOUTS)) return;
+    const some = ways.slice(at, at + atOnce);
+    const replies = await tries.context.sendAtOnce(...some.map(({ request }) => request));
+    for (const [nth, reply] of replies.entries()) {
+      if (tries.end !== undefined) return;
+      const way = some[nth]!;
+      if (reply.kind === 'answer') {
+        const finding = await judgeWay(tries, way, reply);
+        if (finding !== undefined) tries.end = { finding, request: way.request, reply };
+      } else if (reply.code === 'timeout') timeouts++;
+      else if (reply.code !== 'network') tries.end = endedBy(way.request, reply);
+    }
+  }
+}
+
+const endedBy = (request: Request, reply: Trouble): ScenarioResult => ({
+  finding: inconclusive(reply.code, reply.words),
+  request,
+  reply,
+});
+
+/** Judges the answer to a way; undefined if it shows no data. */
+async function judgeWay(tries: Tries, way: Way, reply: Answer): Promise<Verdict | undefined> {
+  const { context, known, plain, reached } = tries;
+  const { name, request, form, isRefused = false, shows } = way;
+  tries.cases++;
+  if (form !== undefined && isReached(reply)) reached.add(form);
+  // Requirements about lookups judge what is one.
+  if (context.verdictsOn(request, reply).length > 0) return undefined;
+  const targets = [plain.target, lookupOf(plain.endpoint, unknownId(known)).target] as const;
+  const isLetIn =
+    isRefused &&
+    request.method === 'HEAD' &&
+    isSuccess(reply) &&
+    (await dependsOnCaller(context, request, reply, targets));
+  const isAround = isLetIn || (shows(reply) && (await isWayAround(context, way)));
+  if (typeof isAround !== 'boolean') return isAround;
+  const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
+  return isAround ? failed('data', `${expected} (${name})`, summary(reply)) : undefined;
+}
 
 /** Lookups alone that show that it is the form that shows data. */
 const LOOKUPS_ALONE = 10;
@@ -169,12 +180,7 @@ const LOOKUPS_ALONE = 10;
  * same form of a lookup that has no data. A page with examples shows them for every id. Inconclusive if a limit of the
  * target or of the run leaves that open.
  */
-async function isWayAround(
-  { send }: Context,
-  request: Request,
-  others: readonly Request[],
-  shows: (answer: Answer) => boolean,
-): Promise<boolean | Verdict> {
+async function isWayAround({ send }: Context, { request, others, shows }: Way): Promise<boolean | Verdict> {
   let open: Verdict | undefined;
   const isShown = async (some: readonly Request[]) => {
     for (const one of some) {
@@ -188,17 +194,17 @@ async function isWayAround(
   if (await isShown(others)) return false;
   const isShownAlone = (one: Request) => isShown(repeated([one], LOOKUPS_ALONE));
   const isAgain = await isShownAlone(request);
-  return isAgain && (await isShownAlone(others[0]!)) ? false : (open ?? isAgain);
+  return isAgain && (await isShownAlone(others[0])) ? false : (open ?? isAgain);
 }
 
 /** Names of parameters and header fields that a server may wrongly read as the partner who asks. */
 const partnerNames = ['partner', 'partner_id', 'tenant_id', 'ib_id'] as const;
 
 /**
- * Sends forms of a lookup that claim more than the key of another partner gives: an id of that partner besides, or our
- * name. One may show data of the other partner, so that only our own values are wrong.
+ * Forms of a lookup that claim more than the key of another partner gives: an id of that partner besides, or our name.
+ * One may show data of the other partner, so that only our own values are wrong.
  */
-async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): Promise<Tried> {
+function claimsOf({ context, known, plain, own }: Tries, key: KnownKey): readonly Way[] {
   const { endpoint } = plain;
   const asked: Request = { ...plain, credential: { as: 'key', key } };
   const seen = lookupOf(endpoint, idSeenBy(key, endpoint, known)).target;
@@ -214,49 +220,31 @@ async function tryClaims({ context, known, plain, own }: Tries, key: KnownKey): 
       headers: { ...Object.fromEntries(fields), cookie: named.join('; ') },
     },
   };
-  const isLong = context.longestWindowMs(endpoint) > LONG_WINDOW_MS;
-  let cases = 0;
-  for (const [name, claim] of Object.entries(claims).slice(0, isLong ? 1 : undefined)) {
-    const request = { ...asked, ...claim };
-    const [reply] = await context.send(request);
-    if (isCut(reply)) return cutAt(request, reply, cases);
-    if (reply?.kind === 'trouble' && reply.code === 'timeout') break;
-    if (reply?.kind !== 'answer') continue;
-    cases++;
-    // Requirements about lookups judge what is one.
-    const isJudged = context.verdictsOn(request, reply).length > 0;
-    if (isJudged || !showsData(reply, plain, known) || sameAnswer(own, reply).kind !== 'passed') continue;
-    // The same for either id alone: the other id has the same data, or other requirements are about it.
-    const alone = [plain.target, seen].map((target) => ({ ...request, target }));
-    const isSame = (answer: Answer) => sameAnswer(answer, reply).kind === 'passed';
-    const isAround = await isWayAround(context, request, alone, isSame);
-    if (isAround === false) continue;
-    if (isAround !== true) return { cases, end: { finding: isAround, request, reply } };
-    const expected = `no data of the partner (${name}, with another partner's key)`;
-    return { cases, end: { finding: failed('data', expected, summary(reply)), request, reply } };
-  }
-  return { cases };
+  return Object.entries(claims)
+    .slice(0, isScarce(context, endpoint) ? 1 : undefined)
+    .map(([name, claim]) => ({
+      name: `${name}, with another partner's key`,
+      request: { ...asked, ...claim },
+      // The same for either id alone: the other id has the same data, or other requirements are about it.
+      others: [
+        { ...asked, ...claim, target: plain.target },
+        { ...asked, ...claim, target: seen },
+      ],
+      shows: (answer) => sameAnswer(own, answer).kind === 'passed',
+    }));
 }
 
-/** Sends the own key with a byte that is not ASCII. If a letter in its place is accepted too, that belongs to near misses. */
-async function tryOtherBytes({ context, known, plain }: Tries): Promise<Tried> {
+/** The own key with a byte that is not ASCII. If a letter in its place is accepted too, that belongs to near misses. */
+function otherBytesOf({ known, plain }: Tries): readonly Way[] {
   const key = known.callerKeys[0]!;
-  const sendWith = async (token: Token) => {
-    const request: Request = { ...plain, ...forms.Bearer[0](token).changes };
-    const [reply] = await context.send(request);
-    return { request, reply, shows: reply?.kind === 'answer' && showsData(reply, plain, known) };
-  };
-  let cases = 0;
-  for (const [at, token] of withAdded(key, otherByte).entries()) {
-    const { request, reply, shows } = await sendWith(token);
-    if (isCut(reply)) return cutAt(request, reply, cases);
-    if (reply?.kind !== 'answer') continue;
-    cases++;
-    if (!shows || (await sendWith(withAdded(key, 'x')[at]!)).shows) continue;
-    const expected = 'no data of the partner (a key with a byte that is not ASCII)';
-    return { cases, end: { finding: failed('data', expected, summary(reply)), request, reply } };
-  }
-  return { cases };
+  const sentWith = (token: Token): Request => ({ ...plain, ...forms.Bearer[0](token).changes });
+  const withLetter = withAdded(key, 'x');
+  return withAdded(key, otherByte).map((token, at) => ({
+    name: 'a key with a byte that is not ASCII',
+    request: sentWith(token),
+    others: [sentWith(withLetter[at]!)],
+    shows: (answer) => showsData(answer, plain, known),
+  }));
 }
 
 /** Fields that differ between equal answers anyway. */
