@@ -2,13 +2,12 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import type { Need } from '../../schemas/progress.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
-import { figuresOf } from '../limits/limiter.ts';
 import { withSpare } from '../model/entities.ts';
 import { redactor } from './evidence.ts';
 import { expectedRun } from './expected-run.ts';
 import { listOf } from './list.ts';
 import { preflight, waitUntilItAnswers } from './preflight.ts';
-import { makeRecord, type Figures } from './record.ts';
+import { figuresOf, makeRecord, type Figures } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createRun, finish, finishStopped, report, stopOf, type Run } from './setup.ts';
 import { judgementOf } from './tally.ts';

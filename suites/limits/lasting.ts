@@ -3,8 +3,7 @@ import { failed, pass, type Verdict } from '../catalogue/verdict.ts';
 import type { Supply } from './kinds.ts';
 import { describeLimit } from './limit.ts';
 import { askWhileLimited } from './limited.ts';
-import { decidingMs } from './limiter.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { decidingMs, retryAfterMs } from './account.ts';
 import { stream, type Stream } from './stream.ts';
 import { isBeyond, obeysUntil, paceOf, type Trial } from './trial.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { virtualClock } from '../engine/clock.ts';
+import { figuresOf } from '../engine/record.ts';
 import { answerOf } from '../testing/samples.ts';
 import {
   admit,
   createLimiter,
-  figuresOf,
   firstKey,
   longestWindowMs,
   recordReply,

@@ -1,11 +1,9 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import type { RunRecord } from '../../schemas/generated/types.ts';
-import { defined } from '../../schemas/defined.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import { trouble, type Answer, type Trouble } from '../answer.ts';
 import type { Budget } from '../engine/budget.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { describeLimit, describeMs, type RateLimit } from './limit.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { contradictionOf, LIMITED_UNTIL_END, nextPause, retryAfterMs, type Account } from './account.ts';
 
 /** Who asks: an endpoint, an accepted key or the empty one, and whether the request may count. */
 export interface Asked {
@@ -20,32 +18,6 @@ export type Turn =
   | { readonly kind: 'at'; readonly at: number; readonly why: string }
   | { readonly kind: 'reply' }
   | { readonly kind: 'never'; readonly why: string };
-
-/** A key got 429, and no request that counts has passed since. Times are in ms of the clock. */
-interface Pause {
-  readonly since: number;
-  readonly ms: number;
-  readonly until: number;
-  readonly tries: number;
-  readonly why: string;
-  /** Whether requests that do not count wait, too. */
-  blocksAll: boolean;
-  readonly gaveUp?: string | undefined;
-}
-
-/** One key on one endpoint. */
-interface Account {
-  /** Requests in flight that may count, and others. */
-  readonly inFlight: [free: number, counted: number];
-  /** When requests counted, and when others passed, while a limit is stated. */
-  counted: number[];
-  free: number[];
-  /** Whether any request got another answer than 429. */
-  hasPassed: boolean;
-  pause: Pause | undefined;
-  /** The last pause that was long enough, in ms. */
-  enoughMs: number | undefined;
-}
 
 /** A wait for a limiter, and its end in ms of the engine's clock. */
 export interface Wait {
@@ -102,17 +74,8 @@ export const createLimiter = (options: LimiterOptions): Limiter => ({
   waits: new Map(),
 });
 
-const LIMITED_UNTIL_END = 'the key is rate-limited until after the end of --max-duration';
-
 /** Clocks round. */
 const MARGIN_MS = 20;
-
-/** First back-off, and the one after which a wait that would outlast the run is given up, in ms. */
-const [BACK_OFF_MS, MAX_BACK_OFF_MS] = [500, 8000];
-
-/** A key that gets 429 after so many ms in which nothing was sent with it does not recover. */
-export const decidingMs = (stated?: RateLimit, askedMs = 0): number =>
-  Math.max(15 * 60_000, 2 * askedMs, 4 * (stated?.windowMs ?? 0));
 
 function accountOf({ accounts }: Limiter, { endpoint, key }: Omit<Asked, 'cost'>): Account {
   const name = `${endpoint} ${key}`;
@@ -128,13 +91,10 @@ function accountOf({ accounts }: Limiter, { endpoint, key }: Omit<Asked, 'cost'>
   return found;
 }
 
-const isBlocked = ({ pause }: Account, cost: 0 | 1) => pause !== undefined && (cost > 0 || pause.blocksAll);
-
 /** When a request may be sent. @param leaves counted requests of a stated limit that it leaves */
 function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn {
-  const account = accountOf(limiter, asked);
-  const { pause, inFlight, counted } = account;
-  if (pause !== undefined && isBlocked(account, asked.cost)) {
+  const { pause, inFlight, counted } = accountOf(limiter, asked);
+  if (pause !== undefined && (asked.cost > 0 || pause.blocksAll)) {
     if (pause.gaveUp !== undefined) return { kind: 'never', why: pause.gaveUp };
     if (now < pause.until) return { kind: 'at', at: pause.until, why: pause.why };
     // One request shows whether it has ended.
@@ -288,13 +248,18 @@ function refused(limiter: Limiter, asked: Asked, answer: Answer): void {
     pause.blocksAll ||= blocksAll;
     return;
   }
-  if (pause === undefined) compareWithStated(limiter, asked, answer);
   const askedMs = retryAfterMs(answer);
-  const { ms, gaveUp } = nextPause(limiter, endpoint, account, askedMs);
+  if (pause === undefined) compareWithStated(limiter, asked, askedMs);
+  const { clock, deadline, stated } = limiter.options;
+  const { ms, gaveUp } = nextPause(account, {
+    askedMs,
+    leftMs: deadline - clock.now(),
+    stated: stated[endpoint],
+  });
   account.pause = {
     since: pause?.since ?? answer.sentAt,
     ms,
-    until: limiter.options.clock.now() + ms + MARGIN_MS,
+    until: clock.now() + ms + MARGIN_MS,
     tries: (pause?.tries ?? 0) + 1,
     why: askedMs === undefined ? 'back-off' : `Retry-After ${describeMs(askedMs)}`,
     blocksAll,
@@ -302,48 +267,14 @@ function refused(limiter: Limiter, asked: Asked, answer: Answer): void {
   };
 }
 
-/** How long a key pauses: as Retry-After says, or as long as was enough before, then twice as long each time. */
-function nextPause(
-  { options }: Limiter,
-  endpoint: Endpoint,
-  { pause, enoughMs, hasPassed }: Account,
-  askedMs: number | undefined,
-): Pick<Pause, 'ms' | 'gaveUp'> {
-  const { clock, deadline } = options;
-  const stated = options.stated[endpoint];
-  const leftMs = deadline - clock.now();
-  const backOffMs = BACK_OFF_MS * 2 ** (pause?.tries ?? 0);
-  let ms =
-    pause === undefined
-      ? (askedMs ?? enoughMs ?? stated?.windowMs ?? BACK_OFF_MS)
-      : Math.max(askedMs ?? 0, 2 * pause.ms, BACK_OFF_MS);
-  // A field alone never stops a run: shorter waits test it.
-  const isTooLong = askedMs !== undefined && askedMs > leftMs;
-  if (isTooLong) ms = backOffMs;
-  if (pause !== undefined && pause.ms >= decidingMs(stated, isTooLong ? 0 : askedMs))
-    return { ms, gaveUp: `still 429 after ${describeMs(pause.ms)} in which nothing was sent` };
-  if (ms <= leftMs && !(isTooLong && ms > MAX_BACK_OFF_MS)) return { ms };
-  const said = askedMs === undefined ? '' : ` (Retry-After ${describeMs(askedMs)})`;
-  const usedUp = `the limit was already used up when this run began${said}`;
-  return { ms, gaveUp: hasPassed ? LIMITED_UNTIL_END : usedUp };
-}
-
 /** Remarks on a 429 that comes before the stated limit. A statement that is wrong in its window slows nothing. */
-function compareWithStated(limiter: Limiter, { endpoint, key }: Asked, answer: Answer): void {
+function compareWithStated(limiter: Limiter, asked: Asked, askedMs: number | undefined): void {
   const { options, paced, remarks } = limiter;
+  const { endpoint, key } = asked;
   const limit = paced[endpoint];
   if (limit === undefined || key === '' || remarks.has(endpoint)) return;
-  const since = options.clock.now() - limit.windowMs;
-  const { counted, free, inFlight } = accountOf(limiter, { endpoint, key });
-  const recent = (times: readonly number[]) => times.filter((at) => at > since).length;
-  const [used, others] = [recent(counted), recent(free)];
-  if (used >= limit.most - 1) return;
-  const askedMs = retryAfterMs(answer);
-  const said = askedMs === undefined ? '' : ` (Retry-After ${describeMs(askedMs)})`;
-  const count = others > 0 ? `${used} counted requests and ${others} others` : `${used} counted requests`;
-  const sent = used + others + inFlight[0] + inFlight[1];
-  const members = sent >= limit.most ? ', or lookups of members count' : '';
-  const words = `429 after ${count}${said}, but the fixture states ${describeLimit(limit)}: it is wrong, or others use this limit${members}`;
+  const words = contradictionOf(limit, accountOf(limiter, asked), options.clock.now(), askedMs);
+  if (words === undefined) return;
   remarks.set(endpoint, words);
   options.onRemark?.(`${endpoint}: ${words}`);
   if ((askedMs ?? 0) > limit.windowMs + 1000) delete paced[endpoint];
@@ -371,19 +302,3 @@ export const longestWindowMs = ({ accounts, options }: Limiter, endpoint: Endpoi
       name.startsWith(endpoint) ? [enoughMs ?? 0, pause?.ms ?? 0] : [],
     ),
   );
-
-/** What the run knows about limiters, for its record. */
-export function figuresOf({ waits, remarks, paced }: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
-  const endpoints = endpointNames.map((endpoint) => {
-    const limit = paced[endpoint];
-    return {
-      endpoint,
-      waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
-      ...defined({
-        limit: limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000 },
-        contradiction: remarks.get(endpoint),
-      }),
-    };
-  });
-  return { waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0), endpoints };
-}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf } from '../testing/samples.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from './account.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
