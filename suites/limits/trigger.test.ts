@@ -39,6 +39,8 @@ interface Case {
   /** What the fixture states, if it states anything. */
   readonly stated?: FixtureLimits | undefined;
   readonly latencyMs: number;
+  /** So many times slower are the first lookups of users of other IBs. */
+  readonly slower?: { readonly first: number; readonly times: number } | undefined;
   readonly endpoint?: Endpoint;
   /** Lookups of the key before the trial, one after another. */
   readonly before?: readonly Kind[];
@@ -65,7 +67,15 @@ const refusalOf = ({ status, headers, body }: Refusal) => answerOf(status, body,
 const MOST_MS = 300_000;
 
 /** Tries a limiter. Returns the kind and words of each verdict. */
-async function tried({ design, limits, stated, latencyMs, endpoint = 'user-status', before = [] }: Case) {
+async function tried({
+  design,
+  limits,
+  stated,
+  latencyMs,
+  endpoint = 'user-status',
+  before = [],
+  slower,
+}: Case) {
   const given: Fixture = stated === undefined ? fixture : { ...fixture, limits: stated };
   const known = knownFrom(given);
   const clock = { ...virtualClock(0), during: <Result>(work: Promise<Result>) => work };
@@ -73,18 +83,21 @@ async function tried({ design, limits, stated, latencyMs, endpoint = 'user-statu
   const bounds = { clock, signal, deadline: MOST_MS };
   const budget = createBudget({ ...bounds, maxRequests: 1e9, reserved: 0 });
   const decide = limiterOf(design, limits);
+  let foreigners = 0;
   const send = async ({ method, target, headers }: WireRequest): Promise<Reply> => {
     const sentAt = clock.now();
-    await clock.sleep(latencyMs / 2);
     const { authorization } = headers;
     const asked = askedBy(fixture, {
       method,
       url: target,
       ...(authorization !== undefined && { authorization }),
     });
+    const isSlow = asked?.kind === 'foreign' && foreigners++ < (slower?.first ?? 0);
+    const halfMs = (latencyMs * (isSlow ? slower!.times : 1)) / 2;
+    await clock.sleep(halfMs);
     const decision = asked && decide(asked, clock.now());
     if (decision !== undefined && 'delayMs' in decision) await clock.sleep(decision.delayMs);
-    await clock.sleep(latencyMs / 2);
+    await clock.sleep(halfMs);
     const reply =
       asked === undefined || decision === undefined
         ? answerOf(404, '')
@@ -213,6 +226,7 @@ interface Expected {
   readonly stated?: FixtureLimits;
   readonly endpoint?: Endpoint;
   readonly before?: readonly Kind[];
+  readonly slower?: Case['slower'];
 }
 
 const usual = limitsOf(60, 3);
@@ -270,6 +284,11 @@ const findings: Readonly<Record<string, Expected>> = {
     design: { counts: (kind) => kind === 'unknown' || kind === 'malformed' },
     kinds: { ...passes, 'counts-foreign-users': 'failed' },
     says: /users of other IBs do not count: this tells them from unknown ones/,
+  },
+  'users of other IBs do not count, and a busy machine slows their first lookups': {
+    design: { counts: (kind) => kind === 'unknown' || kind === 'malformed' },
+    slower: { first: 20, times: 200 },
+    kinds: { ...passes, 'counts-foreign-users': 'failed' },
   },
   'lookups of members count': {
     design: { counts: () => true },
