@@ -1,6 +1,6 @@
-export { createClient, decodeBody, type Client } from './engine/client.ts';
+export { createClient, type Client } from './engine/client.ts';
 export { examine } from './doctor/examine.ts';
-export { isFromFrontEnd } from './answer.ts';
+export { decodeBody, isFromFrontEnd } from './answer.ts';
 export { catalogue, suites, table } from './catalogue/catalogue.ts';
 export type { Facts } from './catalogue/facts.ts';
 export type { RightAnswer } from './catalogue/judge.ts';

@@ -198,3 +198,12 @@ function viewOf(known: Known, endpoint: Endpoint, partner: string | undefined, i
   if (deposit.state === 'EXECUTED') return { entity: 'EXECUTED', isOurs, deposit };
   return { entity: deposit.state, isOurs, isBecoming: 'becomes' in deposit && deposit.becomes !== undefined };
 }
+
+/** Whether the answer shows if the key under test is accepted: other requests may be refused before the key is read. */
+export function showsKey(known: Known, request: Request): boolean {
+  const { credential } = request;
+  if (credential.as !== 'key' || !known.callerKeys.some(({ key }) => key === credential.key.key))
+    return false;
+  const facts = factsOf(known, request);
+  return facts?.key === 'accepted' && facts.parameter === 'plain';
+}

@@ -1,7 +1,7 @@
 import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
-import { header, summary, trouble, type Answer, type Reply } from '../answer.ts';
+import { summary, trouble, type Answer, type Reply } from '../answer.ts';
 import { table } from '../catalogue/catalogue.ts';
 import { createClient } from '../engine/client.ts';
 import { redactor } from '../engine/evidence.ts';
@@ -14,7 +14,7 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import { gapsOf } from '../catalogue/needs.ts';
 import { depositCheck, fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
-import type { StateHook } from '../scenario-context.ts';
+import { checkHook, judgeClock, judgeLimits, ok, problem, unknown, type Finding } from './surroundings.ts';
 import { fixFor } from './fixes.ts';
 
 /** Maximum number of requests, one that is sent again included, and of ms. */
@@ -27,13 +27,6 @@ const MAX_WORDS = 300;
 export interface ExamineOptions extends RunOptions {
   readonly fixture: Fixture;
 }
-
-/** What came of a check. `fix` says how to fix a problem. */
-type Finding = Pick<Check, 'outcome' | 'words' | 'fix'>;
-
-const ok = (words: string): Finding => ({ outcome: 'ok', words });
-const problem = (words: string, fix: string): Finding => ({ outcome: 'problem', words, fix });
-const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
 
 /** A lookup, what it shows, and how a wrong answer is told. */
 interface Probe extends Pick<Check, 'area' | 'subject'> {
@@ -257,58 +250,4 @@ function checkOf({ area, subject, request, says, fix }: Probe, reply: Reply, kno
     return check(unknown('not checked because the key was refused (401)'));
   if (wrong?.kind !== 'failed') return check(ok(`${reply.status}, ${says}`));
   return wrongly(`${wrong.actual}; expected ${wrong.expected}, ${says}`);
-}
-
-const CLOCK_TOLERANCE_MS = 10_000;
-
-/** Both clocks must agree: expiry of keys and `executedAt` depend on them. Date has whole seconds. */
-function judgeClock(answers: readonly Answer[]): Finding {
-  const differences = answers.flatMap((answer) => {
-    const date = Date.parse(header(answer, 'date') ?? '');
-    if (Number.isNaN(date) || header(answer, 'age') !== undefined) return [];
-    return [Math.max(0, date - answer.receivedAt) + Math.min(0, date + 999 - answer.sentAt)];
-  });
-  const [least] = differences.toSorted((a, b) => Math.abs(a) - Math.abs(b));
-  if (least === undefined) return unknown('no answer has a valid Date header');
-  if (least === 0) return ok('no difference');
-  const words = `${(Math.abs(least) / 1000).toFixed(1)} s ${least > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
-  const fix = 'Set the clock of the target or of this machine. Expiry of keys and executedAt depend on both.';
-  return Math.abs(least) <= CLOCK_TOLERANCE_MS ? ok(words) : problem(words, fix);
-}
-
-const NO_LIMITS =
-  'the fixture states no limits, so a run must find them, which takes longer. Example: "limits": { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }';
-
-/** The few lookups of doctor should stay far below any limit. A run can start, and waits. */
-function judgeLimits(answers: readonly Answer[], { limits }: Known): Finding {
-  const limited = answers.filter(({ status }) => status === 429);
-  const stated = endpointNames.filter((endpoint) => Object.hasOwn(limits, endpoint));
-  if (limited.length === 0)
-    return ok(`no 429; ${stated.length === 0 ? NO_LIMITS : `limits are stated for ${stated.join(' and ')}`}`);
-  const wait = limited.map((answer) => header(answer, 'retry-after')).find((value) => value !== undefined);
-  const retryAfter = wait === undefined ? 'without Retry-After' : `Retry-After: ${wait}`;
-  return unknown(`${limited.length} of ${answers.length} answers are 429, ${retryAfter}; a run waits for it`);
-}
-
-/** Checks that the state hook works. Asks it to undo a change that was never made, so nothing changes. */
-async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promise<Finding> {
-  const [deposit] = pending;
-  const key = callerKeys.at(-1);
-  if (deposit === undefined && key === undefined)
-    return unknown('not checked because the fixture has no pending deposit and no active key');
-  try {
-    await (deposit === undefined
-      ? hook.change('teardown', 'key revoked', { key: key?.key })
-      : hook.change('teardown', 'deposit executed', { reference_id: deposit.reference_id }));
-    return ok('accepts a teardown');
-  } catch (error) {
-    const { message, status = 0 } = error as Error & { readonly status?: number };
-    // A hook may refuse to undo a change that was never made. These statuses mean that there is no hook.
-    return status >= 400 && ![401, 403, 404, 405].includes(status)
-      ? unknown(`${message}, but nothing had been set up`)
-      : problem(
-          message,
-          'Give a URL that accepts POST { "state": …, "params": …, "action": "setup" or "teardown" } and answers 2xx when done.',
-        );
-  }
 }

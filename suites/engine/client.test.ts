@@ -4,11 +4,11 @@ import { createServer as createHttpServer, type IncomingMessage, type RequestLis
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import type { Answer, Reply } from '../answer.ts';
+import { MAX_BODY_BYTES, type Answer, type Reply } from '../answer.ts';
 import { formsOfRequests } from '../inputs/forms.ts';
 import { userStatus } from '../request.ts';
 import { withServer } from '../testing/against.ts';
-import { createClient, MAX_BODY_BYTES, type Client, type ClientOptions, type WireRequest } from './client.ts';
+import { createClient, type Client, type ClientOptions, type WireRequest } from './client.ts';
 
 const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
 

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { buildConnector, Dispatcher } from 'undici';
 // The whole of undici takes 70 ms longer to load.
 import connectMethod from 'undici/lib/api/api-connect.js';
 import connectorOf from 'undici/lib/core/connect.js';
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { decodeStart, readBody, trouble, type Answer, type Reply } from '../answer.ts';
+import { decodeBody, MAX_BODY_BYTES, trouble, type Answer, type Reply } from '../answer.ts';
 import { defined } from '../../schemas/defined.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { MAX_HEADER_KIB, timedOut, transportErrorOf, type ErrorContext } from './transport-errors.ts';
@@ -54,12 +53,6 @@ export interface Client {
   readonly send: (request: WireRequest) => Promise<Reply>;
   readonly close: () => Promise<void>;
 }
-
-/**
- * Maximum size of a body, before and after decompression. Bodies of the interface have about 100 bytes, and a
- * burst holds 1,000 answers in memory.
- */
-export const MAX_BODY_BYTES = 16 * 1024;
 
 /** Answers are accepted until this long (ms) after the end of the run. */
 const GRACE_MS = 250;
@@ -303,30 +296,4 @@ function multiMap(headers: IncomingHttpHeaders): Answer['headers'] {
   for (const [name, value = ''] of Object.entries(headers))
     map[name] = typeof value === 'string' ? [value] : value;
   return map;
-}
-
-const decoders: Readonly<
-  Record<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array>
-> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-};
-
-/** Decompresses and decodes a body according to Content-Encoding (RFC 9110 8.4). */
-export function decodeBody(bytes: Uint8Array, encoding: string | undefined): Pick<Answer, 'text' | 'json'> {
-  const name = encoding?.trim().toLowerCase() ?? '';
-  const decoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
-  const why = `the body has more than ${MAX_BODY_BYTES} bytes`;
-  if (bytes.length > MAX_BODY_BYTES)
-    return { text: decoder === undefined ? decodeStart(bytes) : '', json: { ok: false, why } };
-  if (decoder === undefined || bytes.length === 0) return readBody(bytes);
-  try {
-    return readBody(decoder(bytes, { maxOutputLength: MAX_BODY_BYTES }));
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
-      return { text: '', json: { ok: false, why } };
-    return { text: '', json: { ok: false, why: `the body is not ${encoding}, as Content-Encoding says` } };
-  }
 }

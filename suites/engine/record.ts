@@ -1,12 +1,10 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { endpointNames } from '../../schemas/endpoints.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../catalogue/known.ts';
 import { rankOf } from '../catalogue/rank.ts';
 import type { Requirement } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Observation, Verdict } from '../catalogue/verdict.ts';
-import type { Limiter } from '../limits/limiter.ts';
 import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';
 
 interface Share {
@@ -163,20 +161,4 @@ export function countOutcomes(results: readonly RequirementResult[]): RunRecord[
     excluded: count('excluded'),
     broken: count('broken'),
   };
-}
-
-/** What the run knows about limiters, for its record. */
-export function figuresOf({ waits, remarks, paced }: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
-  const endpoints = endpointNames.map((endpoint) => {
-    const limit = paced[endpoint];
-    return {
-      endpoint,
-      waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
-      ...defined({
-        limit: limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000 },
-        contradiction: remarks.get(endpoint),
-      }),
-    };
-  });
-  return { waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0), endpoints };
 }

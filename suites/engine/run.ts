@@ -1,13 +1,15 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import type { Need } from '../../schemas/progress.ts';
+import { endpointNames } from '../../schemas/endpoints.ts';
 import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { withSpare } from '../model/entities.ts';
 import { redactor } from './evidence.ts';
 import { expectedRun } from './expected-run.ts';
 import { listOf } from './list.ts';
 import { preflight, waitUntilItAnswers } from './preflight.ts';
-import { figuresOf, makeRecord, type Figures } from './record.ts';
+import { makeRecord, type Figures } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createRun, finish, finishStopped, report, stopOf, type Run } from './setup.ts';
 import { judgementOf } from './tally.ts';
@@ -92,4 +94,20 @@ function recordOf(state: Run): RunRecord {
     ...defined({ interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined }),
   };
   return makeRecord({ ...options, target: options.target.href }, list, figures);
+}
+
+/** What the run knows about limiters, for its record. */
+export function figuresOf({ waits, remarks, paced }: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
+  const endpoints = endpointNames.map((endpoint) => {
+    const limit = paced[endpoint];
+    return {
+      endpoint,
+      waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
+      ...defined({
+        limit: limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000 },
+        contradiction: remarks.get(endpoint),
+      }),
+    };
+  });
+  return { waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0), endpoints };
 }

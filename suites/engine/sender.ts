@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
-import { authorizationOf, factsOf } from '../catalogue/facts-of-request.ts';
+import { authorizationOf, factsOf, showsKey } from '../catalogue/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { Present } from '../model/change.ts';
@@ -260,15 +260,6 @@ const isTargetGone = ({ lostInARow, maxLostInARow }: Sending) => lostInARow >= m
 /** A page for a request about which the interface says nothing may be the target's own. */
 const isOwnPage = (known: Known, request: Request, { status }: Answer) =>
   status < 500 && status !== 408 && factsOf(known, request) === undefined;
-
-/** Whether the answer shows if the key under test is accepted: other requests may be refused before the key is read. */
-function showsKey(known: Known, request: Request): boolean {
-  const { credential } = request;
-  if (credential.as !== 'key' || !known.callerKeys.some(({ key }) => key === credential.key.key))
-    return false;
-  const facts = factsOf(known, request);
-  return facts?.key === 'accepted' && facts.parameter === 'plain';
-}
 
 /**
  * Waits while the target is down, for example because it restarts.
