@@ -87,13 +87,14 @@ function blockLines(block: Block, at: number, screen: Screen): readonly string[]
   }
 }
 
-/** Aligns names and words. Words that do not fit beside the name go below it. */
+/** Aligns names and words. Words that do not fit beside the name, or beside most others, go below it. */
 function listLines(
   items: readonly Pick<Item, 'mark' | 'tone' | 'name' | 'words' | 'fix'>[],
   { paint, width }: Screen,
 ): readonly string[] {
   const names = items.map(({ name }) => printable(name, width - 4));
   const column = Math.min(MAX_ALIGNED, Math.max(0, ...names.map(columns)));
+  const areLong = names.filter((name) => columns(name) > MAX_ALIGNED).length > names.length / 2;
   return items.flatMap(({ mark, tone, words, fix }, at) => {
     const name = names[at]!;
     const start = `  ${paint(tone, mark)} `;
@@ -103,7 +104,7 @@ function listLines(
       );
     if (wrapped(width).length === 0) return [start + name];
     const indent = column + 6;
-    if (columns(name) > column || width - indent < MIN_WORDS)
+    if (areLong || columns(name) > column || width - indent < MIN_WORDS)
       return [start + name, ...wrapped(width - 6).map((line) => ' '.repeat(6) + paint(tone, line))];
     const [first = '', ...more] = wrapped(width - indent);
     return [
