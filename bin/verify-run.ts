@@ -63,7 +63,7 @@ async function mockSession(fixture: Fixture): Promise<Session> {
     // Only a busy machine makes the mock slow.
     timeoutMs: 60_000,
     mock: true,
-    notes: ['No URL was given, so the built-in mock was verified.'],
+    notes: ['This run verified the built-in mock.'],
     close: () => mock.close(),
   };
 }
