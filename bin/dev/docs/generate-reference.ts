@@ -54,6 +54,19 @@ write(
   '# Commands',
   '`ib-conformance <command> --help` prints the same. See also the [exit codes](../verify.md#outcomes-and-exit-codes).',
   ...commands.flatMap(commandParts),
+  '## Rules of sweep',
+  `[\`sweep\`](../sweep.md) judges a client by these rules. Nothing else is allowed or counted. A broken **required** rule gives exit
+code 1; the others are advice, which counts only with \`--strict\`.`,
+  table(
+    ['rule', 'level', 'what the client did', 'what breaks it', 'when it is not seen: needs'],
+    rules.map((rule) => [
+      `\`${rule.id}\``,
+      rule.level,
+      `${rule.title} (${rule.clause})`,
+      rule.breaks,
+      rule.needs,
+    ]),
+  ),
 );
 write(
   'requirements.md',
@@ -69,19 +82,4 @@ warning. An **observed** one is recorded and never judged. Ids never change, and
     ]);
     return [`## ${suite}`, table(['requirement', 'level', 'what must hold', 'clause'], rows)];
   }),
-);
-write(
-  'rules.md',
-  '# Rules for clients',
-  `[\`sweep\`](../sweep.md) judges a client by these rules. Nothing else is allowed or counted. A broken **required** rule gives exit code 1; the others are advice, which counts only with \`--strict\`.`,
-  table(
-    ['rule', 'level', 'what the client did', 'what breaks it', 'when it is not seen: needs'],
-    rules.map((rule) => [
-      `\`${rule.id}\``,
-      rule.level,
-      `${rule.title} (${rule.clause})`,
-      rule.breaks,
-      rule.needs,
-    ]),
-  ),
 );
