@@ -153,7 +153,6 @@ const initialised: Runner = async (text, reader, t) => {
 
 /** Runs commands that write a new fixture, and SQL, which a database must accept. */
 const intoSqlite: Runner = async (text, reader, t) => {
-  await reader.run('rm fixture.json');
   await commands()(text, reader, t);
   const script = "import sqlite3; sqlite3.connect(':memory:').executescript(open('data.sql').read())";
   await reader.run(`python3 -c "${script}"`);
@@ -206,7 +205,10 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(0, 1),
   ],
   'docs/fixture.md': [
-    file('fixture.json', 'npx ib-conformance doctor http://localhost:8080/gateway --fixture fixture.json'),
+    file(
+      'fixture.json',
+      'npx ib-conformance doctor http://localhost:8080/gateway --fixture fixture.json && rm fixture.json',
+    ),
     intoSqlite,
     commands(),
     commands(),
