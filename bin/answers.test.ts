@@ -21,7 +21,8 @@ import { isLookupRow } from '../suites/catalogue/requirement.ts';
 import type { Exchange } from '../suites/scenario-context.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
 import { ENOUGH_CASES, limits, verifyMock } from './testing/verify-mock.ts';
-import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
+import { loadFixture } from './fixture-file.ts';
 import { readAnswer, readRequest } from './answers/read-text.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
@@ -206,7 +207,7 @@ test('it uses the fixture of the config file, and says which data it used', asyn
   assert.match(configured, /^ {4}data: \S+own\/fixture\.json$/m);
   assert.match(configured, /200 \{"is_under_ib":false,"date_joined":null\}/);
   assert.match(await outputOf(one!, { configFile }), /200 \{"is_under_ib":true/);
-  const flag = ['--fixture', builtInFixture.pathname];
+  const flag = ['--fixture', builtInFixture];
   assert.match(await outputOf(other!, { configFile }, ...flag), /^ {4}data: \S+built-in\.fixture\.json$/m);
   const found = JSON.parse(await outputOf(other!, { configFile }, '--json')) as { readonly data: string };
   assert.match(found.data, /own\/fixture\.json$/);

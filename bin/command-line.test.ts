@@ -11,10 +11,10 @@ import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { nameOf } from './commands/command.ts';
 import { commands } from './commands/index.ts';
-import { builtInFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
 
 const { folder, fileOf } = temporaryFolder();
-const builtIn = builtInFixture.pathname;
+const builtIn = builtInFixture;
 const fixtureText = readFileSync(builtIn, 'utf8');
 
 const broken = (part: string, replacement: string) =>

@@ -11,7 +11,8 @@ import { gapsOf } from '../suites/catalogue/needs.ts';
 import { serverFor, withServer } from '../suites/testing/against.ts';
 import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './testing/verify-mock.ts';
-import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
+import { loadFixture } from './fixture-file.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
@@ -33,7 +34,7 @@ async function examined(...argv: readonly string[]) {
 const problemsOf = ({ checks }: Checkup) =>
   checks.flatMap(({ outcome, subject, words }) => (outcome === 'problem' ? [`${subject}: ${words}`] : []));
 
-const fixture = ['--fixture', builtInFixture.pathname];
+const fixture = ['--fixture', builtInFixture];
 
 test('a mock with its own fixture: everything is ok and checked, and nothing changes', async () => {
   await using mock = await startMock({ basePath: '/gateway' });

@@ -5,7 +5,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { RecordedExchange, RunRecord } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
-import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
+import { loadFixture } from './fixture-file.ts';
 import { flaky } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
@@ -59,7 +60,7 @@ test('--log has what a run sent before it was killed', async () => {
   const server = flaky(fixture, (nth) => nth > 100 && child.kill('SIGKILL'));
   let child: ReturnType<typeof spawn>;
   await withServer(server, async (port) => {
-    const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture.pathname];
+    const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture];
     const flags = ['--concurrency', '1', '--log', log];
     child = spawn(process.execPath, [packagedProgram, ...args, ...flags], { stdio: 'ignore' });
     await once(child, 'exit');

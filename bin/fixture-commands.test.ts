@@ -9,7 +9,8 @@ import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { readFixture } from '../schemas/fixture.ts';
 import { catalogue, gapsOf, knownFrom } from '../suites/index.ts';
-import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
+import { loadFixture } from './fixture-file.ts';
 
 const { folder, place: at } = temporaryFolder();
 

@@ -4,9 +4,6 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { readFixture } from '../schemas/fixture.ts';
 import { readText, shownName, type Input } from './input-files.ts';
 
-/** The fixture that the mock serves by default. */
-export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', import.meta.url);
-
 /**
  * Loads a fixture from a file, or the built-in one; `-` is standard input.
  *

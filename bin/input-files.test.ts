@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startMock } from '../mock/server.ts';
-import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
+import { loadFixture } from './fixture-file.ts';
 import { readBytes, readText } from './input-files.ts';
 import { tls } from './testing/certificate.ts';
 import { runCli } from './testing/run-cli.ts';
@@ -133,7 +134,7 @@ describe('- is standard input', () => {
     const config = { verify: { fixture: 'none.json' } };
     const { error } = await runCli('verify mock --config -', readInput(JSON.stringify(config)));
     assert.match(error, /none\.json: there is no such file/);
-    const good = { verify: { fixture: builtInFixture.pathname, cases: 1 } };
+    const good = { verify: { fixture: builtInFixture, cases: 1 } };
     const { code, stderr } = await runCli(
       'verify mock --only valid/user-status/member --config -',
       readInput(JSON.stringify(good)),

@@ -14,7 +14,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import membershipResult from '../schemas/membership-result.schema.json' with { type: 'json' };
 import description from '../schemas/openapi.json' with { type: 'json' };
 import { mock } from './commands/mock.ts';
-import { builtInFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
 import { version } from './version.ts';
 
 const fixture = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;

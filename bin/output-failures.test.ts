@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { serverFor } from '../suites/testing/against.ts';
-import { builtInFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
 import { parseReports } from './report-files.ts';
 import { waitForExit } from './testing/child-process.ts';
 import { packagedProgram } from './testing/packaged.ts';
@@ -30,7 +30,7 @@ function serve(
   return serverFor(t, server);
 }
 
-const always = ['--fixture', builtInFixture.pathname, '--cases', '1', '--only', 'valid'];
+const always = ['--fixture', builtInFixture, '--cases', '1', '--only', 'valid'];
 
 const call = (argv: readonly string[]) => runCli(argv, { terminal: { color: true, width: 100 } });
 
@@ -103,7 +103,7 @@ test('at the end of --max-duration, pending requests are aborted, with the reaso
 });
 
 describe('as a process', () => {
-  const fixture = ['--fixture', builtInFixture.pathname, '--cases', '1'];
+  const fixture = ['--fixture', builtInFixture, '--cases', '1'];
   const start = (t: TestContext, ...argv: readonly string[]): ChildProcess => {
     const child = spawn(process.execPath, [packagedProgram, 'verify', ...argv], {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,7 +9,8 @@ import type { ApiKey } from '../mock/world.ts';
 import { catalogue } from '../suites/index.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { failedIds, limitsOf, verifyMock } from './testing/verify-mock.ts';
-import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { builtInFixture } from './dev/paths.ts';
+import { loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
 
 const fixture = await loadFixture(undefined, {});
@@ -222,7 +223,7 @@ for (const [what, status, pattern] of hooks)
       t,
       createServer((_, response) => response.writeHead(status).end()),
     );
-    const target = `${mock.url} --fixture ${builtInFixture.pathname} --state-url ${hook} --grace 100ms`;
+    const target = `${mock.url} --fixture ${builtInFixture} --state-url ${hook} --grace 100ms`;
     const line = `verify ${target} --only auth/user-status/revocation`;
     const { output } = await runCli(line, { terminal: { color: false, width: 200 } });
     assert.match(

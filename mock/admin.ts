@@ -4,7 +4,8 @@ import { syntaxErrorIn } from '../schemas/json.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { splitTarget } from './handler.ts';
 import { operations, type Operation } from './operations.ts';
-import { loadPage, policyOf } from './page/asset.ts';
+import { page } from './page/generated/page.ts';
+import { policyOf } from './page/policy.ts';
 import { badRequest, checkInput, Refusal } from './refusal.ts';
 import { worldHandle, type Session, type WorldHandle } from './session.ts';
 
@@ -20,11 +21,11 @@ export interface Access {
 }
 
 /** Answers an admin call; `access` is undefined for a caller in this process. */
-export async function answerAdmin(session: Session, access: Access | undefined, request: HttpRequest) {
+export function answerAdmin(session: Session, access: Access | undefined, request: HttpRequest) {
   const isHead = request.method === 'HEAD';
   let answer: HttpResponse;
   try {
-    answer = await handle(session, access, isHead ? { ...request, method: 'GET' } : request);
+    answer = handle(session, access, isHead ? { ...request, method: 'GET' } : request);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     answer = refusalAnswer(withoutKeys(session, error));
@@ -32,7 +33,7 @@ export async function answerAdmin(session: Session, access: Access | undefined, 
   return isHead ? { ...answer, body: '' } : answer;
 }
 
-async function handle(session: Session, access: Access | undefined, request: HttpRequest) {
+function handle(session: Session, access: Access | undefined, request: HttpRequest) {
   const { method, target } = request;
   const { path, query: search } = splitTarget(target.replace(ADMIN_PATH, ''));
   // The page is public: it contains no data and loads them by calls with the token.
@@ -135,10 +136,9 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1));
 }
 
-async function pageAnswer(): Promise<HttpResponse> {
-  const html = await loadPage();
-  const headers = { 'Content-Security-Policy': policyOf(html), 'Referrer-Policy': 'no-referrer' };
-  return answerOf(200, 'text/html; charset=utf-8', html, headers);
+function pageAnswer(): HttpResponse {
+  const headers = { 'Content-Security-Policy': policyOf(page), 'Referrer-Policy': 'no-referrer' };
+  return answerOf(200, 'text/html; charset=utf-8', page, headers);
 }
 
 function refusalAnswer({ status, message, details }: Refusal): HttpResponse {

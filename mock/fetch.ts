@@ -10,7 +10,7 @@ export type Fetch = typeof globalThis.fetch;
  * ends delays.
  */
 export const createFetch =
-  (answer: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>): Fetch =>
+  (answer: (request: HttpRequest) => HttpResponse): Fetch =>
   async (input, init) => {
     const request = new Request(input, init);
     const { signal } = request;
@@ -18,7 +18,7 @@ export const createFetch =
     if (signal.aborted) throw signal.reason;
     const { pathname, search } = new URL(request.url);
     const body = request.body === null ? '' : await request.text();
-    const answered = await answer({
+    const answered = answer({
       method: request.method,
       target: pathname + search,
       headers: Object.fromEntries(request.headers),

@@ -10,3 +10,6 @@ export const distFolder = `${root}dist/`;
 /** Reads a JSON file of this project. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what is in the file
 export const readJson = <Content>(file: string) => JSON.parse(readFileSync(file, 'utf8')) as Content;
+
+/** The fixture that the mock serves by default. */
+export const builtInFixture = `${root}schemas/built-in.fixture.json`;

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { loadPage, policyOf } from './asset.ts';
 import { curl, dateAndTime, escapeText, number } from './format.ts';
+import { page } from './generated/page.ts';
+import { policyOf } from './policy.ts';
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
@@ -15,14 +16,13 @@ test('the policy has the hashes of the style and the scripts', () => {
   assert.doesNotMatch(policy, /unsafe|\*|https?:/);
 });
 
-test('the page is one file, without references and without code in attributes', async () => {
-  const html = await loadPage();
-  const markup = html.replace(/<(script|style)>[^]*?<\/\1>/g, '');
-  assert.equal(html.match(/<script>/g)?.length, 1);
-  assert.equal(html.match(/<style>/g)?.length, 1);
+test('the page is one file, without references and without code in attributes', () => {
+  const markup = page.replace(/<(script|style)>[^]*?<\/\1>/g, '');
+  assert.equal(page.match(/<script>/g)?.length, 1);
+  assert.equal(page.match(/<style>/g)?.length, 1);
   assert.doesNotMatch(markup, /<script|<iframe|\ssrc=|\son\w+=|\sstyle=/);
   for (const [, to] of markup.matchAll(/href="([^"]*)"/g)) assert.match(to!, /^data:/);
-  assert.doesNotMatch(html, /document\.write|\beval\(|@import|\burl\(/);
+  assert.doesNotMatch(page, /document\.write|\beval\(|@import|\burl\(/);
 });
 
 test('numbers show every digit, and times in UTC', () => {

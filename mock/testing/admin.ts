@@ -9,7 +9,7 @@ import { answerAdmin } from '../admin.ts';
 export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
   const mock = testSession(options);
   const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await answerAdmin(mock.session, undefined, {
+    const answer = answerAdmin(mock.session, undefined, {
       method,
       target: `/__admin${path}`,
       headers: {},

@@ -8,9 +8,8 @@ import { markdownNodes, textOf } from '../../../reports/testing/parsers.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf } from '../../fixture/export.ts';
-import { builtInFixture } from '../../fixture-file.ts';
 import { states } from '../../sweep/states.ts';
-import { root } from '../paths.ts';
+import { builtInFixture, root } from '../paths.ts';
 import { parsePage, slugOf } from './markdown.ts';
 import { pages } from './pages.ts';
 

@@ -11,8 +11,7 @@ import { startMock } from '../../../mock/server.ts';
 import { expandKeys } from '../../../schemas/fixture-keys.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { waitForExit, waitForLine } from '../../testing/child-process.ts';
-import { builtInFixture } from '../../fixture-file.ts';
-import { root } from '../paths.ts';
+import { builtInFixture, root } from '../paths.ts';
 
 /** The built-in fixture with short windows, which need little waiting. */
 const shortFixture = readFileSync(builtInFixture, 'utf8').replaceAll(

@@ -1,5 +1,3 @@
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { distFolder, root } from '../paths.ts';
 
@@ -12,16 +10,12 @@ const formats = {
     entryPoints: { ...api, main: 'bin/main.ts' },
     outExtension: { '.js': '.mjs' },
     splitting: true,
-    // CommonJS packages load Node's modules with `require`.
-    banner: {
-      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-    },
+    // CommonJS packages load Node's modules with `require`. Bundlers of users leave this one alone.
+    banner: { js: 'const require=process.getBuiltinModule;' },
   },
   cjs: {
     entryPoints: api,
     outExtension: { '.js': '.cjs' },
-    banner: { js: "const __fileUrl=require('node:url').pathToFileURL(__filename).href;" },
-    define: { 'import.meta.url': '__fileUrl' },
   },
 } as const satisfies Record<string, BuildOptions>;
 
@@ -47,7 +41,6 @@ export async function bundle(format: keyof typeof formats, folder = distFolder):
     metafile: true,
     logLevel: 'warning',
   });
-  cpSync(join(root, 'mock/page/generated/page.html'), join(folder, 'generated/page.html'));
   return metafile;
 }
 

@@ -1,3 +1,18 @@
+import { join } from 'node:path';
+import { root } from '../paths.ts';
+
+/** Compiler options for it. */
+export const strictTypes = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+  target: 'es2023',
+  lib: ['es2023'],
+  resolveJsonModule: true,
+  types: ['node'],
+  typeRoots: [join(root, 'node_modules/@types')],
+} as const;
+
 /** A user's test in strict TypeScript: every entry point, and a suite as in the docs. */
 export const consumer = `
 import assert from 'node:assert/strict';
@@ -42,17 +57,31 @@ test('the other exports', async () => {
 });
 `;
 
-/** A user's CommonJS script. It also needs the engine, the page and the built-in fixture. */
-export const commonJsConsumer = `
-const { loadFixture, verify } = require('ib-conformance');
-const { createMock, startMock } = require('ib-conformance/mock');
+/** Uses the engine, the page and the built-in fixture. */
+const script = `
 (async () => {
   const mock = await startMock();
   const { limits, ...fixture } = await loadFixture(undefined, {});
   const { record, exitCode } = await verify({ url: mock.url, fixture, cases: 20, only: ['valid/user-status/member'] });
-  const page = await (await createMock().fetch('http://ib/__admin/')).text();
+  const page = await (await fetch(mock.url + '/__admin/')).text();
   await mock.close();
-  const { conformance } = require('ib-conformance/node-test');
   console.log(record.verdict, exitCode, page.includes('<html'), typeof conformance);
 })();
 `;
+
+/** What that prints. */
+export const OUTPUT = 'conformant 0 true function\n';
+
+/** A user's CommonJS script. */
+export const commonJsConsumer = `
+const { loadFixture, verify } = require('ib-conformance');
+const { startMock } = require('ib-conformance/mock');
+const { conformance } = require('ib-conformance/node-test');
+${script}`;
+
+/** The same as a module. */
+export const moduleConsumer = `
+import { loadFixture, verify } from 'ib-conformance';
+import { startMock } from 'ib-conformance/mock';
+import { conformance } from 'ib-conformance/node-test';
+${script}`;

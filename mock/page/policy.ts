@@ -1,10 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-
-/** Reads the page that `npm run generate` writes. */
-export function loadPage(): Promise<string> {
-  return readFile(new URL('generated/page.html', import.meta.url), 'utf8');
-}
 
 /**
  * Returns the Content-Security-Policy of the page: only its own style and script, by hash, and calls to its own

@@ -1,0 +1,136 @@
+/** Checks with tools of users and linters, which are installed for these checks only. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { root } from '../paths.ts';
+import { skipWithout } from '../skip-without.ts';
+import { consumer, moduleConsumer, OUTPUT, strictTypes } from './consumers.ts';
+
+const run = promisify(execFile);
+
+/** CONTRIBUTING.md says what they do. */
+const tools = [
+  '@action-validator/core@0.6.0',
+  '@arethetypeswrong/cli@0.18.5',
+  '@rollup/plugin-commonjs@29.0.3',
+  '@rollup/plugin-node-resolve@16.0.3',
+  'dockerfile-utils@0.16.3',
+  'esbuild@0.28.2',
+  'publint@0.3.25',
+  'rollup@4.68.8',
+  'typescript@5.9.3',
+  'webpack@5.113.0',
+  'webpack-cli@7.3.1',
+];
+
+/** A check in the folder with the tools and the package. */
+type Check = (folder: string, tarball: string) => Promise<void>;
+
+/** Runs an installed tool. Fails with what it printed. */
+const runTool = (folder: string, name: string, ...argv: readonly string[]) =>
+  run(join(folder, 'node_modules/.bin', name), [...argv], { cwd: folder }).catch(
+    ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) =>
+      assert.fail(stdout + stderr),
+  );
+
+/** Loads an installed tool as a module. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what is in the module
+const load = <Module>(folder: string, name: string) =>
+  createRequire(join(folder, 'package.json'))(name) as Module;
+
+/**
+ * Bundles a program that uses every entry point, and runs the bundle in a folder that has nothing else.
+ *
+ * @param argv arguments of the bundler, with `OUT` as the output folder
+ */
+const bundles =
+  (file: string, name: string, ...argv: readonly string[]): Check =>
+  async (folder) => {
+    const out = await mkdtemp(join(folder, '../bundle-'));
+    await runTool(folder, name, ...argv.map((one) => one.replace('OUT', out)));
+    const text = await readFile(join(out, file), 'utf8');
+    assert.ok(!text.includes(folder), 'the bundle contains a path of the folder in which it was built');
+    const { stdout } = await run(process.execPath, [file], { cwd: out });
+    assert.equal(stdout, OUTPUT);
+  };
+
+interface Linter {
+  readonly validateAction: (text: string) => { readonly errors: readonly unknown[] };
+  readonly validateWorkflow: Linter['validateAction'];
+}
+
+const read = (file: string) => readFile(join(root, file), 'utf8');
+
+const esbuild = ['esbuild', 'consumer.mjs', '--bundle', '--platform=node'] as const;
+const webpack = ['webpack', '--entry', './consumer.mjs', '--target', 'node', '--mode', 'production'] as const;
+const rollup = ['rollup', 'consumer.mjs', '--plugin', 'node-resolve', '--plugin', 'commonjs'] as const;
+
+const checks: Readonly<Record<string, Check>> = {
+  'publint finds nothing': async (folder, tarball) => {
+    assert.match((await runTool(folder, 'publint', '--strict', tarball)).stdout, /All good/);
+  },
+  'attw finds nothing': async (folder, tarball) => {
+    await runTool(folder, 'attw', tarball, '--profile', 'strict');
+  },
+  'TypeScript 5 finds all types with `moduleResolution: node`': async (folder) => {
+    const old = { module: 'esnext', moduleResolution: 'node', esModuleInterop: true, noEmit: true };
+    const compilerOptions = { ...strictTypes, ...old };
+    const config = JSON.stringify({ compilerOptions, files: ['consumer.test.ts'] });
+    await writeFile(join(folder, 'tsconfig.json'), config);
+    await runTool(folder, 'tsc', '--project', '.');
+  },
+  'the linter finds nothing in the Dockerfile, and finds errors elsewhere': async (folder) => {
+    const { validate } = load<{ readonly validate: (text: string) => unknown[] }>(folder, 'dockerfile-utils');
+    const dockerfile = await read('Dockerfile');
+    assert.deepEqual(validate(dockerfile), []);
+    assert.notDeepEqual(validate(dockerfile.replace('WORKDIR /work', 'WORKDIR')), []);
+  },
+  'action.yml and workflows are valid, and the linter finds errors': async (folder) => {
+    const { validateAction, validateWorkflow } = load<Linter>(folder, '@action-validator/core');
+    const action = await read('action.yml');
+    assert.deepEqual(validateAction(action).errors, []);
+    assert.notDeepEqual(validateAction(action.replace('shell: bash', 'shel: bash')).errors, []);
+    for (const file of await readdir(join(root, '.github/workflows')))
+      assert.deepEqual(validateWorkflow(await read(`.github/workflows/${file}`)).errors, [], file);
+  },
+  'esbuild bundles it to an ES module': bundles('b.mjs', ...esbuild, '--format=esm', '--outfile=OUT/b.mjs'),
+  'esbuild bundles it to CommonJS': bundles('b.cjs', ...esbuild, '--format=cjs', '--outfile=OUT/b.cjs'),
+  'webpack bundles it': bundles('b.cjs', ...webpack, '--output-path', 'OUT', '--output-filename', 'b.cjs'),
+  'rollup bundles it': bundles('b.mjs', ...rollup, '--dir', 'OUT', '--entryFileNames', 'b.mjs'),
+};
+
+/** Installs the tools and the package. Returns why that failed. */
+async function install(folder: string, tarball: string): Promise<string | undefined> {
+  await mkdir(folder);
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  await writeFile(join(folder, 'consumer.mjs'), moduleConsumer);
+  await writeFile(join(folder, 'consumer.test.ts'), consumer);
+  const argv = ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tools, tarball];
+  return run('npm', argv, { cwd: folder }).then(
+    () => undefined,
+    ({ stderr }: { readonly stderr: string }) =>
+      `tools from the npm registry (${stderr.split('\n', 2).join('; ')})`,
+  );
+}
+
+/** Registers a test for each check. The tools are installed meanwhile. */
+export function checkWithTools(tarball: string): void {
+  const parent = mkdtempSync(join(tmpdir(), 'ib-conformance-tools-'));
+  const folder = join(parent, 'project');
+  const installed = install(folder, tarball);
+  describe('with tools from the registry', { concurrency: 2 }, () => {
+    after(() => installed.then(() => rm(parent, { recursive: true })));
+    for (const [name, check] of Object.entries(checks))
+      test(name, async (t) => {
+        const missing = await installed;
+        if (missing !== undefined) return skipWithout(t, missing);
+        await check(folder, tarball);
+      });
+  });
+}
