@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import { dateTime } from './dev/date-time.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { schemaReference } from './schema-reference.ts';
@@ -25,7 +25,8 @@ for (const place of [project, deep])
     const fixture = JSON.parse(readFileSync(file, 'utf8')) as { readonly $schema: string };
     const schema = resolve(place, fixture.$schema);
     assert.equal(realpathSync(schema), join(root, 'schemas/fixture.schema.json'));
-    const ajv = addFormats.default(new Ajv2020({ discriminator: true, allowUnionTypes: true }));
+    const formats = { 'date-time': dateTime };
+    const ajv = new Ajv2020({ discriminator: true, allowUnionTypes: true, formats });
     const isValid = ajv.compile(JSON.parse(readFileSync(schema, 'utf8')) as object);
     assert.ok(isValid(fixture), JSON.stringify(isValid.errors));
     assert.ok(!isValid({ ...fixture, user: [] }));

@@ -6,12 +6,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import addFormats from 'ajv-formats';
 import { transform } from 'esbuild';
 import { compile } from 'json-schema-to-typescript';
 import { configSections } from '../commands/index.ts';
 import type { Flag, Flags } from '../commands/command.ts';
 import { TEXT_PATTERN } from '../config.ts';
+import { dateTime } from './date-time.ts';
 import { bundlePage } from './package/bundle.ts';
 import { readJson, root } from './paths.ts';
 
@@ -30,19 +30,6 @@ interface NamedSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** RFC 3339 as one expression. The format of ajv-formats needs several steps. */
-const dateTime = new RegExp(
-  [
-    String.raw`^(?:\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
-    String.raw`|\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
-    String.raw`|\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
-    String.raw`|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)`,
-    String.raw`[T\s](?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?`,
-    String.raw`(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$`,
-  ].join(''),
-  'i',
-);
-
 /**
  * Generates a validator of a schema, or one for each of its named parts. `verbose` adds the schema to errors, because
  * messages quote its description.
@@ -54,9 +41,8 @@ function validatorCode(schema: NamedSchema, parts?: readonly string[]): string {
     discriminator: true,
     allowUnionTypes: true,
     code: { source: true },
+    formats: { 'date-time': dateTime },
   });
-  addFormats.default(ajv);
-  ajv.addFormat('date-time', dateTime);
   if (parts === undefined) return standalone.default(ajv, ajv.compile(schema));
   ajv.addSchema(schema);
   const places = parts.map((part) => [part, `admin.schema.json#/$defs/${part}`]);
