@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createMock } from '../mock/index.ts';
 import { findExamples } from '../mock/examples.ts';
@@ -38,22 +37,6 @@ interface Operation {
 const operationOf = (endpoint: Endpoint): Operation =>
   (description.paths as Readonly<Record<string, { readonly get: Operation }>>)[endpoints[endpoint].path]!.get;
 
-/** Returns the problems that Redocly's linter finds, such as examples that break their schema. */
-async function problemsOf(document: object, rules: 'recommended-strict' | 'spec' = 'recommended-strict') {
-  const config = await createConfig({
-    extends: [rules],
-    rules: {
-      // The interface names no licence.
-      'info-license': 'off',
-      'no-invalid-parameter-examples': 'error',
-      'no-invalid-media-type-examples': 'error',
-      'no-invalid-schema-examples': 'error',
-    },
-  });
-  const problems = await lintFromString({ source: JSON.stringify(document), config });
-  return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
-}
-
 /** Starts an in-process mock with the built-in fixture and a frozen clock. */
 function mockOf() {
   const inProcess = createMock({ fixture, clock: 'frozen' });
@@ -64,19 +47,6 @@ function mockOf() {
     return { status: answer.status, body: await answer.json() };
   };
 }
-
-test('the linter finds no problem in the OpenAPI document of the interface', async () => {
-  assert.deepEqual(await problemsOf(description), []);
-});
-
-test('the linter finds a misspelt field, and an example that breaks its schema', async () => {
-  const misspelt = { ...description, paths: { '/': { get: { parametres: [] } } } };
-  assert.notDeepEqual(await problemsOf(misspelt), []);
-  const wrong = structuredClone(description);
-  const { examples } = wrong.paths['/api/ib/user-status'].get.responses['200'].content['application/json'];
-  Object.assign(examples['a-member'].value, { date_joined: null });
-  assert.match((await problemsOf(wrong)).join('\n'), /no-invalid-media-type-examples/);
-});
 
 test('it has the endpoints, parameters and statuses of the interface, and no others', () => {
   assert.deepEqual(

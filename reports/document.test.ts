@@ -53,7 +53,7 @@ test('on the console, no text affects a terminal, widens a line that is no comma
 
 /** All allowed nodes: no link, no image, no HTML, no emphasis. */
 const nodes = new Set(
-  'root heading paragraph text inlineCode code strong list listItem table tableRow tableCell'.split(' '),
+  'Document Header Paragraph Str Code CodeBlock Strong List ListItem Table TableRow TableCell'.split(' '),
 );
 
 test('no text becomes Markdown', () => {
@@ -62,7 +62,7 @@ test('no text becomes Markdown', () => {
       const all = markdownNodes(toMarkdown(report));
       for (const { type } of all) assert.ok(nodes.has(type), type);
       const texts = new Set(
-        all.filter(({ type }) => type === 'strong').map(({ children }) => children![0]!.value),
+        all.filter(({ type }) => type === 'Strong').map(({ children }) => children![0]!.value),
       );
       for (const label of texts) assert.match(label!, /^[\w ]+$/);
     }),

@@ -23,7 +23,7 @@ test('every requirement that did not pass is named, and each group of similar fi
     fc.property(anyRecord(hostileMarkdown), (record) => {
       const nodes = markdownNodes(renderMarkdown(record));
       const rows = record.requirements;
-      const titles = nodes.filter(({ type, depth }) => type === 'heading' && depth === 4).map(textOf);
+      const titles = nodes.filter(({ type, depth }) => type === 'Header' && depth === 4).map(textOf);
       const of = (some: RunRecord['requirements']) => worstFirst(some).length;
       const failing = rows.filter((row) => failsRun(record, row));
       const known = rows.filter(isKnownFailure);
@@ -33,13 +33,11 @@ test('every requirement that did not pass is named, and each group of similar fi
       const groups =
         of(failing) + of(known) + of(warnings) + of(rows.filter(({ outcome }) => outcome === 'broken'));
       assert.equal(titles.filter((title) => /^[✗!] /.test(title)).length, groups);
-      const codes = new Set(
-        nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()),
-      );
+      const codes = new Set(nodes.filter(({ type }) => type === 'Code').map(({ value }) => value?.trim()));
       for (const { id } of rows) assert.ok(id.trim() === '' || codes.has(printable(id, 600).trim()), id);
       const suites = new Set(rows.map(({ id }) => id.split('/')[0]));
       const tables = suites.size === 0 ? 0 : suites.size + 1;
-      assert.equal(nodes.filter(({ type }) => type === 'tableRow').length, tables);
+      assert.equal(nodes.filter(({ type }) => type === 'TableRow').length, tables);
     }),
   );
 });

@@ -1,7 +1,5 @@
-/** Parsers for HTML (parse5, as a browser), Markdown (mdast, as GitHub) and XML (libxml2). */
-import { fromMarkdown } from 'mdast-util-from-markdown';
-import { gfmFromMarkdown } from 'mdast-util-gfm';
-import { gfm } from 'micromark-extension-gfm';
+/** Parsers for HTML (parse5, as a browser), Markdown (micromark, as GitHub) and XML (libxml2). */
+import { parse as parseMarkdown } from '@textlint/markdown-to-ast';
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes, type parseFragment } from 'parse5';
 import { validateXML } from 'xmllint-wasm';
 
@@ -10,10 +8,11 @@ export interface MarkdownNode {
   /** Of a heading. */
   readonly depth?: number;
   readonly type: string;
+  /** Its Markdown. */
+  readonly raw: string;
   readonly value?: string;
-  readonly lang?: string | null | undefined;
+  readonly lang?: string | null;
   readonly url?: string;
-  readonly position?: ReturnType<typeof fromMarkdown>['position'] | undefined;
   readonly children?: readonly MarkdownNode[];
 }
 
@@ -23,7 +22,7 @@ export function markdownNodes(text: string): readonly MarkdownNode[] {
     node,
     ...(node.children ?? []).flatMap(every),
   ];
-  return every(fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
+  return every(parseMarkdown(text) as MarkdownNode);
 }
 
 export const textOf = ({ value = '', children = [] }: MarkdownNode): string =>

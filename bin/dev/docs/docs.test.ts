@@ -103,7 +103,7 @@ test('guides have at most 100 lines, sentences at most 30 words and 20 on averag
     assert.ok(read(file).split('\n').length <= most + 1, `${file} is too long`);
     // Code counts as one word. In upper case it may start a sentence.
     const paragraphs = markdownNodes(read(file).replace(/`[^`\n]+`/g, 'CODE')).filter(
-      ({ type }) => type === 'paragraph',
+      ({ type }) => type === 'Paragraph',
     );
     const lengths = paragraphs.flatMap((one) =>
       Array.from(

@@ -7,12 +7,11 @@ import { markdownNodes } from '../../../reports/testing/parsers.ts';
 export function parsePage(markdown: string) {
   const blocks: { readonly heading: string; readonly language: string; readonly text: string }[] = [];
   const [headings, links]: [string[], string[]] = [[], []];
-  for (const { type, value, lang, url, position } of markdownNodes(markdown)) {
-    if (type === 'heading')
-      headings.push(markdown.slice(position?.start.offset, position?.end.offset).replace(/^#+ /, ''));
-    if (type === 'code')
+  for (const { type, raw, value, lang, url } of markdownNodes(markdown)) {
+    if (type === 'Header') headings.push(raw.replace(/^#+ /, ''));
+    if (type === 'CodeBlock')
       blocks.push({ heading: headings.at(-1) ?? '', language: lang ?? '', text: `${value}\n` });
-    if (type === 'link') links.push(url!);
+    if (type === 'Link') links.push(url!);
   }
   return { blocks, headings, links };
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import description from '../../../schemas/openapi.json' with { type: 'json' };
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 import { consumer, moduleConsumer, OUTPUT, strictTypes } from './consumers.ts';
@@ -18,6 +19,7 @@ const run = promisify(execFile);
 const tools = [
   '@action-validator/core@0.6.0',
   '@arethetypeswrong/cli@0.18.5',
+  '@redocly/openapi-core@2.64.0',
   '@rollup/plugin-commonjs@29.0.3',
   '@rollup/plugin-node-resolve@16.0.3',
   'dockerfile-utils@0.16.3',
@@ -60,9 +62,33 @@ const bundles =
     assert.equal(stdout, OUTPUT);
   };
 
-interface Linter {
+interface ActionLinter {
   readonly validateAction: (text: string) => { readonly errors: readonly unknown[] };
-  readonly validateWorkflow: Linter['validateAction'];
+  readonly validateWorkflow: ActionLinter['validateAction'];
+}
+
+interface Redocly {
+  readonly createConfig: (config: object) => Promise<object>;
+  readonly lintFromString: (of: {
+    readonly source: string;
+    readonly config: object;
+  }) => Promise<readonly { readonly ruleId: string; readonly message: string }[]>;
+}
+
+/** Returns the problems that Redocly's linter finds, such as examples that break their schema. */
+async function openApiProblems({ createConfig, lintFromString }: Redocly, document: object) {
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: {
+      // The interface names no licence.
+      'info-license': 'off',
+      'no-invalid-parameter-examples': 'error',
+      'no-invalid-media-type-examples': 'error',
+      'no-invalid-schema-examples': 'error',
+    },
+  });
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
 }
 
 const read = (file: string) => readFile(join(root, file), 'utf8');
@@ -92,12 +118,24 @@ const checks: Readonly<Record<string, Check>> = {
     assert.notDeepEqual(validate(dockerfile.replace('WORKDIR /work', 'WORKDIR')), []);
   },
   'action.yml and workflows are valid, and the linter finds errors': async (folder) => {
-    const { validateAction, validateWorkflow } = load<Linter>(folder, '@action-validator/core');
+    const { validateAction, validateWorkflow } = load<ActionLinter>(folder, '@action-validator/core');
     const action = await read('action.yml');
     assert.deepEqual(validateAction(action).errors, []);
     assert.notDeepEqual(validateAction(action.replace('shell: bash', 'shel: bash')).errors, []);
     for (const file of await readdir(join(root, '.github/workflows')))
       assert.deepEqual(validateWorkflow(await read(`.github/workflows/${file}`)).errors, [], file);
+  },
+  'Redocly finds nothing in the OpenAPI document, and finds a misspelt field and a wrong example': async (
+    folder,
+  ) => {
+    const redocly = load<Redocly>(folder, '@redocly/openapi-core');
+    assert.deepEqual(await openApiProblems(redocly, description), []);
+    const misspelt = { ...description, paths: { '/': { get: { parametres: [] } } } };
+    assert.notDeepEqual(await openApiProblems(redocly, misspelt), []);
+    const wrong = structuredClone(description);
+    const { examples } = wrong.paths['/api/ib/user-status'].get.responses['200'].content['application/json'];
+    Object.assign(examples['a-member'].value, { date_joined: null });
+    assert.match((await openApiProblems(redocly, wrong)).join('\n'), /no-invalid-media-type-examples/);
   },
   'esbuild bundles it to an ES module': bundles('b.mjs', ...esbuild, '--format=esm', '--outfile=OUT/b.mjs'),
   'esbuild bundles it to CommonJS': bundles('b.cjs', ...esbuild, '--format=cjs', '--outfile=OUT/b.cjs'),
