@@ -36,6 +36,10 @@ const unseen = (endpoint: Endpoint, known: Known, rows: readonly Row[], strength
 const fixtures: Readonly<Record<string, Known>> = {
   'the sample fixture': sampleKnown,
   'one user': knownFrom({ ...sampleFixture, users: sampleFixture.users!.slice(0, 1), deposits: [] }),
+  'no user with plain data': knownFrom({
+    apiKeys: sampleFixture.apiKeys!.slice(2, 3),
+    users: [{ ...sampleFixture.users![0]!, date_joined: '2024-01-15T10:30:00Z' }],
+  }),
 };
 
 for (const [name, known] of Object.entries(fixtures))
@@ -46,7 +50,8 @@ for (const [name, known] of Object.entries(fixtures))
         assert.deepEqual(unseen(endpoint, known, levels, 1), []);
         const pairs = rowsUntil(endpoint, known, 3, 'triple');
         assert.deepEqual(unseen(endpoint, known, pairs, 2), []);
-        for (const row of pairs) assert.ok(isFeasible(endpoint, row.levels, known), JSON.stringify(row));
+        for (const row of [...pairs, ...rowsUntil(endpoint, known, 3, 6000)])
+          assert.ok(isFeasible(endpoint, row.levels, known), JSON.stringify(row));
       });
   });
 

@@ -223,7 +223,13 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
     worth[code]! > 0 && strengthOf(endpoint, code) === strength;
   return {
     around,
-    any: (): Levels => best() ?? plainLevels(endpoint),
+    any: (): Levels => {
+      // A small fixture allows few rows: perhaps none of those drawn, and not the plain one.
+      for (;;) {
+        const row = best();
+        if (row !== undefined) return row;
+      }
+    },
     take: (row: Levels): void => {
       for (const code of combinationsIn(endpoint, row)) worth[code] = 0;
       for (const code of finePairsIn(endpoint, row)) fine.add(code);
