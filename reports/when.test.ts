@@ -27,6 +27,8 @@ for (const [where, words] of [
   ],
   [['key: none', '4 of 16 ids'], 'the key is missing and the lookup is for 4 of 16 ids'],
   [['key: none or revoked'], 'the key is missing or revoked'],
+  [["key: contoso's", 'situation: unknown'], "the key is contoso's and the deposit is unknown"],
+  [['situation: other than own EXECUTED'], "the deposit is other than the caller's and EXECUTED"],
   [['header: in a cookie or in the body'], 'the key is sent in a cookie or in the body'],
   [['header: other than Bearer'], 'the key is sent other than as usual'],
   [

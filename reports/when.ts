@@ -122,18 +122,19 @@ function conditionWords(condition: string, id: string, isShort: boolean): string
 const STATES = ['EXECUTED', 'pending', 'failed'];
 const STATE = / (EXECUTED|pending|failed)$/;
 
-const owners: readonly (readonly [level: string, words: string])[] = [
+const owners: ReadonlyMap<string, string> = new Map([
   ["another partner's", "another IB's"],
   ["third partner's", "a third IB's"],
   ['no partner', "no IB's"],
   ['own', "the caller's"],
-];
+]);
+
+const ownerWords = (owner: string): string =>
+  owner.startsWith(OTHER) ? OTHER + ownerWords(owner.slice(OTHER.length)) : (owners.get(owner) ?? owner);
 
 /** Situations by owner: `another IB's`, or `another IB's (pending or failed)`. */
 function ownersOf(levels: readonly string[]): readonly string[] {
-  const states = grouped(levels, (level) =>
-    owners.reduce((words, [own, other]) => words.replace(own, other), level.replace(STATE, '')),
-  );
+  const states = grouped(levels, (level) => ownerWords(level.replace(STATE, '')));
   return [...states].map(([owner, some]) => {
     const named = STATES.filter((state) => some.some((level) => level.endsWith(` ${state}`)));
     if (named.length === 0 || named.length === STATES.length) return owner;

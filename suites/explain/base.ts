@@ -68,9 +68,10 @@ export async function baseOf(
     if (kept.share.of > 0 && kept.share.failed === kept.share.of) return kept;
   }
   if (factsOfLevels(prober.endpoint, levels).entity === 'unknown') return base;
-  const { exchange, origin } = prober.failure;
+  const { start, failure } = prober;
   const failing = base.trials.filter(({ hasFailed }) => hasFailed);
-  return { ...base, only: idsOf(isSameEntity(levels, origin!.levels) ? [...failing, exchange] : failing) };
+  const isSame = isSameEntity(levels, start!);
+  return { ...base, only: idsOf(isSame ? [...failing, failure.exchange] : failing) };
 }
 
 async function tryNew(prober: Prober, levels: Levels, how: Wanted & Pick<Base, 'isRandom'>) {

@@ -10,6 +10,7 @@ import { shrink } from './shrink.ts';
 import { validate, type Validated } from './validate.ts';
 import { valuesOf } from './values.ts';
 import { maskedBy, minimise, vary, type Varied } from './vary.ts';
+import { withOwner } from './whose-key.ts';
 
 /**
  * Confirms a failure, finds its conditions, and shrinks its value.
@@ -22,19 +23,22 @@ export async function explain(
   context: ExplainContext,
 ): Promise<Partial<Judgement>> {
   const prober = createProber(row, failure, context);
+  const { start } = prober;
   const repeats = await repeat(prober);
   const intermittent = repeats.failed < repeats.of ? { intermittent: repeats } : {};
-  if (failure.origin === undefined || prober.isOver()) return intermittent;
-  let base = await firstBase(prober, failure.origin.levels, repeats);
+  if (start === undefined || prober.isOver()) return intermittent;
+  let base = await firstBase(prober, start, repeats);
   if (base.share.failed === 0 || base.trials.length === 0) return intermittent;
   if (isTooRare(base)) return { ...intermittent, ...recorded(prober, base, onlyIts(base)) };
   const levels = await minimise(prober, base);
   const isSame = isSameEntity(levels, base.levels) && levels.malformation === base.levels.malformation;
-  base = isSame ? { ...base, levels } : await baseOf(prober, levels, base, repeats);
+  const moved = isSame ? { ...base, levels } : await baseOf(prober, levels, base, repeats);
+  // Of plainer levels, one that failed by chance shows nothing.
+  if (moved.share.failed > 0) base = moved;
   const varied = isTooRare(base) ? onlyIts(base) : await vary(prober, base);
   const validated = await validate(prober, base, varied.conditions);
-  const shrunk = await shrink(prober, base, plainOf(prober, levels));
-  return { ...intermittent, ...recorded(prober, base, varied, validated), ...shrunk };
+  const found = recorded(prober, base, varied, await withOwner(prober, base, validated));
+  return { ...intermittent, ...found, ...(await shrink(prober, base, plainOf(prober, base.levels))) };
 }
 
 /** If other levels would show nothing. */
@@ -43,8 +47,8 @@ const onlyIts = ({ trials }: Base): Varied => ({ conditions: [], trials, isMixed
 const REPEATS = 10;
 
 /** Sends the same request again. Says how often it failed, the first time included. */
-async function repeat({ failure, endpoint, ask }: Prober): Promise<Share> {
-  const levels: Levels = { ...(failure.origin?.levels ?? plainLevels(endpoint)), repetition: 'once' };
+async function repeat({ failure, start, endpoint, ask }: Prober): Promise<Share> {
+  const levels: Levels = { ...(start ?? plainLevels(endpoint)), repetition: 'once' };
   let [failed, of] = [1, 1];
   for (let left = REPEATS; left > 0; left--) {
     const { outcome } = await ask(failure.exchange.request, levels);
@@ -60,9 +64,9 @@ async function firstBase(prober: Prober, origin: Levels, repeats: Share): Promis
   const how = { isRandom: !isOnce && repeats.failed < repeats.of, ...(isOnce && { isFresh: true }) };
   const found = async (repetition: string) => {
     const levels = { ...origin, repetition };
-    const start = startOf(prober, levels);
-    const base = await baseOf(prober, start, how, repeats);
-    return base.share.failed > 0 || start === levels ? base : baseOf(prober, levels, how, repeats);
+    const first = startOf(prober, levels);
+    const base = await baseOf(prober, first, how, repeats);
+    return base.share.failed > 0 || first === levels ? base : baseOf(prober, levels, how, repeats);
   };
   const base = await found('once');
   const failsAtOnce =
@@ -86,12 +90,12 @@ function plainOf({ endpoint, known }: Prober, levels: Levels): Levels {
 
 /** What to add to the judgement. */
 function recorded(
-  { known }: Prober,
+  { known, failure }: Prober,
   base: Base,
   varied: Varied,
   { where, with: having, without }: Validated = { where: [], without: [] },
 ): Partial<Judgement> {
-  const { words, ids } = valuesOf(base, varied, known);
+  const { words, ids } = valuesOf(base, varied, known, failure.exchange.request);
   const shares = having === undefined ? {} : { with: having, without };
   return {
     where: [...where, ...(words === undefined ? [] : [words])],

@@ -6,14 +6,15 @@ import type { Facts } from '../catalogue/facts.ts';
 import { factsOf } from '../catalogue/facts-of-request.ts';
 import type { Finding } from '../catalogue/judge.ts';
 import { exampleGates, requestsOf } from '../model/drawing.ts';
-import { plainLevels, type FactorName, type Levels } from '../model/factors.ts';
+import { plainLevels, type FactorName, type Levels, type Origin } from '../model/factors.ts';
 import { isFeasible } from '../model/feasible.ts';
 import { originOf, seedOf } from '../model/path.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known, KnownKey } from '../catalogue/known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
 import type { LookupRow } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
+import { levelsSeen, otherKeyOf, plainlyAsked, seenFrom } from './whose-key.ts';
 
 /** What `explain` needs from a run. */
 export interface ExplainContext {
@@ -50,6 +51,8 @@ export interface Wanted {
   readonly fits?: (request: Request) => boolean;
   /** Whether to keep the example of the gate that failed. */
   readonly keepsExample?: boolean;
+  /** What is known, if another key takes the place of the one that failed. */
+  readonly known?: Known;
 }
 
 export type Prober = ReturnType<typeof createProber>;
@@ -62,25 +65,61 @@ const REPEATED = 3;
 
 /** Sends lookups that are like a failure, and says which of them fail in the same way. */
 export function createProber(row: LookupRow, failure: Failure, context: ExplainContext) {
-  const { tally, known, seed } = context;
-  const { exchange, origin } = failure;
+  const { tally, seed } = context;
+  const { exchange } = failure;
   const { endpoint } = exchange.request;
+  // A key of another partner stays the same, like the key under test: it may be the condition.
+  const otherKey = otherKeyOf(exchange.request, context.known);
+  const known = otherKey === undefined ? context.known : seenFrom(otherKey, context.known);
+  const isSameKey = (request: Request) => {
+    const other = otherKeyOf(request, context.known);
+    return other === undefined || other.key === otherKey?.key;
+  };
+  const levelsOf = ({ levels }: Origin, request: Request) =>
+    otherKey === undefined ? levels : levelsSeen(levels, request, known);
+  const start =
+    failure.origin === undefined
+      ? otherKey && plainlyAsked(exchange.request, otherKey, known)
+      : levelsOf(failure.origin, exchange.request);
   const { isComparable, outcomeOf } = createComparison(row, failure, context);
   const observed: Observation[] = [];
   let logged: readonly Observation[] | undefined;
   let draws = 0;
 
-  const example = origin && exampleOf(origin.levels, origin.path);
-  const sample = (levels: Levels, at: number, numRuns: number, pick?: number): readonly Request[] =>
-    isFeasible(endpoint, levels, known)
-      ? fc.sample(fc.noBias(requestsOf(endpoint, levels, known, pick)), { seed: seedOf(seed, at), numRuns })
+  const example =
+    otherKey === undefined && failure.origin
+      ? exampleOf(failure.origin.levels, failure.origin.path)
+      : undefined;
+  const sample = (
+    levels: Levels,
+    at: number,
+    numRuns: number,
+    { pick, of = known }: { readonly pick?: number | undefined; readonly of?: Known | undefined } = {},
+  ): readonly Request[] =>
+    isFeasible(endpoint, levels, of)
+      ? fc.sample(fc.noBias(requestsOf(endpoint, levels, of, pick)), { seed: seedOf(seed, at), numRuns })
       : [];
 
   return {
     failure,
+    /** The levels of the failure; undefined if no lookup with levels has failed. */
+    start,
     endpoint,
     known,
+    /** What is known, with each other key of other partners in place of the one that failed. */
+    seenFromOthers: (): readonly (readonly [KnownKey, Known])[] =>
+      otherKey === undefined
+        ? []
+        : othersOf(otherKey, context.known).map((key) => [key, seenFrom(key, context.known)]),
+    otherKey,
     seed,
+    /** Whether the run draws the same requests with the same levels. */
+    isReplayable:
+      otherKey === undefined ||
+      context.known.otherKeys.every(
+        ({ key, partner }, at) =>
+          (at === 0) === (key === otherKey.key) && (at === 0 || partner !== otherKey.partner),
+      ),
     isOver: context.isOver,
     /** What is wrong with an answer. */
     verdictOf: (answer: Answer) =>
@@ -110,9 +149,9 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
      * New lookups for which the failing answer would be wrong, each only once. An id comes once before one comes again,
      * and those come first that were not asked for.
      */
-    draw: (levels: Levels, { isFresh, fits, keepsExample }: Wanted = {}): readonly Request[] => {
+    draw: (levels: Levels, { isFresh, fits, keepsExample, known: of }: Wanted = {}): readonly Request[] => {
       const pick = keepsExample === true ? example?.pickFor(levels) : undefined;
-      const drawn = sample(levels, draws++, SAMPLE, pick);
+      const drawn = sample(levels, draws++, SAMPLE, { pick, of });
       const different = [...new Map(drawn.map((one) => [fingerprint(one), one])).values()];
       const places = new Map<string, number>();
       return different
@@ -131,15 +170,25 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     /** Lookups of the run and of this explanation, with what they show. */
     observations: (): readonly Observation[] => [
       ...(logged ??= tally.log
-        .filter(({ request }) => request.endpoint === endpoint && isComparable(request))
+        .filter(({ request }) => request.endpoint === endpoint && isSameKey(request) && isComparable(request))
         .flatMap(({ request, path, reply, asked }) => {
           const outcome = outcomeOf(request, reply);
-          const { levels } = sentAs(originOf(path, known), request, known);
+          const levels = levelsOf(sentAs(originOf(path, context.known), request, context.known), request);
           return outcome === 'unknown' ? [] : [{ request, asked, levels, hasFailed: outcome === 'fails' }];
         })),
       ...observed,
     ],
   };
+}
+
+/** Other keys of the same partner, and of each further partner: so many. */
+const [SIBLINGS, PARTNERS] = [2, 3];
+
+function othersOf({ key, partner }: KnownKey, { otherKeys }: Known): readonly KnownKey[] {
+  const siblings = otherKeys.filter((one) => one.partner === partner && one.key !== key);
+  const strangers = otherKeys.filter((one) => one.partner !== partner);
+  const ofEach = [...new Map(strangers.map((one) => [one.partner, one])).values()];
+  return [...siblings.slice(0, SIBLINGS), ...ofEach.slice(0, PARTNERS)];
 }
 
 /** The example of a lookup: of the one gate that is not plain, or of ids close to known ones. */

@@ -16,7 +16,7 @@ export async function shrink(
   prober: Prober,
   base: Base,
   levels: Levels,
-): Promise<Pick<Judgement, 'evidence' | 'path' | 'verdict'> | undefined> {
+): Promise<Partial<Pick<Judgement, 'evidence' | 'path' | 'verdict'>> | undefined> {
   const { endpoint, known, seed } = prober;
   let tries = 0;
   let smallest: Exchange | undefined;
@@ -39,7 +39,7 @@ export async function shrink(
     await failsAgain(requestAt(endpoint, levels, known, seed, at));
   }
   const verdict = smallest?.reply.kind === 'answer' ? prober.verdictOf(smallest.reply) : undefined;
-  return verdict && smallest
-    ? { verdict, evidence: smallest, path: pathOf(endpoint, levels, at) }
-    : undefined;
+  if (verdict === undefined || smallest === undefined) return undefined;
+  const path = pathOf(endpoint, levels, at);
+  return { verdict, evidence: smallest, ...(prober.isReplayable && { path }) };
 }

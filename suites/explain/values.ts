@@ -16,13 +16,20 @@ export interface Values {
 /** Values of each outcome that are shown, and their characters at most. */
 const [SHOWN, MAX_SHOWN] = [4, 40];
 
-/** Says how many lookups fail, and of what; nothing if all do, or if the same lookup fails now and then. */
+/**
+ * Says how many lookups fail, and of what; nothing if all do, or if the same lookup fails now and then.
+ *
+ * @param failing the lookup that failed first
+ */
 export function valuesOf(
   { levels, isRandom, share }: Base,
   { trials: tried, isMixed }: Pick<Varied, 'trials' | 'isMixed'>,
   known: Known,
+  failing: Request,
 ): Values {
-  const trials = byId(tried);
+  // The first failure counts, also if no other lookup failed.
+  const isShown = tried.some(({ hasFailed }) => hasFailed);
+  const trials = byId(isShown ? tried : [{ request: failing, hasFailed: true }, ...tried]);
   const { failed, of } = shareOf(trials);
   if (isRandom || failed === of) return {};
   const words = (what: string) => `${failed} of ${of} ${what}`;

@@ -37,7 +37,7 @@ const ALL_FAIL = 3;
  *
  * @param isAnyEnough whether a single failure is enough
  */
-async function probe(
+export async function probe(
   prober: Prober,
   base: Base,
   levels: Levels,

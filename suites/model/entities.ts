@@ -23,6 +23,12 @@ const pools = oncePer((known: Known) => ({
 
 export const poolsOf = (endpoint: Endpoint, known: Known): readonly Pool[] => pools(known)[endpoint];
 
+/** The levels of an entity of the fixture; undefined if nobody has the id. */
+export function levelsOfId(endpoint: Endpoint, id: string, known: Known) {
+  const pool = poolsOf(endpoint, known).find(({ ids }) => ids.includes(id));
+  return pool && { situation: pool.situation, data: pool.data, 'id version': pool.version };
+}
+
 /** What is known, with a pending deposit for a state hook alone, if another one of the same kind stays. */
 export const withSpare = oncePer((known: Known): Known => {
   if (known.spare !== undefined) return known;
