@@ -32,9 +32,10 @@ export function curlLines(values: readonly Example[], origin: string): string {
   if (first === undefined)
     return 'The fixture has no active key of a partner: every request is answered 401.\n';
   const column = Math.max(...values.map(({ shows }) => shows.length));
-  const lines = values.map(({ shows, target, key = VARIABLE, keyName }) => {
+  const lines = values.map(({ shows, target, key = VARIABLE, keyName, world }) => {
     const isOther = key === VARIABLE && keyName !== undefined && keyName !== first.keyName;
-    const header = keyName === undefined ? '' : `-H "Authorization: Bearer ${key}" `;
+    const sent = world === undefined ? key : `${key}~${world}`;
+    const header = keyName === undefined ? '' : `-H "Authorization: Bearer ${sent}" `;
     return `  ${shows.padEnd(column)} curl -i ${header}"${origin}${target}"${isOther ? `  # with ${keyName}` : ''}`;
   });
   return `${lines.join('\n')}\n`;

@@ -16,6 +16,8 @@ export interface Example {
   readonly keyName?: string;
   /** Missing if the request has no key, or if the key is secret. */
   readonly key?: string;
+  /** The world to send it to, if the answer changes after the first request: there it has not been sent yet. */
+  readonly world?: string;
 }
 
 /** Lists a request for each state that the fixture can show. */
@@ -28,7 +30,9 @@ export function listExamples({ served, options }: Session): readonly Example[] {
     const { path, parameter } = endpoints[endpoint];
     const target = `${basePath}${path}?${parameter}=${id}`;
     const named = key && { keyName: key.name, ...(arePublicKeys && { key: key.key }) };
-    return { shows, endpoint, id, target, ...named };
+    const [, change] = /, then \d+ (after .+)$/.exec(shows) ?? [];
+    const world = change?.replaceAll(' ', '-');
+    return { shows, endpoint, id, target, ...named, ...(world && { world }) };
   });
 }
 

@@ -218,3 +218,29 @@ test('there is a curl command for each state of the built-in fixture', async (t)
   for (const state of ['200, a member', '401, revoked', '429, always', '200, EXECUTED', '404, pending'])
     assert.ok(printed().includes(`  ${state}`), state);
 });
+
+test('a command whose answer changes is true whenever it is tried first', async (t) => {
+  const { url, printed, until } = await run(t, '--clock', 'frozen');
+  await until('printed', /404, then 200 after 5 s/);
+  const lines = printed()
+    .split('\n')
+    .filter((line) => /, then \d+ after/.test(line));
+  const advance = (seconds: number, world = '') =>
+    fetch(`${url}/__admin/clock${world}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ advance: `${seconds}s` }),
+    });
+  await advance(100);
+  for (const line of lines) {
+    const [, first, then, count, unit] = /(\d+), then (\d+) after (\d+) (s|polls) /.exec(line)!;
+    const [, authorization, target] = /"Authorization: (.*?)" "(.*?)"/.exec(line)!;
+    const status = async () =>
+      String((await fetch(target!, { headers: { authorization: authorization! } })).status);
+    assert.equal(await status(), first, line);
+    if (unit === 's') await advance(Number(count), `?world=${authorization!.split('~')[1]}`);
+    else for (let polls = 1; polls < Number(count); polls++) await status();
+    assert.equal(await status(), then, line);
+  }
+  assert.equal(lines.length, 3);
+});
