@@ -145,6 +145,18 @@ export function isFromFrontEnd(answer: Answer): boolean {
   return isGatewayStatus || (status >= 400 && isHtmlPage(answer));
 }
 
+/** A field of the outermost object as the body has it: a number may be too large or too exact for JSON.parse. */
+export function writtenField({ text, json }: Answer, name: string): string {
+  const value = json.ok ? (json.value as Record<string, unknown>)[name] : undefined;
+  let written = JSON.stringify(value);
+  visit(text, {
+    onLiteralValue: (_value, offset, length, _line, _character, path) => {
+      if (path().join('/') === name) written = text.slice(offset, offset + length);
+    },
+  });
+  return `"${name}": ${written}`;
+}
+
 /** Duplicate names in the outermost object of a JSON text. JSON.parse silently keeps the last one. */
 export function repeatedNames(text: string): readonly string[] {
   // Most bodies are written like this, and then no name was lost.

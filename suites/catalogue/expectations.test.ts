@@ -232,3 +232,11 @@ describe('the same answer', () => {
     assert.equal(sameAnswer(one, other).kind, 'failed');
   });
 });
+
+test('a wrong number is shown as the body has it', () => {
+  for (const written of ['1e400', '250.50000000000003000', '-1E3', '"250.5"', 'null']) {
+    const answer = answerOf(200, `{"status":"EXECUTED", "amountInUsd" : ${written}, "executedAt":1}`);
+    const verdict = amount(answer);
+    assert.equal(verdict.kind === 'failed' && verdict.actual, `"amountInUsd": ${written}`);
+  }
+});

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, type Endpoint, type ErrorStatus } from '../../schemas/endpoints.ts';
 import validateErrorBody from '../../schemas/generated/error-body.cjs';
-import { repeatedNames, summary, type Answer } from '../answer.ts';
+import { repeatedNames, summary, writtenField, type Answer } from '../answer.ts';
 import { readTimestamp } from './timestamp.ts';
 import { failed, inconclusive, pass, type Expectation, type Verdict } from './verdict.ts';
 
@@ -82,19 +82,13 @@ export function hasExactly(answer: Answer, ...names: readonly string[]): boolean
   return found.toSorted().join() === names.toSorted().join() && repeatedNames(answer.text).length === 0;
 }
 
-/** A value as JSON, or Infinity, which JSON.parse makes of too large numbers. */
-const shown = (value: unknown) =>
-  value === Infinity || value === -Infinity ? String(value) : JSON.stringify(value);
-
 /** Expects a number in an executed deposit result, compared as IEEE doubles. */
 export function expectNumber(name: 'amountInUsd' | 'executedAt', value: number): Expectation {
   return (answer) => {
     const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
     if (fields === undefined || !Object.hasOwn(fields, name))
       return inconclusive('depends', `not checked because the answer has no ${name}`);
-    return fields[name] === value
-      ? pass
-      : failed('value', `"${name}": ${value}`, `"${name}": ${shown(fields[name])}`);
+    return fields[name] === value ? pass : failed('value', `"${name}": ${value}`, writtenField(answer, name));
   };
 }
 

@@ -1,4 +1,4 @@
-import { header, repeatedNames, summary } from '../answer.ts';
+import { header, repeatedNames, summary, writtenField } from '../answer.ts';
 import {
   all,
   any,
@@ -43,17 +43,24 @@ const showsDeposit = all(isReadable, sees('EXECUTED'));
 /** Judges `date_joined` in an answer about a member, with its reading if it is a string. */
 const ofDate =
   (
-    judge: (value: unknown, reading: TimestampReading | undefined, expected: string) => Verdict | undefined,
+    judge: (
+      value: unknown,
+      reading: TimestampReading | undefined,
+      as: { readonly stated: string; readonly written: () => string },
+    ) => Verdict | undefined,
   ): Holds =>
   (answer, { user }) => {
     const value = fieldsOf(answer)?.['date_joined'];
     // Other requirements judge other errors.
     if (value === undefined || !isMember(answer)) return undefined;
-    return judge(value, typeof value === 'string' ? readTimestamp(value) : undefined, user!.date_joined);
+    const reading = typeof value === 'string' ? readTimestamp(value) : undefined;
+    return judge(value, reading, {
+      stated: user!.date_joined,
+      written: () => writtenField(answer, 'date_joined'),
+    });
   };
 
 const depositFields = ['status', 'amountInUsd', 'executedAt'];
-const shown = (value: unknown) => `"date_joined": ${JSON.stringify(value)}`;
 
 export const valid: readonly Requirement[] = [
   answers({
@@ -71,11 +78,11 @@ export const valid: readonly Requirement[] = [
     title: 'date_joined is the time at which the user joined',
     reading: 'Times are compared as instants, to the precision of the fixture.',
     when: findsMember,
-    holds: ofDate((actual, reading, date_joined) => {
-      const wrong = failed('value', `"date_joined": "${date_joined}"`, shown(actual));
+    holds: ofDate((actual, reading, { stated, written }) => {
+      const wrong = failed('value', `"date_joined": "${stated}"`, written());
       if (actual === null) return wrong;
       if (reading?.instant === undefined) return undefined;
-      return sameInstant(readTimestamp(date_joined).instant!, reading.instant) ? pass : wrong;
+      return sameInstant(readTimestamp(stated).instant!, reading.instant) ? pass : wrong;
     }),
   }),
   requires({
@@ -85,11 +92,11 @@ export const valid: readonly Requirement[] = [
     reading:
       'Z or a zero offset and any number of fraction digits are correct. A time without a zone, another offset or a bare date is wrong.',
     when: findsMember,
-    holds: ofDate((actual, reading) => {
+    holds: ofDate((actual, reading, { written }) => {
       if (actual === null) return undefined;
       if (reading?.kind === 'utc') return pass;
       const expected = 'an ISO 8601 UTC time, such as "2024-02-29T23:59:59.999Z"';
-      return failed('value', expected, `${shown(actual)} (${reading?.why ?? 'not a string'})`);
+      return failed('value', expected, `${written()} (${reading?.why ?? 'not a string'})`);
     }),
   }),
   recommends({
@@ -97,11 +104,11 @@ export const valid: readonly Requirement[] = [
     clause: 'RFC 3339 5.6',
     title: 'date_joined follows the RFC 3339 profile',
     when: findsMember,
-    holds: ofDate((actual, reading) => {
+    holds: ofDate((_, reading, { written }) => {
       if (reading?.kind !== 'utc') return undefined;
       return reading.rfc3339
         ? pass
-        : failed('value', 'RFC 3339: extended format, with T and seconds', shown(actual));
+        : failed('value', 'RFC 3339: extended format, with T and seconds', written());
     }),
   }),
   requires({
