@@ -1,6 +1,7 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { list, type Block, type Item } from './document.ts';
 import { grouped } from './similar.ts';
+import { kindsOf } from './missing-data.ts';
 import { count } from './text.ts';
 
 type Rows = readonly RequirementResult[];
@@ -71,14 +72,7 @@ export function unverified({ requirements, coverage }: RunRecord, isShort: boole
       ),
     ...(missing.length === 0
       ? []
-      : [
-          item(
-            'without data',
-            'the fixture has no data for these conditions; doctor names what to add',
-            missing,
-            true,
-          ),
-        ]),
+      : [item('without data', `the fixture has no ${kindsOf(missing, isShort)}`, missing, true)]),
   ]);
 }
 

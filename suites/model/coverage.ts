@@ -2,6 +2,7 @@ import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoin
 import { oncePer } from '../../schemas/once-per.ts';
 import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
+import { missingKinds } from './entities.ts';
 import { factors, type Factor, type Levels } from './factors.ts';
 import { isFeasible, missingLevels } from './feasible.ts';
 import type { Level } from './levels.ts';
@@ -186,9 +187,9 @@ export function createCoverage(known: Known) {
         return [codes.filter((count) => count > 0).length, codes.length];
       }) as [[number, number], [number, number], [number, number]];
       const firstCut = [levels, pairs, triples].findIndex(([covered, total]) => covered < total);
-      const missing = endpointNames.flatMap((endpoint) =>
-        missingLevels(endpoint, known).map((level) => `${endpoint}, ${level}`),
-      );
+      const levelsOf = (endpoint: Endpoint) =>
+        missingLevels(endpoint, known).map((level) => `${endpoint}, ${level}`);
+      const missing = [...endpointNames.flatMap(levelsOf), ...missingKinds(known)];
       return { strength: firstCut < 0 ? 3 : firstCut, coverage: { levels, pairs, triples, missing } };
     },
   };

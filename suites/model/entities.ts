@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/once-per.ts';
 import { hasMixableLetters } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../catalogue/known.ts';
@@ -6,6 +6,24 @@ import { readTimestamp } from '../catalogue/timestamp.ts';
 import { dataLevels, type Levels } from './factors.ts';
 import { spellingLevels } from './levels.ts';
 import { classifyUuid } from './uuid.ts';
+
+/** Who writes a fixture by hand takes recent dates. Of older ones, a time zone may have had other rules. */
+const RECENT = 2020;
+
+/** Kinds of data that a fixture lacks although no level does: plain data, and old dates. Each entity is looked up. */
+export function missingKinds(known: Known): readonly string[] {
+  const isOld = ({ date_joined }: { readonly date_joined: string }) =>
+    Number(date_joined.slice(0, 4)) < RECENT;
+  return [
+    ...endpointNames.flatMap((endpoint) => {
+      const [plain] = dataLevels[endpoint];
+      const isShown = ({ situation, data }: Pool) =>
+        data === plain && !/ (?:pending|failed)$/.test(situation);
+      return poolsOf(endpoint, known).some(isShown) ? [] : [`${endpoint}, data: ${plain}`];
+    }),
+    ...([...known.userById.values()].some(isOld) ? [] : [`user-status, data: date before ${RECENT}`]),
+  ];
+}
 
 /** The entities of a fixture that have the same levels. */
 interface Pool {
