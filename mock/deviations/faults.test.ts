@@ -156,6 +156,7 @@ const plainProbes: readonly TimedRequest[] = [
   ...onBoth({ headers: { 'content-type': 'application/json' } }),
   ...onBoth({ headers: { origin: 'https://partner.example' } }),
   user('x', { headers: { 'accept-language': 'es' } }),
+  user(ids.member, { headers: { 'user-agent': 'Mozilla/5.0' } }),
   ...targetsOf(';x=1').map((target) => lookup(target)),
   user(ids.foreignUser, { headers: { 'x-forwarded-host': 'localhost' } }),
   ...onBoth({ rawHeaders: ['AUTHORIZATION', 'Bearer northwind-key'] }),

@@ -37,12 +37,28 @@ const session = (isFirst: boolean): d.Change =>
     );
   });
 
+/** A cache that keeps the answer to HEAD, which has no body, for the next GET of the same URL. */
+const cacheOfHead = d.remembering(() => {
+  const kept = new Set<string>();
+  return on(200, (response, { request: { method, target, headers } }) => {
+    const name = `${String(headers.authorization)} ${target}`;
+    if (method === 'HEAD') kept.add(name);
+    return method === 'GET' && kept.delete(name) ? { body: '' } : response;
+  });
+});
+
 const behindId = /(?:;|%3B)[a-z]+(?:=|%3D)\w*$/i;
 
 /** Mistakes of caches, frameworks and networks in front of a service. */
 export const inFrontFaults: d.Rows = {
   'compressed-answers-cached: Answers to requests that accept gzip are cached by URL, whatever the key':
     cacheOfCompressed,
+  'head-cached: After a HEAD, the next GET of the same URL has no body': cacheOfHead,
+  'browser-refused: A member gets 403 if User-Agent is that of a browser': on(
+    'member',
+    field('user-agent', /Mozilla/),
+    error(403, 'Forbidden'),
+  ),
   'session-enough: The cookie of a right answer is enough, without a key': session(false),
   'session-first: The cookie of a right answer counts before the key': session(true),
   'another-partner-refused: The keys of all partners but the first get 401': on(

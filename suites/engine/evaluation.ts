@@ -86,9 +86,9 @@ export function createEvaluation(options: EvaluationOptions) {
 /** Runs a scenario. An exception is our own bug: the result is `broken`. */
 export async function runScenario(scenario: Scenario, context: TrialContext, known: Known): Promise<Result> {
   try {
-    const { finding, request, reply, cases = 1, intermittent } = await scenario.run(context, known);
-    const evidence = request !== undefined && reply !== undefined ? { request, reply } : undefined;
-    return { verdict: finding, cases, ...defined({ evidence, intermittent }) };
+    const { finding, request, reply, company, cases = 1, ...more } = await scenario.run(context, known);
+    const evidence = request && reply && { request, reply, ...defined({ company }) };
+    return { verdict: finding, cases, ...defined({ evidence, ...more }) };
   } catch (error) {
     if (error instanceof Problem) throw error;
     const words = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -2,7 +2,8 @@ import type { Facts } from '../catalogue/facts.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
 import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
-import type { Outcome, Prober, Trial } from './probe.ts';
+import type { Outcome } from './comparison.ts';
+import type { Prober, Trial } from './probe.ts';
 
 /** Levels of a factor with which a lookup fails, while it passes with others. */
 export interface Condition {

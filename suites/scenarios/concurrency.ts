@@ -1,3 +1,4 @@
+import { defined } from '../../schemas/defined.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
@@ -9,6 +10,7 @@ import type { Scenario } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 import { repeated } from './changing.ts';
+import { findCompany } from './company.ts';
 
 /** Lookups in flight at once. Larger crowds follow only while no answer was lost. */
 const SIZES = [16, 32, 64] as const;
@@ -138,6 +140,15 @@ async function isRightAlone({ send }: Context, { request, before }: Suspect): Pr
   return true;
 }
 
+/** The other request that is enough to make a lookup fail, of those in its crowd. */
+const companyOf = ({ send, sendAtOnce }: Context, { request, before }: Suspect, known: Known) =>
+  findCompany([request], known, async (again, company) => {
+    const asked = company === undefined ? [again] : [company.request, again];
+    const replies = await (company?.when === 'before' ? send(...asked) : sendAtOnce(...asked));
+    const reply = replies.at(-1);
+    return reply?.kind === 'answer' && sameAnswer(before, reply).kind !== 'passed';
+  });
+
 /**
  * Sends each lookup alone and then in crowds. A difference counts if it recurs, and if it never shows alone. No other
  * lookup may be in flight beside them.
@@ -161,7 +172,10 @@ export const judgeConcurrency: Scenario['run'] = async (context, known) => {
       const { request, reply, verdict } = suspect;
       const isShown = suspects.length >= MIN_WRONG && (await isRightAlone(context, suspect));
       const words = 'the same lookup got two different answers, but not only in a crowd, or only once';
-      return { ...done(isShown ? verdict : inconclusive('flaky', words)), request, reply };
+      if (!isShown) return { ...done(inconclusive('flaky', words)), request, reply };
+      const company = await companyOf(context, suspect, known);
+      const where = [company?.words ?? `meanwhile: ${size - 1} other lookups are sent`];
+      return { ...done(verdict), request, reply, where, ...defined({ company }) };
     }
     if (seen.stop === undefined) continue;
     // If a rate limit or a lost answer stops the test, the crowds so far are enough.

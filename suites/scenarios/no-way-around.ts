@@ -62,6 +62,8 @@ export const judgeWaysAround =
       return { finding: inconclusive(own.code, own.words), request: plain, reply: own };
     if (!showsData(own!, plain, known))
       return { finding: inconclusive('depends', 'not checked because the plain request shows no data') };
+    // A cache may keep that HEAD has no body. Rows about lookups judge the next answer.
+    await context.send({ ...plain, method: 'HEAD' }, plain);
     const tries: Tries = { context, known, plain, own: own!, reached: new Set(), cases: 0 };
     const [other] = known.otherKeys;
     await tryForms(tries, { as: 'none' });

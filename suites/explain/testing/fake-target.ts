@@ -22,7 +22,10 @@ export const seed = 7;
 
 /** The answer of the plain reading, by its name. */
 function right(request: Request): Answer {
-  const { user, deposit } = factsOf(known, request)!;
+  const facts = factsOf(known, request);
+  // The interface says nothing about HEAD.
+  if (facts === undefined) return answerOf(405, '');
+  const { user, deposit } = facts;
   const isUser = request.endpoint === 'user-status';
   const answers: Readonly<Record<string, () => Answer>> = {
     member: () => answerOf(200, { is_under_ib: true, date_joined: user!.date_joined }),

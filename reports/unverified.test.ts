@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kindsOf } from './missing-data.ts';
+import { kindsOf } from './unverified.ts';
 
 const some = [
   "user-status, situation: third partner's",
