@@ -12,7 +12,7 @@ import { preflight, waitUntilItAnswers } from './preflight.ts';
 import { makeRecord, type Figures } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createRun, finish, finishStopped, report, stopOf, type Run } from './setup.ts';
-import { judgementOf } from './tally.ts';
+import { judgementOf } from './judgement.ts';
 import { runList } from './tasks.ts';
 
 /**

@@ -34,6 +34,7 @@ export function createComparison(row: LookupRow, { exchange, verdict }: Failure,
 
   /** Whether the failing answer would also be wrong for another lookup: if not, another answer shows nothing. */
   const isComparable = (request: Request): boolean => {
+    if (request.endpoint !== exchange.request.endpoint) return false;
     const others = factsOf(known, request);
     return (
       others !== undefined &&

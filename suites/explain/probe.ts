@@ -130,11 +130,7 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     isComparable: (levels: Levels): boolean => drawing.sample(levels, 4, { at: 0 }).some(isComparable),
     /** Lookups of the run and of this explanation, with what they show. */
     observations: (): readonly Observation[] => [
-      ...(logged ??= loggedIn(
-        context,
-        view,
-        (request) => request.endpoint === endpoint && isComparable(request),
-      ).flatMap(({ reply, ...one }) => {
+      ...(logged ??= loggedIn(context, view, isComparable).flatMap(({ reply, ...one }) => {
         const outcome = outcomeOf(one.request, reply);
         return outcome === 'unknown' ? [] : [{ ...one, hasFailed: outcome === 'fails' }];
       })),
