@@ -16,7 +16,7 @@ export function retryAfterMs(answer: Answer): number | undefined {
 }
 
 /** ` (Retry-After 297 s)` */
-export const describeRetry = (askedMs: number | undefined): string =>
+const describeRetry = (askedMs: number | undefined): string =>
   askedMs === undefined ? '' : ` (Retry-After ${describeMs(askedMs)})`;
 
 /** A key got 429, and no request that counts has passed since. Times are in ms of the clock. */
