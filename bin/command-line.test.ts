@@ -132,7 +132,7 @@ test('the curl command reads the key from its variable, so a copy sends the same
 test('every format says that a run was narrowed, and that it verified the mock', async () => {
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --report';
   const narrowed = /narrowed by --only/;
-  const isMock = /the\s+built-in\s+mock\s+was\s+verified/;
+  const isMock = /run\s+verified\s+the\s+built-in\s+mock/;
   for (const [format, ...pattern] of [
     ['json', /"whole": false/, /"mock": true/],
     ['junit', narrowed, isMock],

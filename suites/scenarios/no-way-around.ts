@@ -143,7 +143,9 @@ async function tryWays(tries: Tries, ways: readonly Way[], atOnce = 1): Promise<
         const finding = await judgeWay(tries, way, reply);
         if (finding !== undefined) tries.end = { finding, request: way.request, reply };
       } else if (reply.code === 'timeout') timeouts++;
-      else if (reply.code !== 'network') tries.end = endedBy(way.request, reply);
+      // A limit that others have used up leaves out claims, not forms.
+      else if (reply.code === 'budget' || (reply.code !== 'network' && way.form !== undefined))
+        tries.end = endedBy(way.request, reply);
     }
   }
 }
