@@ -43,3 +43,23 @@ test('after the target was down, as many are in flight as before', async () => {
   reset();
   for (let nth = 0; nth < 32; nth++) await begin();
 });
+
+test('one that must be alone waits for the others, and the others wait for it', async () => {
+  const { begin, end } = createLoad();
+  const began: string[] = [];
+  const start = async (name: string, isAlone = false) => {
+    await begin(isAlone);
+    began.push(name);
+  };
+  await start('first');
+  const all = Promise.all([start('alone', true), start('last'), start('last')]);
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  await settle();
+  assert.deepEqual(began, ['first']);
+  end(false);
+  await settle();
+  assert.deepEqual(began, ['first', 'alone']);
+  end(true);
+  await all;
+  assert.deepEqual(began, ['first', 'alone', 'last', 'last']);
+});

@@ -9,21 +9,29 @@ const REPLIES_PER_STEP = 64;
  * each refusal is lost, and a request that is lost again and again counts as answered.
  */
 export function createLoad() {
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly isAlone: boolean; readonly wake: () => void }[] = [];
   let [inFlight, most] = [0, Infinity];
   let [replies, refusals, sinceStep] = [0, 0, 0];
+  let isOneAlone = false;
   const wake = () => {
-    for (; inFlight < most && waiting.length > 0; inFlight++) waiting.shift()!();
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      if (isOneAlone || inFlight >= (next.isAlone ? 1 : most)) return;
+      inFlight++;
+      isOneAlone = next.isAlone;
+      waiting.shift()!.wake();
+    }
   };
   return {
-    /** Waits until a request may be in flight. */
-    begin: async (): Promise<void> => {
-      if (inFlight < most) inFlight++;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-    },
+    /** Waits until a request may be in flight. @param isAlone whether no other may be in flight with it */
+    begin: (isAlone = false): Promise<void> =>
+      new Promise((resolve) => {
+        waiting.push({ isAlone, wake: resolve });
+        wake();
+      }),
     /** Ends it. @param isRefused whether a front end refused it, or the connection broke */
     end: (isRefused: boolean): void => {
       const before = inFlight--;
+      isOneAlone = false;
       replies++;
       if (isRefused && before > 1) refusals++;
       if (refusals >= MANY) most = Math.max(1, Math.floor(Math.min(most, before) / 2));

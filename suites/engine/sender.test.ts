@@ -99,6 +99,25 @@ for (const [what, status, waitedMs] of [
     assert.equal(Math.floor(clock.now() / 1000) * 1000, waitedMs);
   });
 
+test('a lookup that a front end refuses twice is sent once more, when no other is in flight', async () => {
+  let free = () => {};
+  let isBusy = true;
+  const first = new Promise<Reply>((resolve) => {
+    free = () => {
+      isBusy = false;
+      resolve(fine);
+    };
+  });
+  const { sender, sent } = senderOf((nth) => (nth === 0 ? first : isBusy ? answerOf(503, {}) : fine));
+  const both = Promise.all([sender.send(someUser), sender.send(someUser)]);
+  while (sent() < 3) await new Promise((resolve) => setImmediate(resolve));
+  free();
+  assert.deepEqual(
+    (await both).map(({ reply }) => reply.kind === 'answer' && reply.status),
+    [200, 200],
+  );
+});
+
 describe('a connection that breaks', () => {
   const late: Trouble = { ...broken, code: 'timeout' };
   for (const [what, respond, reply, count] of [

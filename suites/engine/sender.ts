@@ -214,16 +214,18 @@ async function transmit(
   const wire = wireRequest(request);
   // A burst is sent at once.
   const isLimited = most > 1;
+  let isFrontEnd = false;
   for (let tries = 1; ; tries++) {
     const end = await budget.spend(options.isAtOnce);
     if (end !== undefined) return end;
     const answeredBefore = sending.answered;
-    if (isLimited) await load.begin();
+    // What a front end refuses even alone is no matter of load.
+    if (isLimited) await load.begin(isFrontEnd && tries === most);
     const reply = await clock.during(client.send(wire)).catch((error: unknown) => {
       if (isLimited) load.end(false);
       throw error;
     });
-    const isFrontEnd =
+    isFrontEnd =
       reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
     const isBroken = reply.kind === 'trouble' && reply.code === 'network';
     if (isLimited) load.end(isFrontEnd || isBroken);
