@@ -134,13 +134,7 @@ export function firstKey(limiter: Limiter, asked: Asked, keys: readonly string[]
     const turn = nextTurn(limiter, { ...asked, key }, now);
     return { now: 0, reply: now + 1, at: turn.kind === 'at' ? turn.at : 0, never: Infinity }[turn.kind];
   };
-  let [best, least] = [keys[0]!, Infinity];
-  for (const key of keys) {
-    const its = rank(key);
-    if (its < least) [best, least] = [key, its];
-    if (its === 0) break;
-  }
-  return best;
+  return keys.toSorted((one, other) => rank(one) - rank(other))[0]!;
 }
 
 /** Wakes those who wait for a reply: their turns may have changed. */
