@@ -91,6 +91,16 @@ note: No --fixture was given, so the target is expected to have the built-in
   );
 });
 
+test('beside mostly long names, the words of a short one go below it too', () => {
+  const gap = { reason: 'no-fixture', fix: 'Add one.', requirements: ['a/b/1'] };
+  const long = { ...gap, words: 'the fixture has no active key of another partner' };
+  const text = renderCheckup(
+    { ...sample, gaps: [long, { ...gap, words: 'no revoked key' }, long] },
+    { color: false, width: 80 },
+  );
+  assert.match(text, /^ {2}\? no revoked key\n {6}1 requirement: a\/b\/1\n {6}→ Add one\.$/m);
+});
+
 test('a checklist without problems counts the requirements that a run cannot judge', () => {
   const last = (gaps: Checkup['gaps']) =>
     renderCheckup(

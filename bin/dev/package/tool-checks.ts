@@ -42,9 +42,7 @@ const runTool = (folder: string, name: string, ...argv: readonly string[]) =>
   );
 
 /** Loads an installed tool as a module. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what is in the module
-const load = <Module>(folder: string, name: string) =>
-  createRequire(join(folder, 'package.json'))(name) as Module;
+const load = (folder: string, name: string): unknown => createRequire(join(folder, 'package.json'))(name);
 
 /**
  * Bundles a program that uses every entry point, and runs the bundle in a folder that has nothing else.
@@ -61,6 +59,10 @@ const bundles =
     const { stdout } = await run(process.execPath, [file], { cwd: out });
     assert.equal(stdout, OUTPUT);
   };
+
+interface DockerfileLinter {
+  readonly validate: (text: string) => readonly unknown[];
+}
 
 interface ActionLinter {
   readonly validateAction: (text: string) => { readonly errors: readonly unknown[] };
@@ -112,13 +114,13 @@ const checks: Readonly<Record<string, Check>> = {
     await runTool(folder, 'tsc', '--project', '.');
   },
   'the linter finds nothing in the Dockerfile, and finds errors elsewhere': async (folder) => {
-    const { validate } = load<{ readonly validate: (text: string) => unknown[] }>(folder, 'dockerfile-utils');
+    const { validate } = load(folder, 'dockerfile-utils') as DockerfileLinter;
     const dockerfile = await read('Dockerfile');
     assert.deepEqual(validate(dockerfile), []);
     assert.notDeepEqual(validate(dockerfile.replace('WORKDIR /work', 'WORKDIR')), []);
   },
   'action.yml and workflows are valid, and the linter finds errors': async (folder) => {
-    const { validateAction, validateWorkflow } = load<ActionLinter>(folder, '@action-validator/core');
+    const { validateAction, validateWorkflow } = load(folder, '@action-validator/core') as ActionLinter;
     const action = await read('action.yml');
     assert.deepEqual(validateAction(action).errors, []);
     assert.notDeepEqual(validateAction(action.replace('shell: bash', 'shel: bash')).errors, []);
@@ -128,7 +130,7 @@ const checks: Readonly<Record<string, Check>> = {
   'Redocly finds nothing in the OpenAPI document, and finds a misspelt field and a wrong example': async (
     folder,
   ) => {
-    const redocly = load<Redocly>(folder, '@redocly/openapi-core');
+    const redocly = load(folder, '@redocly/openapi-core') as Redocly;
     assert.deepEqual(await openApiProblems(redocly, description), []);
     const misspelt = { ...description, paths: { '/': { get: { parametres: [] } } } };
     assert.notDeepEqual(await openApiProblems(redocly, misspelt), []);
