@@ -158,7 +158,7 @@ function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt:
   const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
   const reserve = reserveOf(isLimited, maxRequests, maxDurationMs);
   const isChanging = stateHook !== undefined && asked.some((one) => isMade(one, options));
-  const changes = isChanging ? Math.min(MAX_FOR_CHANGES, maxRequests / 6) : 0;
+  const changes = isChanging ? Math.min(MAX_FOR_CHANGES, maxRequests / 5) : 0;
   const neededMs =
     2 * graceMs + Math.min(MAX_CHANGES_MS, maxDurationMs * CHANGES_PART) + (1000 * changes) / rate;
   const changesMs = isChanging ? Math.min(neededMs, maxDurationMs * 0.4) : 0;

@@ -4,79 +4,73 @@ import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';
 import { factors, type Factor, type Levels } from './factors.ts';
-import { isFeasible, missingLevels } from './feasible.ts';
-import type { Level } from './levels.ts';
+import { isAlwaysFeasible, isFeasible, missingLevels } from './feasible.ts';
 
 /** Number of levels of a combination: a level, a pair, a triple. */
 export type Strength = 1 | 2 | 3;
 
-/** Numbers of levels, by name. */
-type Numbers = ReadonlyMap<string, number>;
-
-/** The numbers that a level of a lookup shows: a first request shows the plain level, too. */
-type Shown = ReadonlyMap<string, readonly number[]>;
-
-/** A factor with numbers for each of its levels. */
-interface Numbered extends Factor {
-  /** For a level alone. */
-  readonly alone: Numbers;
-  readonly shownAlone: Shown;
+/** A level with its numbers. */
+interface Numbered {
+  readonly level: string;
+  /** Whether it may hide everything else: it is a level of a gate, and not the plain one. */
+  readonly hides: boolean;
+  /** For the level alone. */
+  readonly alone: number;
   /** For combinations with other factors: levels of a group have the same. */
-  readonly grouped: Numbers;
-  readonly shownGrouped: Shown;
-  /** For combinations with other gates; a level without a number is not combined with them. */
-  readonly withGates: Numbers;
+  readonly grouped: number;
+  /** For combinations with other gates; without it, it is not combined with them. */
+  readonly withGates: number | undefined;
+  /** What a lookup with it shows: the first of repeated requests shows the plain level, too. */
+  readonly shownAlone: readonly number[];
+  readonly shownGrouped: readonly number[];
 }
 
 interface Numbering {
   /** Gates first. */
-  readonly all: readonly Numbered[];
-  /** Factors that are no gates. */
-  readonly others: readonly Numbered[];
+  readonly all: readonly (Factor & { readonly numbered: ReadonlyMap<string, Numbered> })[];
+  /** How many of them are gates. */
+  readonly gates: number;
   /** More than any number. */
   readonly base: number;
 }
 
 function numberingOf(endpoint: Endpoint): Numbering {
   let next = 1;
-  const all = factors[endpoint].map((factor): Numbered => {
-    const numbers = new Map<string, number>();
-    const numbersOf = (groupOf: (level: Level, name: string) => string | undefined) =>
-      new Map(
-        factor.names.flatMap((name) => {
-          const group = groupOf(factor.levels[name]!, name);
-          if (group === undefined) return [];
-          if (!numbers.has(group)) numbers.set(group, next++);
-          return [[name, numbers.get(group)!] as const];
-        }),
-      );
-    const shown = (of: Numbers): Shown => {
-      const plain = factor.names[0]!;
-      const levelsOf = (name: string) =>
-        factor.includesPlain === true && name !== plain ? [name, plain] : [name];
-      return new Map(factor.names.map((name) => [name, levelsOf(name).map((one) => of.get(one)!)]));
-    };
-    const alone = numbersOf((_, name) => name);
-    const grouped = numbersOf(({ group }, name) => group ?? name);
-    return {
-      ...factor,
-      alone,
-      shownAlone: shown(alone),
-      grouped,
-      shownGrouped: shown(grouped),
-      withGates: numbersOf(({ group, gateGroup = group }, name) =>
-        gateGroup === 'never' ? undefined : (gateGroup ?? name),
-      ),
-    };
-  });
-  const [gates, others] = [all.filter(({ isGate }) => isGate), all.filter(({ isGate }) => !isGate)];
-  return { all: [...gates, ...others], others, base: next };
+  const all = factors[endpoint]
+    .toSorted((one, other) => Number(other.isGate) - Number(one.isGate))
+    .map((factor) => {
+      const { names, levels, isGate, includesPlain = false } = factor;
+      const numbers = new Map<string, number>();
+      const numberOf = (text: string): number => {
+        const number = numbers.get(text) ?? next++;
+        numbers.set(text, number);
+        return number;
+      };
+      const groupOf = (name: string) => levels[name]!.group ?? name;
+      const [plain] = names as readonly [string, ...string[]];
+      const numbered = names.map((name): [string, Numbered] => {
+        const { gateGroup = groupOf(name) } = levels[name]!;
+        const shown = includesPlain && name !== plain ? [name, plain] : [name];
+        const one = {
+          level: name,
+          hides: isGate && name !== plain,
+          alone: numberOf(name),
+          grouped: numberOf(groupOf(name)),
+          withGates: gateGroup === 'never' ? undefined : numberOf(gateGroup),
+          shownAlone: shown.map(numberOf),
+          shownGrouped: shown.map((each) => numberOf(groupOf(each))),
+        };
+        return [name, one];
+      });
+      return { ...factor, numbered: new Map(numbered) };
+    });
+  return { all, gates: all.filter(({ isGate }) => isGate).length, base: next };
 }
 
 const numberings = perEndpoint(numberingOf);
 
 /** The numbers of the gates of a combination. Each key goes with each header: only others are grouped. */
-const gateNumbers = (gates: readonly Numbered[]): 'grouped' | 'withGates' =>
+const gateNumbers = (gates: readonly Factor[]): 'grouped' | 'withGates' =>
   gates.length > 1 && gates.some(({ name }) => name !== 'key' && name !== 'header') ? 'withGates' : 'grouped';
 
 /**
@@ -84,80 +78,98 @@ const gateNumbers = (gates: readonly Numbered[]): 'grouped' | 'withGates' =>
  * plain may hide everything else, so each such gate must be part of the combination.
  */
 export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
-  const { all, others, base } = numberings[endpoint];
-  const gates = all.filter(({ name, names, isGate }) => isGate && levels[name] !== names[0]);
+  const { all, gates: count, base } = numberings[endpoint];
+  const shown = all.map(({ name, numbered }) => numbered.get(levels[name])!);
+  const gates = all.filter((_, at) => shown[at]!.hides);
   if (gates.length > 3) return [];
-  const found = (gates.length === 0 ? others : gates.length === 1 ? gates : []).flatMap(
-    ({ name, shownAlone }) => shownAlone.get(levels[name])!,
-  );
+  const found: number[] = [];
+  const others = shown.slice(count);
+  const hiding = shown.filter(({ hides }) => hides);
+  for (const { shownAlone } of gates.length === 0 ? others : gates.length === 1 ? hiding : [])
+    found.push(...shownAlone);
   const kind = gateNumbers(gates);
   let start = 0;
-  for (const gate of gates) {
-    const number = gate[kind].get(levels[gate.name]);
+  for (const one of hiding) {
+    const number = one[kind];
     if (number === undefined) return found;
     start = start * base + number;
   }
   if (gates.length > 1) found.push(start);
-  const numbers = others.map(({ name, shownGrouped }) => shownGrouped.get(levels[name])!);
-  /** Adds a level of each of some other factors. */
-  const extend = (code: number, from: number, size: number) => {
-    for (let at = from; at < numbers.length; at++)
-      for (const number of numbers[at]!) {
-        const longer = code * base + number;
-        if (size > 0) found.push(longer);
-        if (size < 2) extend(longer, at + 1, size + 1);
-      }
-  };
-  if (gates.length < 3) extend(start, 0, gates.length);
+  if (gates.length < 3) addLonger(found, others, base, start, 0, gates.length);
   return found;
+}
+
+/** Adds the codes of combinations of a code, of `size` levels, with those of one or more other factors. */
+function addLonger(
+  found: number[],
+  others: readonly Numbered[],
+  base: number,
+  code: number,
+  from: number,
+  size: number,
+): void {
+  for (let at = from; at < others.length; at++)
+    for (const number of others[at]!.shownGrouped) {
+      const longer = code * base + number;
+      if (size > 0) found.push(longer);
+      if (size < 2) addLonger(found, others, base, longer, at + 1, size + 1);
+    }
 }
 
 /** The codes of the pairs in which each level of a group counts for itself, with at most one gate that is not plain. */
 export function finePairsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
-  const { all, base } = numberings[endpoint];
-  const shown = all.filter(({ name, names, isGate }) => !isGate || levels[name] !== names[0]);
-  if (shown[1]?.isGate === true) return [];
-  const numbers = shown.map(({ name, alone }) => alone.get(levels[name])!);
+  const { all, gates: count, base } = numberings[endpoint];
+  const numbers: number[] = [];
+  let gates = 0;
+  for (const [at, { name, numbered }] of all.entries()) {
+    const { hides, alone } = numbered.get(levels[name])!;
+    if (hides) gates++;
+    if (hides || at >= count) numbers.push(alone);
+  }
+  if (gates > 1) return [];
+  const found: number[] = [];
   // A gate that is not plain masks what is not combined with it.
-  const firsts = shown[0]?.isGate === true ? numbers.slice(0, 1) : numbers;
-  return firsts.flatMap((first, at) => numbers.slice(at + 1).map((second) => first * base + second));
-}
-
-/** The codes of levels come before those of pairs, and these before those of triples. */
-export function strengthOf(endpoint: Endpoint, code: number): Strength {
-  const { base } = numberings[endpoint];
-  if (code < base) return 1;
-  return code < base ** 2 ? 2 : 3;
+  for (let first = 0; first < (gates === 1 ? 1 : numbers.length); first++)
+    for (let second = first + 1; second < numbers.length; second++)
+      found.push(numbers[first]! * base + numbers[second]!);
+  return found;
 }
 
 /** A zero for each code of an endpoint. */
 export const zeros = (endpoint: Endpoint) => new Uint16Array(numberings[endpoint].base ** 3);
 
-/** All combinations that a fixture allows, by code, each with levels that show it. */
+/** Combinations by code, each with levels that show it. */
+export type Combinations = ReadonlyMap<number, Partial<Levels>>;
+
+/** All combinations that a fixture allows, by strength. */
 const combinations = oncePer((known: Known) =>
-  perEndpoint((endpoint): ReadonlyMap<number, Partial<Levels>> => {
+  perEndpoint((endpoint): Readonly<Record<Strength, Combinations>> => {
     const { all, base } = numberings[endpoint];
-    const found = new Map<number, Partial<Levels>>();
-    /** Adds a level of each of some factors in turn. */
-    const extend = (
-      [first, ...rest]: readonly (readonly [Numbered, Numbers])[],
-      levels: Partial<Levels> = {},
-      code = 0,
-    ): void => {
-      if (first === undefined) return void (found.has(code) || found.set(code, levels));
-      const [{ name, names, isGate }, numbers] = first;
-      for (const level of isGate ? names.slice(1) : names) {
-        const [number, more] = [numbers.get(level), { ...levels, [name]: level }];
-        if (number !== undefined && isFeasible(endpoint, more, known))
-          extend(rest, more, code * base + number);
+    const ofStrength = (strength: Strength): Combinations => {
+      const found = new Map<number, Partial<Levels>>();
+      /** Adds a level of each of some factors in turn. */
+      const extend = (
+        [first, ...rest]: Numbering['all'],
+        kindOf: (factor: Factor) => 'alone' | 'grouped' | 'withGates',
+        levels: Partial<Levels> = {},
+        code = 0,
+      ): void => {
+        if (first === undefined) return void (found.has(code) || found.set(code, levels));
+        for (const one of first.numbered.values()) {
+          const number = one[kindOf(first)];
+          if (number === undefined || (first.isGate && !one.hides)) continue;
+          const more = { ...levels, [first.name]: one.level };
+          if (isAlwaysFeasible.has(first.name) || isFeasible(endpoint, more, known))
+            extend(rest, kindOf, more, code * base + number);
+        }
+      };
+      for (const chosen of subsets(all, strength)) {
+        const ofGates = gateNumbers(chosen.filter(({ isGate }) => isGate));
+        extend(chosen, ({ isGate }) => (strength === 1 ? 'alone' : isGate ? ofGates : 'grouped'));
       }
+      return found;
     };
-    for (const one of all) extend([[one, one.alone]]);
-    for (const chosen of [...subsets(all, 2), ...subsets(all, 3)]) {
-      const kind = gateNumbers(chosen.filter(({ isGate }) => isGate));
-      extend(chosen.map((one) => [one, one[one.isGate ? kind : 'grouped']] as const));
-    }
-    return found;
+    return { 1: ofStrength(1), 2: ofStrength(2), 3: ofStrength(3) };
   }),
 );
 
@@ -180,9 +192,7 @@ export function createCoverage(known: Known) {
     figures: (): { readonly strength: number; readonly coverage: Coverage } => {
       const [levels, pairs, triples] = ([1, 2, 3] as const).map((strength): [number, number] => {
         const codes = endpointNames.flatMap((endpoint) =>
-          [...combinationsOf(endpoint, known).keys()]
-            .filter((code) => strengthOf(endpoint, code) === strength)
-            .map((code) => shown[endpoint][code]!),
+          [...combinationsOf(endpoint, known)[strength].keys()].map((code) => shown[endpoint][code]!),
         );
         return [codes.filter((count) => count > 0).length, codes.length];
       }) as [[number, number], [number, number], [number, number]];

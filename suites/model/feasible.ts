@@ -3,7 +3,7 @@ import { oncePer } from '../../schemas/once-per.ts';
 import { isIssued, type Token } from '../inputs/credentials.ts';
 import type { Known } from '../catalogue/known.ts';
 import { fits, poolsOf } from './entities.ts';
-import { dataLevels, factors, plainLevels, situationOf, type Levels } from './factors.ts';
+import { dataLevels, factors, plainLevels, situationOf, type FactorName, type Levels } from './factors.ts';
 import { headerLevels, keyLevels } from './levels.ts';
 
 const tokensByLevel = oncePer(
@@ -12,6 +12,15 @@ const tokensByLevel = oncePer(
 
 /** The tokens of a level of the key. */
 export const tokensOf = (level: string, known: Known): readonly Token[] => tokensByLevel(known).get(level)!;
+
+/** Factors of which each level exists with any others. */
+export const isAlwaysFeasible: ReadonlySet<FactorName> = new Set([
+  'malformation',
+  'query',
+  'fields',
+  'repetition',
+  'load',
+]);
 
 /** Whether a lookup with these levels exists for this fixture. */
 export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {

@@ -4,7 +4,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { known as builtIn } from '../explain/testing/fake-target.ts';
 import { knownFrom, type Known } from '../catalogue/known.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
-import { combinationsIn, combinationsOf, createCoverage, strengthOf } from './coverage.ts';
+import { combinationsIn, combinationsOf, createCoverage, type Strength } from './coverage.ts';
 import { createExamples } from './examples.ts';
 import { entitiesSeen, findsEntities } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
@@ -26,10 +26,10 @@ const shownBy = (endpoint: Endpoint, rows: readonly Row[]) =>
   new Set(rows.flatMap(({ levels }) => combinationsIn(endpoint, levels)));
 
 /** Combinations of a strength that no row shows. */
-const unseen = (endpoint: Endpoint, known: Known, rows: readonly Row[], strength: number) => {
+const unseen = (endpoint: Endpoint, known: Known, rows: readonly Row[], strength: Strength) => {
   const shown = shownBy(endpoint, rows);
-  return [...combinationsOf(endpoint, known)].flatMap(([code, levels]) =>
-    strengthOf(endpoint, code) === strength && !shown.has(code) ? [JSON.stringify(levels)] : [],
+  return [...combinationsOf(endpoint, known)[strength]].flatMap(([code, levels]) =>
+    shown.has(code) ? [] : [JSON.stringify(levels)],
   );
 };
 

@@ -4,13 +4,12 @@ import { catalogue, table } from '../catalogue/catalogue.ts';
 import type { Known } from '../catalogue/known.ts';
 import { choicesOf } from '../catalogue/needs.ts';
 import { isLookupRow, type LookupRow } from '../catalogue/requirement.ts';
-import { combinationsIn, combinationsOf, finePairsIn, strengthOf, zeros, type Strength } from './coverage.ts';
+import { combinationsIn, combinationsOf, finePairsIn, zeros, type Combinations } from './coverage.ts';
 import { createExamples } from './examples.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels, type Rank } from './factors.ts';
 import { factsOfLevels } from './facts-of-levels.ts';
 import { completed, fixtureKey, isFeasible } from './feasible.ts';
 import { headerLevels } from './levels.ts';
-import { seedOf } from './path.ts';
 
 /** The levels of a lookup, and its place in the order. */
 export interface Row {
@@ -102,8 +101,11 @@ function rowsOfRequirements(endpoint: Endpoint, known: Known): readonly Levels[]
   return found;
 }
 
-/** Number of rows that are drawn to choose the best one. */
-const CANDIDATES = 40;
+/** Number of new rows for each choice, and of those that it keeps for the next one. */
+const [DRAWN, KEPT] = [12, 24];
+
+/** Some drawn rows do not exist: with given levels, or for a small fixture, most of them. */
+const MAX_DRAWS = 60;
 
 /** How often a level is drawn that may let a caller in, compared with others of a gate. */
 const LETS_IN = 4;
@@ -118,8 +120,8 @@ function plainWeight({ name, names, isGate, isCostly }: Factor): number {
   return name === 'situation' ? 1 : 1 / (names.length - 1);
 }
 
-/** Draws rows. The levels of a group together are as frequent as another level. */
-const drawnRows = perEndpoint((endpoint): fc.Arbitrary<Levels> => {
+/** Draws rows without end. The levels of a group together are as frequent as another level. */
+const drawnRows = perEndpoint((endpoint) => {
   const levelOf = (factor: Factor): fc.Arbitrary<string> => {
     const [plain, ...others] = factor.names as readonly [string, ...string[]];
     const groupOf = (name: string) => factor.levels[name]!.group ?? name;
@@ -135,7 +137,8 @@ const drawnRows = perEndpoint((endpoint): fc.Arbitrary<Levels> => {
     );
   };
   const levels = factors[endpoint].map((factor) => [factor.name, levelOf(factor)] as const);
-  return fc.record(Object.fromEntries(levels), { noNullPrototype: true }) as fc.Arbitrary<Levels>;
+  const row = fc.record(Object.fromEntries(levels), { noNullPrototype: true }) as fc.Arbitrary<Levels>;
+  return fc.infiniteStream(row, { noHistory: true });
 });
 
 /** What it is worth that a row is the first to show a level, or a pair. */
@@ -143,31 +146,24 @@ const [LEVEL, PAIR] = [1000, 50];
 
 /** What it is worth that a row is the first to show a combination. Most worth have those of a lower strength. */
 function worthOf(endpoint: Endpoint, levels: Partial<Levels>): number {
-  const chosen = factors[endpoint].flatMap((factor) => {
-    const name = levels[factor.name];
-    return name === undefined ? [] : [{ ...factor, level: factor.levels[name]! }];
-  });
+  const chosen = factors[endpoint].filter(({ name }) => levels[name] !== undefined);
   if (chosen.length < 3) return chosen.length === 1 ? LEVEL : PAIR;
+  const levelOf = ({ name, levels: all }: Factor) => all[levels[name]!]!;
   const gates = chosen.filter(({ isGate }) => isGate);
-  const others = chosen.filter(({ isGate }) => !isGate);
-  const isOpen = gates.every(({ level }) => level.mayLetIn === true);
+  const isOpen = gates.every((gate) => levelOf(gate).mayLetIn === true);
   // What decides the answer hides fine differences, which are rarely wrong then.
-  if (others.some(({ level }) => (isOpen ? level.isRare?.(levels.key ?? 'active') : level.isFine) === true))
-    return 0;
+  const isHidden = (one: Factor) =>
+    (isOpen ? levelOf(one).isRare?.(levels.key ?? 'active') : levelOf(one).isFine) === true;
+  if (chosen.some((one) => !one.isGate && isHidden(one))) return 0;
   if (gates.length === 0) return 1;
   // Such a row shows fewer combinations. More faults have a gate that may let a caller in.
   return isOpen ? 4 * gates.length : 2;
 }
 
-/**
- * The levels, by code: an open one, a malformed one and one of the key or header in turn. Each seed begins with others.
- *
- * @param all combinations
- */
-function levelsInTurn(endpoint: Endpoint, all: ReadonlyMap<number, Partial<Levels>>, seed: number) {
+/** The levels: an open one, a malformed one and one of the key or header in turn. Each seed begins with others. */
+function levelsInTurn(endpoint: Endpoint, all: Combinations, seed: number) {
   const lists: (readonly [number, Partial<Levels>])[][] = [[], [], []];
   for (const [code, levels] of all) {
-    if (strengthOf(endpoint, code) > 1) continue;
     const { name, isGate } = factors[endpoint].find((factor) => factor.name in levels)!;
     const ofKey = name === 'key' || name === 'header' ? 2 : 1;
     lists[isGate ? ofKey : 0]!.push([code, levels]);
@@ -181,12 +177,24 @@ function levelsInTurn(endpoint: Endpoint, all: ReadonlyMap<number, Partial<Level
 /** Factors whose levels have the same answer, so that one does not hide another. */
 const hidesNothing = new Set<FactorName>(['data', 'active key', 'id version', 'fields']);
 
+/** A row that may be chosen. */
+interface Candidate {
+  readonly levels: Levels;
+  /** What it shows. */
+  readonly codes: readonly number[];
+  readonly cost: number;
+  /** What it gained when that was last counted. */
+  gain: number;
+}
+
 /** Chooses rows that show most of what no row has shown. */
 function createChooser(endpoint: Endpoint, known: Known, seed: number) {
   const all = combinationsOf(endpoint, known);
-  /** By code: the worth of a combination, and 0 once a row has shown it. */
-  const worth = zeros(endpoint);
-  for (const [code, levels] of all) worth[code] = worthOf(endpoint, levels);
+  /** By code: the worth of a combination, and 0 once a row has shown it. Fine pairs are no combinations. */
+  const worth = zeros(endpoint).fill(PAIR);
+  for (const strength of [1, 2, 3] as const)
+    for (const [code, levels] of all[strength]) worth[code] = worthOf(endpoint, levels);
+  const codesOf = (row: Levels) => [...combinationsIn(endpoint, row), ...finePairsIn(endpoint, row)];
   const gates = factors[endpoint].filter(({ isGate }) => isGate);
   const costly = factors[endpoint].filter(({ isCostly }) => isCostly === true);
   const plainGates = Object.fromEntries(gates.map(({ name, names }) => [name, names[0]!]));
@@ -196,31 +204,49 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
       ([name]) => name in plainGates || !hidesNothing.has(name as FactorName),
     ),
   );
-  const singles = levelsInTurn(endpoint, all, seed);
-  const fine = new Set<number>();
-  let draws = 0;
-  /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
-  const best = (levels: Partial<Levels> = {}): Levels | undefined => {
-    let found: Levels | undefined;
-    let most = -1;
-    const options = { seed: seedOf(seed, draws++), numRuns: CANDIDATES };
-    for (const drawn of fc.sample(drawnRows[endpoint], options)) {
-      const row = { ...drawn, ...levels };
-      if (!isFeasible(endpoint, row, known)) continue;
+  /** The combinations that may not have been shown, by strength. */
+  const left = { 1: levelsInTurn(endpoint, all[1], seed), 2: [...all[2]] };
+  const drawn = fc.sample(drawnRows[endpoint], { seed, numRuns: 1 })[0]!;
+  /** Draws rows with these levels, as far as they exist. */
+  const draw = (levels: Partial<Levels> = {}): Candidate[] => {
+    const found: Candidate[] = [];
+    for (let nth = 0; nth < MAX_DRAWS && found.length < DRAWN; nth++) {
+      const row: Levels = { ...drawn.next().value, ...levels };
       if (headerLevels[row.header]!.endsConnection === true && levels.header === undefined) continue;
+      if (!isFeasible(endpoint, row, known)) continue;
       const cost = 2 ** costly.filter(({ name, names }) => row[name] !== names[0]).length;
-      const unseen = finePairsIn(endpoint, row).filter((code) => !fine.has(code));
-      const gain =
-        combinationsIn(endpoint, row).reduce((sum, code) => sum + worth[code]!, PAIR * unseen.length) / cost;
-      if (gain > most) [found, most] = [row, gain];
+      found.push({ levels: row, codes: codesOf(row), cost, gain: Infinity });
     }
     return found;
+  };
+  const gainOf = ({ codes, cost }: Candidate): number => {
+    let gain = 0;
+    for (const code of codes) gain += worth[code]!;
+    return gain / cost;
+  };
+  /** Removes the best one. No row gains more than it did: only those that may be best are counted again. */
+  const takeBest = (from: Candidate[]): Levels | undefined => {
+    for (;;) {
+      let at = 0;
+      for (let nth = 1; nth < from.length; nth++) if (from[nth]!.gain > from[at]!.gain) at = nth;
+      const best = from[at];
+      if (best === undefined) return undefined;
+      const before = best.gain;
+      best.gain = gainOf(best);
+      if (best.gain === before) return from.splice(at, 1)[0]!.levels;
+    }
+  };
+  let kept: Candidate[] = [];
+  /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
+  const best = (levels?: Partial<Levels>): Levels | undefined => {
+    if (levels !== undefined) return takeBest(draw(levels));
+    kept.sort((one, other) => other.gain - one.gain);
+    kept = [...draw(), ...kept.slice(0, KEPT)];
+    return takeBest(kept);
   };
   /** The best row with these levels. Other gates are plain, so that they hide nothing. */
   const around = (levels: Partial<Levels>): Levels =>
     best({ ...plainGates, ...levels }) ?? completed(endpoint, levels, known)!;
-  const isLeft = (strength: Strength) => (code: number) =>
-    worth[code]! > 0 && strengthOf(endpoint, code) === strength;
   return {
     around,
     any: (): Levels => {
@@ -231,23 +257,24 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
       }
     },
     take: (row: Levels): void => {
-      for (const code of combinationsIn(endpoint, row)) worth[code] = 0;
-      for (const code of finePairsIn(endpoint, row)) fine.add(code);
+      for (const code of codesOf(row)) worth[code] = 0;
     },
     /** A row with a combination of this strength that no row has shown; undefined if there is none. */
-    next: (strength: Strength): Levels | undefined => {
-      const isNew = isLeft(strength);
+    next: (strength: 1 | 2): Levels | undefined => {
+      const isNew = (code: number) => worth[code]! > 0 && all[strength].has(code);
       const free = strength === 1 ? undefined : best();
       if (free !== undefined && combinationsIn(endpoint, free).some(isNew)) return free;
-      for (const [code, levels] of strength === 1 ? singles : all) {
-        if (!isNew(code)) continue;
-        const drawn = best({ ...(strength === 1 ? alone : plainGates), ...levels });
-        const row = [drawn, completed(endpoint, levels, known)].find(
-          (one) => one !== undefined && combinationsIn(endpoint, one).includes(code),
-        );
-        if (row !== undefined) return row;
-        // No complete row shows it.
-        worth[code] = 0;
+      for (let [first] = left[strength]; first !== undefined; [first] = left[strength]) {
+        const [code, levels] = first;
+        if (worth[code]! > 0) {
+          const chosen = best({ ...(strength === 1 ? alone : plainGates), ...levels });
+          const row = [chosen, completed(endpoint, levels, known)].find(
+            (one) => one !== undefined && combinationsIn(endpoint, one).includes(code),
+          );
+          if (row !== undefined) return row;
+        }
+        // A row has shown it, or no complete row does.
+        left[strength].shift();
       }
       return undefined;
     },
