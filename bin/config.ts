@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { printable } from '../reports/text.ts';
-import { variableReference, type Environment } from '../schemas/fixture-keys.ts';
+import { variableReference, type Environment } from '../schemas/fixture.ts';
 import { parseJson } from '../schemas/json.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';

@@ -1,7 +1,6 @@
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
-import type { Environment } from '../schemas/fixture-keys.ts';
+import { type Environment, readFixture } from '../schemas/fixture.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { readFixture } from '../schemas/fixture.ts';
 import { readText, shownName, type Input } from './input-files.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { defined } from '../schemas/defined.ts';
-import type { Environment } from '../schemas/fixture-keys.ts';
+import type { Environment } from '../schemas/fixture.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';

@@ -1,5 +1,5 @@
 import { shellWord } from '../reports/text.ts';
-import { fixtureWarnings } from '../schemas/fixture-warnings.ts';
+import { fixtureWarnings } from '../schemas/fixture.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';

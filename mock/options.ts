@@ -1,6 +1,5 @@
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
-import { checkFixture } from '../schemas/fixture.ts';
-import type { Environment } from '../schemas/fixture-keys.ts';
+import { checkFixture, type Environment } from '../schemas/fixture.ts';
 import type { Fixture, NextAnswer } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { reference, type Behaviour } from './behaviour.ts';

@@ -7,8 +7,7 @@ import type {
   FixtureKeyLimits,
   FixtureUser,
 } from '../schemas/generated/types.ts';
-import { indexOf } from '../schemas/fixture-index.ts';
-import { namedKeys } from '../schemas/fixture-keys.ts';
+import { indexOf, namedKeys } from '../schemas/fixture.ts';
 
 /** Maximum number of counted requests in a window. */
 export interface Limit {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { namedKeys } from './fixture-keys.ts';
-import { checkFixture, readFixture } from './fixture.ts';
+import { namedKeys, checkFixture, readFixture, fixtureWarnings } from './fixture.ts';
 import type { Fixture } from './generated/types.ts';
 import { Problem } from './problem.ts';
 
@@ -168,4 +167,36 @@ test('a key is named by partner and state, with a number if several have both', 
     namedKeys(keys).map(({ name }) => name),
     ['<key p/active>', '<key non-partner/active>', '<key p/active/2>'],
   );
+});
+
+const key = (given: string) => ({ key: given, partner: 'p', state: 'active' }) as const;
+const warningsOf = (given: string) => fixtureWarnings({ apiKeys: [key('sk_live_1'), key(given)] });
+
+for (const given of [
+  '$IB_API_KEY',
+  '{{ key }}',
+  '${{ secrets.KEY }}',
+  '%KEY%',
+  '"sk_live_1"',
+  "'x'",
+  '***',
+  '<your key>',
+])
+  test(`a key that is no key: ${given}`, () => {
+    const [warning, ...others] = warningsOf(given);
+    assert.match(warning!, /^apiKeys\[1\]\.key looks like a /);
+    assert.deepEqual(others, []);
+  });
+
+test('a real key has no warning, and none is shown', () => {
+  for (const given of ['sk_live_1', 'a$b', 'Zm9v==', 'x-1']) assert.deepEqual(warningsOf(given), []);
+});
+
+test('executedAt in seconds is told by its year', () => {
+  const deposit = (executedAt: number) =>
+    ({ reference_id: 'r', user_id: 'u', state: 'EXECUTED', amountInUsd: 1, executedAt }) as const;
+  assert.deepEqual(fixtureWarnings({ deposits: [deposit(1_705_314_600_000)] }), []);
+  assert.deepEqual(fixtureWarnings({ deposits: [deposit(1_705_314_600_000), deposit(1_705_314_600)] }), [
+    'deposits[1].executedAt is in 1970: it is in ms, and this may be seconds',
+  ]);
 });

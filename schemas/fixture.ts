@@ -1,10 +1,9 @@
 import type { ErrorObject } from 'ajv';
-import { expandKeys, type Environment } from './fixture-keys.ts';
-import { indexOf } from './fixture-index.ts';
 import validate from './generated/fixture.cjs';
-import type { Fixture } from './generated/types.ts';
+import type { Fixture, FixtureDeposit, FixtureUser, FixtureApiKey } from './generated/types.ts';
 import { parseJson, schemaProblems } from './json.ts';
 import { collectProblems, quoted, type Problems } from './problem.ts';
+import { oncePer } from './once-per.ts';
 
 /**
  * Parses and checks a fixture.
@@ -102,4 +101,90 @@ function* repeated<Item>(place: string, field: string, items: readonly Item[], i
     if (earlier === undefined) first.set(id, index);
     else yield `${place}[${index}].${field} is the same as ${place}[${earlier}].${field}${value}`;
   }
+}
+
+/**
+ * Returns users and deposits by their ids in lower case. Of entries with the same id, the last one counts. Copies of a
+ * fixture share the maps of their lists, so the lists must not change afterwards.
+ */
+export const indexOf = ({ users = [], deposits = [] }: Fixture) => ({
+  users: usersById(users),
+  deposits: depositsById(deposits),
+});
+
+const usersById = oncePer((users: readonly FixtureUser[]) => indexed(users, ({ user_id }) => user_id));
+const depositsById = oncePer((deposits: readonly FixtureDeposit[]) =>
+  indexed(deposits, ({ reference_id }) => reference_id),
+);
+
+function indexed<Item>(items: readonly Item[], idOf: (item: Item) => string): ReadonlyMap<string, Item> {
+  const index = new Map<string, Item>();
+  // A list of pairs would double the memory.
+  for (const item of items) index.set(idOf(item).toLowerCase(), item);
+  return index;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A reference to an environment variable: `${NAME}`. */
+export const variableReference = /\$\{([^}]*)\}/g;
+
+/** Replaces `${NAME}` in keys with environment variables. Reports missing and invalid variables. */
+export function expandKeys(fixture: Fixture, env: Environment) {
+  const problems: string[] = [];
+  const apiKeys = fixture.apiKeys?.map((apiKey, index) => {
+    const key = apiKey.key.replace(variableReference, (_, name: string) => {
+      const value = env[name];
+      if (value === undefined || value === '')
+        problems.push(
+          `apiKeys[${index}].key needs the environment variable ${name}, which is not set: export ${name}=…`,
+        );
+      else if (!/^[!-~]+$/.test(value))
+        problems.push(
+          `apiKeys[${index}].key: the environment variable ${name} has characters that a header cannot contain (spaces, line ends or non-ASCII)`,
+        );
+      return value ?? '';
+    });
+    return { ...apiKey, key };
+  });
+  return { problems, fixture: { ...fixture, ...(apiKeys && { apiKeys }) } };
+}
+
+/**
+ * Adds the names that outputs show instead of keys: `<key northwind/active>`. Further keys of the same partner and
+ * state get a number.
+ */
+export function namedKeys<Key extends FixtureApiKey>(apiKeys: readonly Key[]) {
+  const seen = new Map<string, number>();
+  return apiKeys.map((apiKey) => {
+    const described = `${apiKey.partner ?? 'non-partner'}/${apiKey.state}`;
+    const nth = (seen.get(described) ?? 0) + 1;
+    seen.set(described, nth);
+    return { ...apiKey, name: `<key ${described}${nth > 1 ? `/${nth}` : ''}>` };
+  });
+}
+
+/** Keys as shells and CI systems leave them if they do not replace a variable, or hide its value. */
+const unexpanded: Readonly<Record<string, RegExp>> = {
+  'a variable that was not replaced': /^\$\w+$|^\$?\{\{.*\}\}$|^%\w+%$/,
+  'a text in quotes': /^(["'`]).*\1$/,
+  'a value that was hidden': /^[*•x]{3,}$/i,
+  'a placeholder': /^<.+>$|^\.{3}$|^…$/,
+};
+
+/** Before this time (ms, 2001), a number of ms is likelier one of seconds. */
+const FIRST_MS = 1e12;
+
+/** What a valid fixture has that is likely a mistake, with its place. No key is shown. */
+export function fixtureWarnings({ apiKeys = [], deposits = [] }: Fixture): readonly string[] {
+  const keys = apiKeys.flatMap(({ key }, at) =>
+    Object.entries(unexpanded).flatMap(([what, pattern]) =>
+      pattern.test(key.trim()) ? [`apiKeys[${at}].key looks like ${what}`] : [],
+    ),
+  );
+  const early = deposits.findIndex((one) => one.state === 'EXECUTED' && one.executedAt < FIRST_MS);
+  const deposit = deposits[early];
+  if (deposit?.state !== 'EXECUTED') return keys;
+  const year = new Date(deposit.executedAt).getUTCFullYear();
+  return [...keys, `deposits[${early}].executedAt is in ${year}: it is in ms, and this may be seconds`];
 }

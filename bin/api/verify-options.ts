@@ -1,4 +1,4 @@
-import type { Environment } from '../../schemas/fixture-keys.ts';
+import type { Environment } from '../../schemas/fixture.ts';
 import type { Progress } from '../../schemas/progress.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 

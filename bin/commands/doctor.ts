@@ -1,4 +1,4 @@
-import { fixtureWarnings } from '../../schemas/fixture-warnings.ts';
+import { fixtureWarnings } from '../../schemas/fixture.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { judgedBy } from '../../reports/judgement.ts';
 import { exitCodeOf, exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';

@@ -9,7 +9,7 @@ import { command, type Flags, type Values } from './command.ts';
 import { file, network, onOff, text } from './flags.ts';
 import { examine, redactor } from '../../suites/index.ts';
 import type { Checkup } from '../../schemas/generated/types.ts';
-import { expandKeys } from '../../schemas/fixture-keys.ts';
+import { expandKeys } from '../../schemas/fixture.ts';
 import { checkupStep, renderCheckup } from '../../reports/index.ts';
 import { networkOf } from '../network.ts';
 import { runOptions } from '../run-options.ts';

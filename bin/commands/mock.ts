@@ -1,4 +1,4 @@
-import { fixtureWarnings } from '../../schemas/fixture-warnings.ts';
+import { fixtureWarnings } from '../../schemas/fixture.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   clockModes,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { findExamples } from '../../mock/examples.ts';
 import { startMock } from '../../mock/server.ts';
 import { factsOf } from '../../mock/world.ts';
-import { namedKeys } from '../../schemas/fixture-keys.ts';
+import { namedKeys } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { redactorOf } from '../../schemas/redact.ts';

@@ -6,7 +6,7 @@ import type {
   FixturePendingDeposit,
   FixtureTransition,
 } from '../../schemas/generated/types.ts';
-import { namedKeys } from '../../schemas/fixture-keys.ts';
+import { namedKeys } from '../../schemas/fixture.ts';
 import { Problem } from '../../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show instead of it. */

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { reference } from '../../../mock/behaviour.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
 import { startMock } from '../../../mock/server.ts';
-import { expandKeys } from '../../../schemas/fixture-keys.ts';
+import { expandKeys } from '../../../schemas/fixture.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { waitForExit, waitForLine } from '../../testing/child-process.ts';
 import { builtInFixture, root } from '../paths.ts';
