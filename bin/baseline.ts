@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import { isKnownFailure } from '../reports/judgement.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { readBaseline, type BaselineFile } from '../schemas/baseline-file.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';

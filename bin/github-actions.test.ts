@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { reportFormats } from '../reports/formats.ts';
+import { reportFormats } from '../reports/document.ts';
 import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { annotateStep, printerFor } from './github-actions.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
-import { reportFormats } from '../reports/formats.ts';
+import { reportFormats } from '../reports/document.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Render, ReportOptions } from '../reports/formats.ts';
+import type { Render, ReportOptions } from '../reports/document.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { ignoreClosed } from './exit-codes.ts';

@@ -1,4 +1,4 @@
-import type { ReportName } from '../reports/formats.ts';
+import type { ReportName } from '../reports/document.ts';
 import { reports, stoppedReports } from '../reports/index.ts';
 import { defined } from '../schemas/defined.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';

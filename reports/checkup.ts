@@ -1,9 +1,15 @@
 import type { Check, Checkup } from '../schemas/generated/types.ts';
 import { stepLines, toConsole } from './console.ts';
-import { list, paragraph, type Item, type Mark, type Report, type Section } from './document.ts';
-import type { ReportOptions } from './formats.ts';
-import { needWords } from './limits.ts';
-import { runTitle } from './run-report.ts';
+import {
+  list,
+  paragraph,
+  type Item,
+  type Mark,
+  type Report,
+  type Section,
+  type ReportOptions,
+} from './document.ts';
+import { needWords, runTitle } from './run-report.ts';
 import { grouped } from './similar.ts';
 import { compact, count, duration, plural, screenOf } from './text.ts';
 

@@ -10,8 +10,8 @@ import {
   type Item,
   type Report,
   type Step,
+  type ReportOptions,
 } from './document.ts';
-import type { ReportOptions } from './formats.ts';
 import { alignTexts } from './text-difference.ts';
 import {
   columns,

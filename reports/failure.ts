@@ -1,7 +1,6 @@
 import type { RecordedResponse, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import { isKnownFailure, failsRun, outcomeWords } from './judgement.ts';
 import { MAX_COMMAND, MAX_LIST, MAX_TEXT, type Fact, type Finding, type Mark } from './document.ts';
-import { failsRun, outcomeWords } from './judgement.ts';
 import { replayCommand } from './next-step.ts';
 import { contentTypeOf } from './similar.ts';
 import { compact, count, plural, printable } from './text.ts';

@@ -1,9 +1,6 @@
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import type { RequirementResult, RunRecord, Failed } from '../schemas/generated/types.ts';
 import { headlineText, type Report } from './document.ts';
-import { contradictionRemark } from './limits.ts';
-import { describeStrength, isLowStrength, lacksLevels, narrowedBy } from './strength.ts';
-import { compact, plural } from './text.ts';
+import { compact, plural, count } from './text.ts';
 
 /** How a run ended. Each ending has its own exit code. */
 export type Ending = 'conformant' | 'nonconformant' | 'incomplete' | 'bug' | 'interrupted';
@@ -50,6 +47,10 @@ type Strict = Pick<RunRecord, 'strict'>;
 /** Whether the verdict depends on a requirement of this level. */
 const isJudged = ({ strict }: Strict, { level }: RequirementResult): boolean =>
   level === 'required' || (strict === true && level === 'recommended');
+
+/** Whether a row failed and the baseline has a reason for it. */
+export const isKnownFailure = (row: RequirementResult): row is Failed & { readonly baseline: string } =>
+  row.outcome === 'failed' && row.baseline !== undefined;
 
 /** Whether a result makes the exit code 1. */
 export const failsRun = (record: Strict, row: RequirementResult): boolean =>
@@ -112,6 +113,14 @@ function remarksOn(record: RunRecord) {
   );
 }
 
+/** `the target contradicts the limit stated for user-status`; undefined if it does not. */
+function contradictionRemark({ rateLimited: { endpoints } }: RunRecord): string | undefined {
+  const names = endpoints.filter(({ contradiction }) => contradiction !== undefined);
+  return names.length === 0
+    ? undefined
+    : `the target contradicts the limit stated for ${names.map(({ endpoint }) => endpoint).join(' and ')}`;
+}
+
 /** `2 of 7 required failed, 1 verified, 1 of 3 recommended` */
 function numbersOf(record: RunRecord): string {
   const { requirements } = record;
@@ -129,4 +138,46 @@ function numbersOf(record: RunRecord): string {
     advice === 0 && recommended.length > 0 && `${passedIn(recommended)} ${ofRecommended}`,
   );
   return numbers.join(', ') || 'nothing was checked';
+}
+
+/** `narrowed by --skip`: the flags that kept a run from checking the whole interface; undefined without them. */
+export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string | undefined {
+  if (selection === undefined) return undefined;
+  const flags = compact(
+    selection.replay !== undefined && '--replay',
+    !selection.whole && '--only',
+    selection.skip.length > 0 && '--skip',
+  );
+  return flags.length === 0 ? undefined : `narrowed by ${flags.join(' and ')}`;
+}
+
+const FULL_STRENGTH = 2;
+
+/** The strength of a run, if it is meaningful. It is not for a narrowed run, which omits lookups on purpose. */
+const statedStrength = ({ strength, selection }: RunRecord): number | undefined =>
+  selection?.whole === true && selection.replay === undefined ? strength : undefined;
+
+/** Whether a run tried too few combinations for an unqualified verdict. */
+export const isLowStrength = (record: RunRecord): boolean =>
+  (statedStrength(record) ?? FULL_STRENGTH) < FULL_STRENGTH;
+
+/** Whether `--strict` makes a run incomplete: it left out levels, and not because a requirement was skipped. */
+const lacksLevels = (record: RunRecord): boolean =>
+  statedStrength(record) === 0 && record.selection?.skip.length === 0;
+
+/** `short run: 140 of 182 levels tried`: the remark on a verdict with low strength. */
+export const describeStrength = ({ strength, coverage }: RunRecord): string =>
+  `short run: ${strength === 0 ? combinations(coverage?.levels, 'levels') : combinations(coverage?.pairs, 'pairs')} tried`;
+
+/** `conditions tried together: all 2,134 pairs, 11,232 of 23,304 triples`; undefined if it is meaningless. */
+export function combinationSentence(record: RunRecord): string | undefined {
+  const { coverage } = record;
+  if (statedStrength(record) === undefined || coverage === undefined) return undefined;
+  const { pairs, triples } = coverage;
+  return `conditions tried together: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
+}
+
+/** `all 2,134 pairs`, `1,804 of 2,134 pairs` */
+function combinations([covered, total]: readonly [number, number] = [0, 0], what: string): string {
+  return covered === total ? `all ${count(total)} ${what}` : `${count(covered)} of ${count(total)} ${what}`;
 }

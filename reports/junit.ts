@@ -1,11 +1,17 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import {
+  isKnownFailure,
+  failsRun,
+  headlineOf,
+  judgementOf,
+  outcomeWords,
+  describeStrength,
+  isLowStrength,
+} from './judgement.ts';
 import { html as xml, toText, text, type Markup } from './markup.ts';
-import { failsRun, headlineOf, judgementOf, outcomeWords } from './judgement.ts';
 import { factLines, MAX_COMMAND, MAX_LIST } from './document.ts';
 import { factsOf, wordsOf } from './failure.ts';
 import { bySuite } from './similar.ts';
-import { describeStrength, isLowStrength } from './strength.ts';
 import { compact } from './text.ts';
 import { fixOf } from './unverified.ts';
 import { conditionOf, failureRate } from './when.ts';

@@ -1,9 +1,7 @@
 import type { Failed, Inconclusive, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import { isKnownFailure, judgementOf, isLowStrength, narrowedBy } from './judgement.ts';
 import type { Step } from './document.ts';
-import { judgementOf } from './judgement.ts';
 import { worstFirst } from './similar.ts';
-import { isLowStrength, narrowedBy } from './strength.ts';
 import { compact, shellQuoted, shellWord } from './text.ts';
 import { byReason, fixes, fixOf } from './unverified.ts';
 

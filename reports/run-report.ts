@@ -1,6 +1,6 @@
 import { endpointNames } from '../schemas/endpoints.ts';
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import type { RequirementResult, RunRecord, Need } from '../schemas/generated/types.ts';
+import { isKnownFailure, failsRun, judgementOf, outcomeWords, combinationSentence } from './judgement.ts';
 import {
   list,
   paragraph,
@@ -11,11 +11,8 @@ import {
   type Section,
 } from './document.ts';
 import { findingOf, markOf, wordsOf } from './failure.ts';
-import { failsRun, judgementOf, outcomeWords } from './judgement.ts';
-import { limitSentences } from './limits.ts';
 import { nextStep } from './next-step.ts';
 import { bySuite, grouped, worstFirst } from './similar.ts';
-import { combinationSentence } from './strength.ts';
 import { compact, count, duration, plural } from './text.ts';
 import { unverified } from './unverified.ts';
 
@@ -189,4 +186,37 @@ function wholeSections(record: RunRecord): readonly Section[] {
       ).map((words) => paragraph(words)),
     },
   ];
+}
+
+/** `90s`, `12m`, `3h`: a duration as flags take it. */
+function flagDuration(seconds: number): string {
+  if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600}h`;
+  return seconds > 0 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}
+
+/** `--max-duration 12m reaches strength 1`; if nothing has to wait, `--max-requests`. */
+export const needWords = ({ reaches, seconds, requests }: Need): string => {
+  const bound = seconds === 0 ? `--max-requests ${requests}` : `--max-duration ${flagDuration(seconds)}`;
+  return `${bound} ${reaches === 'everything' ? 'is enough for everything' : `reaches ${reaches}`}`;
+};
+
+/** `user-status 20 in 5m, deposit-check 100 in 15m`; empty if no limit is stated. */
+const usedLimits = ({ endpoints }: RunRecord['rateLimited']): string =>
+  compact(
+    ...endpoints.map(
+      ({ endpoint, limit }) =>
+        limit && `${endpoint} ${count(limit.requests)} in ${flagDuration(limit.windowSeconds)}`,
+    ),
+  ).join(', ');
+
+/** What contradicts the stated limits, in sentences, and on demand the limits themselves. */
+function limitSentences({ rateLimited }: RunRecord, hasLimits: boolean): readonly string[] {
+  const used = usedLimits(rateLimited);
+  return compact(
+    hasLimits && used !== '' && `limits used: ${used}`,
+    ...rateLimited.endpoints.map(
+      ({ endpoint, contradiction }) =>
+        contradiction !== undefined && `the target contradicts the fixture at ${endpoint}: ${contradiction}`,
+    ),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Failed, RecordedResponse, RequirementResult } from '../schemas/generated/types.ts';
 import { endpoints } from '../schemas/endpoints.ts';
-import { isKnownFailure } from '../schemas/known-failure.ts';
+import { isKnownFailure } from './judgement.ts';
 
 /** Groups values by key, in the order of first occurrence, without those that have none. */
 export function grouped<T>(values: readonly T[], keyOf: (value: T) => string | undefined) {

@@ -1,12 +1,10 @@
 import type { Sweep, SweptRule, SweptState } from '../schemas/generated/types.ts';
 import { checkSections } from './checkup.ts';
 import { toConsole } from './console.ts';
-import type { Report } from './document.ts';
-import type { Render, sweepFormats } from './formats.ts';
-import { safeJson } from './json.ts';
+import type { Report, Render, sweepFormats } from './document.ts';
+import { safeJson, duration } from './text.ts';
 import { junitDocument } from './junit.ts';
 import { toMarkdown } from './markdown.ts';
-import { duration } from './text.ts';
 
 const areas: Readonly<Record<SweptState['kind'], string>> = {
   survive: 'must survive: the tests stay green',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileText } from './testing/records.ts';
+import { hostileText, anyRecord } from './testing/records.ts';
 import {
   chunk,
   columns,
@@ -13,6 +13,7 @@ import {
   plural,
   softChunk,
   wrap,
+  renderJson,
 } from './text.ts';
 
 const escapes: readonly (readonly [text: string, shown: string])[] = [
@@ -82,5 +83,16 @@ test('numbers with their nouns and units', () => {
   assert.deepEqual(
     [0, 49, 3200, 59_949, 59_950, 125_400, 3_600_000].map(duration).join(', '),
     '0.0 s, 0.0 s, 3.2 s, 59.9 s, 1 min 0 s, 2 min 5 s, 60 min 0 s',
+  );
+});
+
+test('the JSON is indented, can be parsed, and does not affect a terminal', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileText), (record) => {
+      const text = renderJson(record);
+      assert.match(text, /^\{\n {2}"format": "ib-conformance\/run\/1",\n[^]*\n\}\n$/);
+      assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(record)));
+      assert.doesNotMatch(text, /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+    }),
   );
 });

@@ -1,3 +1,5 @@
+import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
+
 /**
  * Characters that must not reach a terminal: controls (ANSI escapes begin with one), format characters
  * (bidi overrides, zero widths), lone surrogates, unassigned and private characters, combining marks,
@@ -133,3 +135,20 @@ export const screenOf = ({ color, width }: { readonly color: boolean; readonly w
     return !color || code === undefined || text === '' ? text : `\u001b[${code[0]}m${text}\u001b[${code[1]}m`;
   },
 });
+
+/**
+ * Characters that JSON allows in a string but that affect a terminal or an editor: DEL and the C1 controls,
+ * format characters such as bidi overrides, line and paragraph separators.
+ */
+const AFFECTS_DISPLAY = /[\u{7f}-\u{9f}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Writes JSON with escapes for all characters that affect a terminal. */
+export const safeJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, undefined, indent).replace(AFFECTS_DISPLAY, (character) =>
+    Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+
+/** Renders a record as indented JSON. */
+export const renderJson = (record: RunRecord | Checkup): string => `${safeJson(record, 2)}\n`;

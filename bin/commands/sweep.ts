@@ -1,4 +1,4 @@
-import { sweepFormats } from '../../reports/formats.ts';
+import { sweepFormats } from '../../reports/document.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';

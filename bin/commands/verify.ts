@@ -1,4 +1,4 @@
-import { reportFormats } from '../../reports/formats.ts';
+import { reportFormats } from '../../reports/document.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';

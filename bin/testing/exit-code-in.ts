@@ -1,4 +1,4 @@
-import type { ReportName } from '../../reports/formats.ts';
+import type { ReportName } from '../../reports/document.ts';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 
 /** What is read in an output: the exit codes that each sign in it fits. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
-import { reportFormats } from '../../../reports/formats.ts';
+import { reportFormats } from '../../../reports/document.ts';
 import { markdownNodes, textOf } from '../../../reports/testing/parsers.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
