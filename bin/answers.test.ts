@@ -22,8 +22,8 @@ import type { Exchange } from '../suites/scenario-context.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
 import { ENOUGH_CASES, limits, verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './fixture-file.ts';
-import { readAnswer, readRequest } from './answers/read-text.ts';
+import { loadFixture } from './input-files.ts';
+import { readAnswer, readRequest } from './commands/answers.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 

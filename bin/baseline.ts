@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
-import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { KnownFailure, RequirementResult, RunRecord, Baseline } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../reports/judgement.ts';
-import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { readBaseline, type BaselineFile } from '../schemas/baseline-file.ts';
+import { didYouMean, wrongUsage, collectProblems } from '../schemas/problem.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
 import { readText, shownName, type Input } from './input-files.ts';
 import { prepareFile } from './output-files.ts';
+import { findNodeAtLocation, parseTree } from 'jsonc-parser';
+import validateBaseline from '../schemas/generated/baseline.cjs';
+import { parseJson, schemaProblems } from '../schemas/json.ts';
 
 /**
  * Reads the baseline file that the flags name, before the run. `apply` applies it to a record; with
@@ -141,4 +143,33 @@ export function updateBaseline({ requirements }: RunRecord, { known }: BaselineF
 function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
   const baseline = { ...(schema && { $schema: schema }), format: 'ib-conformance/baseline/1', known };
   return `${JSON.stringify(baseline, undefined, 2).replace(/\{\n +("id": .*)\n +(.*)\n +\}/g, '{ $1 $2 }')}\n`;
+}
+
+/** A baseline file. */
+export interface BaselineFile extends ReturnType<typeof readBaseline> {}
+
+/**
+ * Reads a baseline. Does not check its ids; the run does.
+ *
+ * @param file name of the file in messages
+ * @returns entries in the order of the file, including repetitions, each with its line (from 1)
+ * @throws Problem with code `usage`, a line for each problem with its place in the file
+ */
+export function readBaseline(text: string, file: string) {
+  const value = parseJson(text, file, 'usage');
+  const problems = collectProblems(file, 'usage');
+  if (!validateBaseline(value)) problems.add(schemaProblems(validateBaseline.errors, 'the baseline'));
+  problems.throwIfAny();
+  const { $schema: schema, known } = value as Baseline;
+  const plain = text.replace(/^\uFEFF/, '');
+  const root = parseTree(plain)!;
+  const lineOf = (index: number) => {
+    const { offset } = findNodeAtLocation(root, ['known', index])!;
+    return plain.slice(0, offset).split('\n').length;
+  };
+  return {
+    file,
+    ...(schema !== undefined && { schema }),
+    known: known.map((entry, index) => ({ ...entry, line: lineOf(index) })),
+  };
 }

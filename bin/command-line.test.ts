@@ -10,7 +10,7 @@ import { serverFor } from '../suites/testing/against.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { nameOf } from './commands/command.ts';
-import { commands } from './commands/index.ts';
+import { commands } from './command-line.ts';
 import { builtInFixture } from './dev/paths.ts';
 
 const { folder, fileOf } = temporaryFolder();

@@ -2,10 +2,17 @@ import yargs, { type Argv } from 'yargs';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { helpOf, nameOf, type Command, type Flag } from './commands/command.ts';
-import { commands, configSections } from './commands/index.ts';
-import { configure } from './config.ts';
+import { configure, type Sections } from './config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { version } from './version.ts';
+import { answers } from './commands/answers.ts';
+import { doctor } from './commands/doctor.ts';
+import { fixture } from './commands/fixture.ts';
+import { init } from './commands/init.ts';
+import { mock } from './commands/mock.ts';
+import { requirements } from './commands/requirements.ts';
+import { sweep } from './commands/sweep.ts';
+import { verify } from './commands/verify.ts';
 
 /** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
@@ -143,4 +150,28 @@ function hintFor(unknown: string, command: Command | undefined, argv: readonly s
     `--${unknown}`,
     [...flags, 'help'].map((flag) => `--${flag}`),
   );
+}
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [
+  verify,
+  doctor,
+  init,
+  mock,
+  sweep,
+  requirements,
+  answers,
+  fixture,
+];
+
+/** The sections of the config file: flags and arguments by command. */
+export const configSections: Sections = Object.fromEntries(
+  commands
+    .filter((command) => command.configured?.section === nameOf(command))
+    .map((command) => [nameOf(command), configurableOf(command)]),
+);
+
+function configurableOf({ positionals, flags, configured }: Command) {
+  const all = Object.entries({ ...positionals, ...flags });
+  return Object.fromEntries(all.filter(([name]) => configured?.only?.includes(name) !== false));
 }

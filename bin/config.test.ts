@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { CONFIG_FILE } from './cli-context.ts';
-import { configSections } from './commands/index.ts';
+import { configSections } from './command-line.ts';
 import type { Command } from './commands/command.ts';
 import { doctor } from './commands/doctor.ts';
 import { requirements } from './commands/requirements.ts';

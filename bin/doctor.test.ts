@@ -12,7 +12,7 @@ import { serverFor, withServer } from '../suites/testing/against.ts';
 import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 

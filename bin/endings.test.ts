@@ -12,7 +12,7 @@ import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { fitting, readers } from './testing/exit-code-in.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import type { RecordedExchange, RunRecord } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { flaky } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';

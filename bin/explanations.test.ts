@@ -7,7 +7,7 @@ import type { Exchange, HttpResponse } from '../mock/exchange.ts';
 import { withoutLimits } from '../mock/options.ts';
 import type { Failed, Fixture } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { verifyMock } from './testing/verify-mock.ts';
 
 const builtIn = withoutLimits(await loadFixture(undefined, {}));

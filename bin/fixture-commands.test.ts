@@ -10,7 +10,7 @@ import { temporaryFolder } from './testing/temporary-folder.ts';
 import { readFixture } from '../schemas/fixture.ts';
 import { catalogue, gapsOf, knownFrom } from '../suites/index.ts';
 import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 
 const { folder, place: at } = temporaryFolder();
 

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { flaky, json, send } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';

@@ -10,7 +10,7 @@ import { expired, tls } from './testing/certificate.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { failedIds, verifyMock } from './testing/verify-mock.ts';
 import { runCli } from './testing/run-cli.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { onData, slow, endless, flaky, head, json, send } from './testing/hostile-servers.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 

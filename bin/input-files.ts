@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { codeOf, Problem, type ProblemCode } from '../schemas/problem.ts';
+import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
+import { type Environment, readFixture } from '../schemas/fixture.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
 
 /** Where standard input comes from; by default from the process. */
 export interface Input {
@@ -69,3 +72,28 @@ async function reported<Content>(
     throw new Problem(code, `${what}: ${messages[cause] ?? `cannot be read (${cause})`}`);
   }
 }
+
+/**
+ * Loads a fixture from a file, or the built-in one; `-` is standard input.
+ *
+ * @throws Problem with code `fixture`, a line for each problem with its place in the file
+ */
+export async function loadFixture(
+  file: string | undefined,
+  env: Environment,
+  input: Input = {},
+): Promise<Fixture> {
+  // A test validates the built-in fixture, so starting stays fast.
+  if (file === undefined) return builtIn as Fixture;
+  const text = await readText(file, input, { messages: fixtureMessages, code: 'fixture' });
+  return readFixture(text, shownName(file), env);
+}
+
+const tooLarge = 'is too large: the limit is 512 MB';
+const fixtureMessages = {
+  ENOENT: 'there is no such file; `ib-conformance init` writes a first one',
+  EISDIR: 'is a folder, not a fixture file',
+  EACCES: 'cannot be read: check its permissions',
+  ERR_STRING_TOO_LONG: tooLarge,
+  ERR_FS_FILE_TOO_LARGE: tooLarge,
+};

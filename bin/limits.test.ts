@@ -6,7 +6,7 @@ import { faults } from '../mock/deviations/faults.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { verifiedAt } from './testing/limited-server.ts';
 import { assertExpected, limiters, type Expected } from './testing/limiters.ts';
 import { limitsOf, verifyMock } from './testing/verify-mock.ts';

@@ -9,7 +9,7 @@ import { randomOf } from '../suites/testing/random.ts';
 import { failedIds, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
 import { defaults } from './commands/flags.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 
 /** Number of runs per network. Example for more: `LOSSY_RUNS=30`. */
 const RUNS = Number(process.env['LOSSY_RUNS'] ?? 2);

@@ -4,7 +4,7 @@ import { reference } from '../mock/behaviour.ts';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { limits, verifyMock } from './testing/verify-mock.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 
 const fixture = { ...(await loadFixture(undefined, {})), limits };
 

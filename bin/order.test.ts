@@ -3,7 +3,7 @@ import { reference } from '../mock/behaviour.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 
 const { limits: _, ...unstated } = await loadFixture(undefined, {});
 /** One key, so that the limits below are scarce. */

@@ -10,7 +10,7 @@ import { catalogue } from '../suites/index.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { failedIds, limitsOf, verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 import { runCli } from './testing/run-cli.ts';
 
 const fixture = await loadFixture(undefined, {});

@@ -7,7 +7,7 @@ import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { randomOf } from '../suites/testing/random.ts';
 import { limitsOf, verifyMock } from './testing/verify-mock.ts';
-import { loadFixture } from './fixture-file.ts';
+import { loadFixture } from './input-files.ts';
 
 const { limits: _, ...unstated } = await loadFixture(undefined, {});
 /** Only one key, so no other key shares the load. */

@@ -5,8 +5,7 @@ import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { CLEAR_LINE, createDisplay } from './display.ts';
 import { logLine, type ExchangeLog } from './exchange-log.ts';
-import { programName } from './rerun-command.ts';
-import type { Selection } from './run-options.ts';
+import { programName, type Selection } from './run-options.ts';
 import { startMock } from '../mock/server.ts';
 
 interface VerifyFlags {

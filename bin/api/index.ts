@@ -3,15 +3,14 @@ import { defined } from '../../schemas/defined.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import type { VerifyOptions } from './verify-options.ts';
-import { proxyIn } from '../network.ts';
+import { proxyIn, parseHeaders, parseTarget, parseUrl } from '../network.ts';
 import { runOptions } from '../run-options.ts';
 import { run } from '../../suites/index.ts';
-import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
 import { checkFixture } from '../../schemas/fixture.ts';
 import { judgedBy } from '../../reports/judgement.ts';
 import { reports, type ReportName, type ReportOptions } from '../../reports/index.ts';
 
-export { loadFixture } from '../fixture-file.ts';
+export { loadFixture } from '../input-files.ts';
 export { version } from '../version.ts';
 export * from '../../mock/index.ts';
 export type { ReportName, ReportOptions, VerifyOptions };

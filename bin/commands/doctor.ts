@@ -7,9 +7,8 @@ import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts
 import { catalogue, examine, isLookupRow, redactor, type RunOptions } from '../../suites/index.ts';
 import { checkupStep, renderCheckup, renderJson, reports } from '../../reports/index.ts';
 import { networkOf } from '../network.ts';
-import { runOptions } from '../run-options.ts';
-import { loadFixture } from '../fixture-file.ts';
-import { rerunCommand } from '../rerun-command.ts';
+import { runOptions, rerunCommand } from '../run-options.ts';
+import { loadFixture } from '../input-files.ts';
 import { verifyRun } from '../verify-run.ts';
 
 /** One lookup for each required requirement, and nothing else. */

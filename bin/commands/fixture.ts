@@ -7,10 +7,9 @@ import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { command, type Values } from './command.ts';
 import { file, list, onOff, seed, text, wholeNumberFrom } from './flags.ts';
-import { rejectExisting, writeProblem, prepareFile } from '../output-files.ts';
+import { rejectExisting, writeProblem, prepareFile, schemaReference } from '../output-files.ts';
 import { generatedFixture } from '../fixture/generate.ts';
-import { schemaReference } from '../schema-reference.ts';
-import { loadFixture } from '../fixture-file.ts';
+import { loadFixture } from '../input-files.ts';
 import { csvOf, sqlOf, tablesOf } from '../fixture/export.ts';
 
 /** More keys do not help a test. */

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../schemas/duration.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
-import { parseHeaders, parseTarget, parseUrl } from '../url-and-headers.ts';
+import { parseHeaders, parseTarget, parseUrl } from '../network.ts';
 
 /** Defaults of a run; times in ms. */
 export const defaults = {

@@ -9,7 +9,7 @@ import { Problem } from '../../schemas/problem.ts';
 import { withServer } from '../../suites/testing/against.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { runCli } from '../testing/run-cli.ts';
-import { loadFixture } from '../fixture-file.ts';
+import { loadFixture } from '../input-files.ts';
 import { CONFIG_FILE, type CliContext, type Prompter } from '../cli-context.ts';
 
 const KEY = 'northwind-key';

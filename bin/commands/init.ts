@@ -3,19 +3,16 @@ import { defined } from '../../schemas/defined.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import { CONFIG_FILE } from '../cli-context.ts';
 import { exitCodeOfCheckup } from '../exit-codes.ts';
-import { schemaReference } from '../schema-reference.ts';
-import { parseTarget } from '../url-and-headers.ts';
+import { schemaReference, rejectExisting, prepareFile } from '../output-files.ts';
+import { parseTarget, networkOf } from '../network.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { file, network, onOff, text } from './flags.ts';
 import { examine, redactor } from '../../suites/index.ts';
 import type { Checkup } from '../../schemas/generated/types.ts';
 import { expandKeys } from '../../schemas/fixture.ts';
 import { checkupStep, renderCheckup } from '../../reports/index.ts';
-import { networkOf } from '../network.ts';
-import { runOptions } from '../run-options.ts';
+import { runOptions, programName } from '../run-options.ts';
 import { collectAnswers, KEY_VARIABLE } from '../init/answers.ts';
-import { programName } from '../rerun-command.ts';
-import { rejectExisting, prepareFile } from '../output-files.ts';
 import { compared, factsOf, fixtureOf, lookUpIds } from '../init/first-fixture.ts';
 
 const flags = {

@@ -11,14 +11,14 @@ import {
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { codeOf, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
-import { loadFixture } from '../fixture-file.ts';
-import { curlLines, jsonLine, logFormats } from '../mock-log.ts';
+import { loadFixture } from '../input-files.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, onOff, text, wholeNumberOr } from './flags.ts';
-import { listExamples } from '../../mock/examples.ts';
+import { listExamples, type Example } from '../../mock/examples.ts';
 import { isLoopback, startMock, type MockOptions } from '../../mock/server.ts';
 import { reference } from '../../mock/behaviour.ts';
+import type { JournalEntry } from '../../mock/journal.ts';
 
 const flags = {
   port: { ...wholeNumberOr(4010, ...ranges.port), describe: 'listen on this port; 0 for a free one' },
@@ -208,3 +208,43 @@ const listenErrors: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine does not have this address; give another --host',
   ENOTFOUND: 'the name of --host does not resolve',
 };
+
+/** @param at in Unix ms */
+const jsonLine = (at: number, fields: object) =>
+  `${JSON.stringify({ time: new Date(at).toISOString(), ...fields })}\n`;
+
+function prettyLine({ method, target, reason, key, world }: JournalEntry): string {
+  const [status, ...why] = reason.split(': ');
+  const who = `${key ?? ''}${world === '' ? '' : ` ~${world}`}`;
+  return `${status} ${method} ${target}  ${why.join(': ')}${who === '' ? '' : `  ${who}`}\n`;
+}
+
+/** Formats of a request in the log by value of `mock --log`. */
+const logFormats = {
+  pretty: prettyLine,
+  json: ({ at, requestHeaders: _, responseHeaders: __, responseBody: ___, ...entry }: JournalEntry) =>
+    jsonLine(at, entry),
+  silent: undefined,
+} as const;
+
+/** The shell variable with a secret key. */
+const VARIABLE = '$IB_API_KEY';
+
+/**
+ * Returns a curl command for each state of the fixture.
+ *
+ * @param origin scheme, host and port
+ */
+function curlLines(values: readonly Example[], origin: string): string {
+  const [first] = values;
+  if (first === undefined)
+    return 'The fixture has no active key of a partner: every request is answered 401.\n';
+  const column = Math.max(...values.map(({ shows }) => shows.length));
+  const lines = values.map(({ shows, target, key = VARIABLE, keyName, world }) => {
+    const isOther = key === VARIABLE && keyName !== undefined && keyName !== first.keyName;
+    const sent = world === undefined ? key : `${key}~${world}`;
+    const header = keyName === undefined ? '' : `-H "Authorization: Bearer ${sent}" `;
+    return `  ${shows.padEnd(column)} curl -i ${header}"${origin}${target}"${isOther ? `  # with ${keyName}` : ''}`;
+  });
+  return `${lines.join('\n')}\n`;
+}

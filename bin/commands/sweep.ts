@@ -6,7 +6,7 @@ import { config, duration, file, list, onOff, outputs, wholeNumberOr } from './f
 import { sweep as run } from '../sweep.ts';
 import { states } from '../sweep/states.ts';
 import { sweepReports } from '../../reports/sweep.ts';
-import { loadFixture } from '../fixture-file.ts';
+import { loadFixture } from '../input-files.ts';
 import { withConsole, writeFormats } from '../report-files.ts';
 import { rules } from '../sweep/rules.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { startMock } from '../../mock/server.ts';
-import { loadFixture } from '../fixture-file.ts';
+import { loadFixture } from '../input-files.ts';
 import { waitForExit } from '../testing/child-process.ts';
 import { runCli } from '../testing/run-cli.ts';
 import { version } from '../version.ts';

@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
 import { compile } from 'json-schema-to-typescript';
-import { configSections } from '../commands/index.ts';
+import { configSections } from '../command-line.ts';
 import type { Flag, Flags } from '../commands/command.ts';
 import { TEXT_PATTERN } from '../config.ts';
 import { dateTime } from './date-time.ts';

@@ -7,7 +7,7 @@ import { startMock } from '../../../mock/index.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { catalogue, run } from '../../../suites/index.ts';
 import { exitCodeOf } from '../../exit-codes.ts';
-import { loadFixture } from '../../fixture-file.ts';
+import { loadFixture } from '../../input-files.ts';
 import { runOptions } from '../../run-options.ts';
 import { gatewayOf, limitedServer } from '../../testing/limited-server.ts';
 import { assertExpected, limiters } from '../../testing/limiters.ts';

@@ -9,7 +9,7 @@ import { variants } from '../../../mock/deviations/variants.ts';
 import { catalogue } from '../../../suites/index.ts';
 import { defaults } from '../../commands/flags.ts';
 import { ENOUGH_CASES, verifyMock } from '../../testing/verify-mock.ts';
-import { loadFixture } from '../../fixture-file.ts';
+import { loadFixture } from '../../input-files.ts';
 import { sampleFailure } from '../../../reports/testing/records.ts';
 import {
   gaps,

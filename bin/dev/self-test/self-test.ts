@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { faults } from '../../../mock/deviations/faults.ts';
-import { loadFixture } from '../../fixture-file.ts';
+import { loadFixture } from '../../input-files.ts';
 import { readKillMatrix, removals, strayEntries, updated, writeKillMatrix } from './kill-matrix.ts';
 import { combinedGaps, combinedRuns, entries, faultRuns, gaps, judgedIds, renderMatrix } from './matrix.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { catalogue, isLookupRow } from '../suites/index.ts';
-import { requirementsTable } from './requirements-table.ts';
+import { catalogue, isLookupRow } from '../../suites/index.ts';
+import { requirementsTable } from './requirements.ts';
 
 const lines = requirementsTable().split('\n');
 
