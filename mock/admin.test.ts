@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:http';
 import { describe, test } from 'node:test';
 import { ids, userPath } from './testing/session.ts';
 import { ask, bearer, mockFor } from './testing/sockets.ts';
 import type { AnsweredRequest } from './answer-request.ts';
+import { policyOf } from './admin.ts';
 import { isLoopback, startMock } from './server.ts';
 
 /** Sends a call of the admin API. */
@@ -94,4 +96,14 @@ test('a browser that opens the root is led to the page; other callers get 404', 
   const answer = await ask(port, '/', { headers: { 'sec-fetch-dest': 'document' } });
   assert.deepEqual([answer.status, answer.headers.location], [302, '/__admin/']);
   assert.equal((await ask(port, '/')).status, 404);
+});
+
+const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+test('the policy has the hashes of the style and the scripts', () => {
+  const policy = policyOf('<style>a{}</style><script>one()</script><p></p><script>\ntwo()\n</script>');
+  assert.ok(policy.includes(`script-src ${hash('one()')} ${hash('\ntwo()\n')};`));
+  assert.ok(policy.includes(`style-src ${hash('a{}')};`));
+  assert.match(policy, /^default-src 'none'; /);
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/);
 });

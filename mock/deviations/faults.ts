@@ -1,10 +1,9 @@
 import { endpoints, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import * as d from './deviate.ts';
-import { inFrontFaults } from './in-front.ts';
+import { inFrontFaults, normalizers } from './in-front.ts';
 import { answer, body, crash, error, field, fields, header, json, on, opened, read, set } from './deviate.ts';
 import type { Exchange, HttpRequest, HttpResponse } from '../exchange.ts';
 import { decodeText, splitTarget } from '../handler.ts';
-import { normalizers } from '../paths.ts';
 import { lookUp, partnerOf, valuesOf } from '../world.ts';
 import type { ApiKey, Deposit, Execution, Limit, World } from '../world.ts';
 

@@ -4,9 +4,8 @@ import * as d from './deviate.ts';
 import { body, error, field, header, json, on, page, read, set, without } from './deviate.ts';
 import type { Exchange, HttpRequest, Parameter } from '../exchange.ts';
 import { readQuery, splitTarget, type Rules } from '../handler.ts';
-import { inFrontVariants } from './in-front.ts';
+import { inFrontVariants, normalizers } from './in-front.ts';
 import { limiters } from '../limiter.ts';
-import { normalizers } from '../paths.ts';
 
 /** Reads a path as another one. */
 const withPath = (normalize: (path: string) => string) =>

@@ -1,20 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { curl, dateAndTime, escapeText, number } from './format.ts';
 import { page } from './generated/page.ts';
-import { policyOf } from './policy.ts';
-
-const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
-test('the policy has the hashes of the style and the scripts', () => {
-  const policy = policyOf('<style>a{}</style><script>one()</script><p></p><script>\ntwo()\n</script>');
-  assert.ok(policy.includes(`script-src ${hash('one()')} ${hash('\ntwo()\n')};`));
-  assert.ok(policy.includes(`style-src ${hash('a{}')};`));
-  assert.match(policy, /^default-src 'none'; /);
-  assert.doesNotMatch(policy, /unsafe|\*|https?:/);
-});
 
 test('the page is one file, without references and without code in attributes', () => {
   const markup = page.replace(/<(script|style)>[^]*?<\/\1>/g, '');
