@@ -14,6 +14,6 @@ export type { RunExchange, RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './engine/record.ts';
 export { knownFrom } from './catalogue/known.ts';
 export { gapsOf, isAbout } from './catalogue/needs.ts';
-export { rankOf } from './catalogue/rank.ts';
+export { rankOf } from './catalogue/requirement.ts';
 export { judgeAnswer, rightAnswersTo } from './catalogue/right-answers.ts';
 export { isLookupRow, type LookupRow, type Requirement } from './catalogue/requirement.ts';

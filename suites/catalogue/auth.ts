@@ -8,10 +8,9 @@ import { refused, unauthorized } from './named-answers.ts';
 import { lookup, lookupOf } from '../request.ts';
 import { answers, scenario, type AnswerRow, type Requirement } from './requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { judgeActiveKeys } from '../scenarios/active-keys.ts';
+import { judgeActiveKeys, revocationOf } from '../scenarios/keys.ts';
 import { judgeForm, judgeWaysAround } from '../scenarios/no-way-around.ts';
 import { observing, observingEach, statusOf } from '../scenarios/observing.ts';
-import { revocationOf } from '../scenarios/revocation.ts';
 import { observed } from './verdict.ts';
 
 const revocation = (endpoint: Endpoint, context: Context, known: Known) =>

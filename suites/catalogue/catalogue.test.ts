@@ -7,8 +7,7 @@ import { catalogue, checkNames, suites, table } from './catalogue.ts';
 import type { Facts } from './facts.ts';
 import { tableOf } from './judge.ts';
 import { everyKind } from '../model/facts-of-levels.ts';
-import { rankOf } from './rank.ts';
-import { isLookupRow, scenario } from './requirement.ts';
+import { rankOf, isLookupRow, scenario } from './requirement.ts';
 import { answerOf, sampleKnown } from '../testing/samples.ts';
 
 const listed = catalogue.map((row) => {

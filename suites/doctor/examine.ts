@@ -14,8 +14,16 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import { gapsOf } from '../catalogue/needs.ts';
 import { depositCheck, fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
-import { checkHook, judgeClock, judgeLimits, ok, problem, unknown, type Finding } from './surroundings.ts';
-import { fixFor } from './fixes.ts';
+import {
+  checkHook,
+  judgeClock,
+  judgeLimits,
+  ok,
+  problem,
+  unknown,
+  type Finding,
+  fixFor,
+} from './surroundings.ts';
 
 /** Maximum number of requests, one that is sent again included, and of ms. */
 const [MAX_REQUESTS, MAX_MS] = [11, 5000];

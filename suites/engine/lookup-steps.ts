@@ -2,7 +2,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { NOT_SENT, trouble, type Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
-import { askedBy } from '../limits/costs.ts';
+import { askedBy } from '../limits/limit.ts';
 import type { Rank } from '../model/factors.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Lookup } from './lookups.ts';

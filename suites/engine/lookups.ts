@@ -6,7 +6,7 @@ import type { Levels, Rank } from '../model/factors.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { pathOf, requestAt } from '../model/path.ts';
 import { rowsInOrder, type Row } from '../model/rows.ts';
-import { costOf } from '../limits/costs.ts';
+import { costOf } from '../limits/limit.ts';
 import { choicesOf, lackOf } from '../catalogue/needs.ts';
 import type { Request } from '../request.ts';
 import type { LookupRow } from '../catalogue/requirement.ts';

@@ -1,8 +1,7 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../catalogue/known.ts';
-import { rankOf } from '../catalogue/rank.ts';
-import type { Requirement } from '../catalogue/requirement.ts';
+import { rankOf, type Requirement } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Observation, Verdict } from '../catalogue/verdict.ts';
 import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';

@@ -9,7 +9,7 @@ import type { Exchange } from '../scenario-context.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import { createLoad } from './load.ts';
-import { askedBy, isCounted } from '../limits/costs.ts';
+import { askedBy, isCounted } from '../limits/limit.ts';
 import {
   admit,
   allowRetry,

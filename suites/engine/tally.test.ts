@@ -9,7 +9,7 @@ import { isLookupRow } from '../catalogue/requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pathOf } from '../model/path.ts';
 import { addAnswer, addMissing, createTally, failuresOf, failureToExplain, type Tally } from './tally.ts';
-import { judgementOf } from './judgement.ts';
+import { judgementOf } from './run.ts';
 
 const rows = catalogue.filter(isLookupRow);
 const rowOf = (id: string) => rows.find((row) => row.id === id)!;

@@ -9,12 +9,10 @@ import type { Exchange } from '../scenario-context.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base, type Share } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
-import { reduceFields, withField } from './one-field.ts';
-import { shrink } from './shrink.ts';
-import { validate, type Validated } from './validate.ts';
+import { reduceFields, withField, shrink } from './shrink.ts';
+import { validate, type Validated, withOwner } from './validate.ts';
 import { valuesOf } from './values.ts';
 import { maskedBy, minimise, vary, type Varied } from './vary.ts';
-import { withOwner } from './whose-key.ts';
 
 /**
  * Confirms a failure, finds its conditions, and shrinks its value.

@@ -2,11 +2,12 @@ import * as fc from 'fast-check';
 import { requestsOf } from '../model/drawing.ts';
 import { pathOf, requestAt, seedOf } from '../model/path.ts';
 import type { Levels } from '../model/factors.ts';
-import type { Request } from '../request.ts';
+import { type Request, writtenName } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Judgement } from '../engine/tally.ts';
 import { drawsWith, type Base } from './base.ts';
 import type { Prober } from './probe.ts';
+import { fieldsLevels } from '../model/levels.ts';
 
 /** The most lookups that are drawn to shrink a value. */
 const MAX_SHRINKS = 60;
@@ -42,4 +43,60 @@ export async function shrink(
   if (verdict === undefined || smallest === undefined) return undefined;
   const path = pathOf(endpoint, levels, at);
   return { verdict, evidence: smallest, ...(prober.isReplayable && { path }) };
+}
+
+/** How often a lookup must fail without a field, and how often it must pass without all. */
+const [FAILING, PASSING] = [2, 6];
+
+/** The evidence, and the header fields without which the lookup passes; undefined if they are not known. */
+interface Reduced {
+  readonly evidence: Exchange;
+  readonly fields?: string;
+}
+
+/** Leaves out header fields without which the lookup still fails. Fields that go together are sent together. */
+export async function reduceFields(prober: Prober, evidence: Exchange, levels: Levels): Promise<Reduced> {
+  const names = Object.keys(evidence.request.headers);
+  if (names.length < 2) return { evidence };
+  let smallest = evidence;
+  for (const name of names) {
+    const { [name]: _, ...headers } = smallest.request.headers;
+    const failed = await askOften(prober, { ...smallest.request, headers }, levels, FAILING, 'fails');
+    if (failed?.reply.kind === 'answer') smallest = failed;
+  }
+  const { request } = smallest;
+  const left = Object.entries(request.headers);
+  const without = await askOften(prober, { ...request, headers: {} }, levels, PASSING, 'passes');
+  if (left.length === 0 || without === undefined) return { evidence: smallest };
+  const fields = left.map(([name, value]) => `${writtenName(name, 'capitalized')}: ${value}`);
+  return { evidence: smallest, fields: `fields: ${fields.join(' and ')}` };
+}
+
+/** Asks so many times. Returns the last exchange if each had this outcome. */
+async function askOften(
+  prober: Prober,
+  request: Request,
+  levels: Levels,
+  times: number,
+  wanted: 'fails' | 'passes',
+): Promise<Exchange | undefined> {
+  let last: Exchange | undefined;
+  for (let left = times; left > 0; left--) {
+    const { outcome, sent } = await prober.ask(request, levels);
+    if (outcome !== wanted) return undefined;
+    last = sent;
+  }
+  return last;
+}
+
+/** Conditions that name a field in place of a level of several fields. */
+export function withField(
+  where: readonly string[],
+  fields: string,
+  { fields: level }: Levels,
+): readonly string[] {
+  const isBundle = Object.keys(fieldsLevels[level]!.changes.headers ?? {}).length > 1;
+  const renamed = (one: string) =>
+    one.startsWith('fields: ') && isBundle ? one.replace(level, fields.slice('fields: '.length)) : one;
+  return where.map(renamed);
 }

@@ -1,10 +1,9 @@
 import type { Answer } from '../answer.ts';
 import { failed, pass, type Verdict } from '../catalogue/verdict.ts';
-import type { Supply } from './kinds.ts';
+import { type Supply, stream, type Stream } from './stream.ts';
 import { describeLimit } from './limit.ts';
 import { askWhileLimited } from './limited.ts';
 import { decidingMs, retryAfterMs } from './account.ts';
-import { stream, type Stream } from './stream.ts';
 import { isBeyond, obeysUntil, paceOf, type Trial } from './trial.ts';
 
 /** Requests right after a 429. */

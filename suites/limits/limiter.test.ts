@@ -10,9 +10,9 @@ import {
   longestWindowMs,
   recordReply,
   turnOf,
-  type Asked,
   type LimiterOptions,
 } from './limiter.ts';
+import type { Asked } from './limit.ts';
 
 const counted: Asked = { endpoint: 'user-status', key: 'a', cost: 1 };
 const free: Asked = { ...counted, cost: 0 };

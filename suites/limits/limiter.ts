@@ -2,15 +2,8 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { trouble, type Answer, type Trouble } from '../answer.ts';
 import type { Budget } from '../engine/budget.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { describeLimit, describeMs, type RateLimit } from './limit.ts';
+import { describeLimit, describeMs, type Asked, type RateLimit } from './limit.ts';
 import { contradictionOf, LIMITED_UNTIL_END, nextPause, retryAfterMs, type Account } from './account.ts';
-
-/** Who asks: an endpoint, an accepted key or the empty one, and whether the request may count. */
-export interface Asked {
-  readonly endpoint: Endpoint;
-  readonly key: string;
-  readonly cost: 0 | 1;
-}
 
 /** When a request may be sent. `reply`: that depends on a reply. */
 export type Turn =

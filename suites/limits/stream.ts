@@ -1,9 +1,71 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import type { TrialContext, Exchange } from '../scenario-context.ts';
-import type { Request } from '../request.ts';
-import type { Supply } from './kinds.ts';
+import { type Request, lookupOf, userStatus } from '../request.ts';
 import { describeMs } from './limit.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { findableId, unknownId } from '../inputs/uuids.ts';
+import type { Known } from '../catalogue/known.ts';
+
+/** An endless supply of requests of one kind, with the key under test: the only key that the suite uses up. */
+export interface Supply {
+  readonly kind: string;
+  readonly next: () => Request;
+  /** A request that no limiter of a key refuses. */
+  readonly free: () => Request;
+  /** The status of its answers, if it is not that of the first one. */
+  readonly usual?: number;
+}
+
+/** Sends a request with the key under test. */
+export const withTestKey = (known: Known, request: Request): Request => ({
+  ...request,
+  credential: { as: 'key', key: known.callerKeys[0]! },
+});
+
+export const findableLookup = (endpoint: Endpoint, known: Known) =>
+  withTestKey(known, lookupOf(endpoint, findableId(endpoint, known)));
+
+export type Supplies = ReturnType<typeof suppliesFor>;
+
+/** The kinds of requests that try a limiter. Some limiters count distinct ids, so that a failed lookup never repeats one. */
+export function suppliesFor(endpoint: Endpoint, known: Known) {
+  let used = 0;
+  const free = () => lookupOf(endpoint, unknownId(known), { credential: { as: 'none' } });
+  const supply = (kind: string, make: (nth: number) => Request): Supply => {
+    let nth = 0;
+    return { kind, next: () => make(nth++), free };
+  };
+  const cycled = (kind: string, ids: readonly string[]) =>
+    supply(kind, (nth) => withTestKey(known, userStatus(ids[nth % ids.length]!)));
+  const unknown = supply('unknown ids', () =>
+    withTestKey(known, lookupOf(endpoint, unknownId(known, used++))),
+  );
+  const members = cycled(
+    'members',
+    known.members.map(({ user_id }) => user_id),
+  );
+  const foreigners = known.foreigners.map(({ user_id }) => user_id);
+  return {
+    members,
+    unknown,
+    mixed: supply('unknown users and members in turn', (nth) => (nth % 2 === 0 ? unknown : members).next()),
+    malformed: supply('malformed ids', (nth) => withTestKey(known, lookupOf(endpoint, `invalid-${nth}`))),
+    wrongKeys: {
+      ...supply('wrong keys', (nth) => {
+        const value = `Bearer nobody-${nth}`;
+        return lookupOf(endpoint, unknownId(known), { credential: { as: 'header', value, shell: value } });
+      }),
+      usual: 401,
+    },
+    foreign: cycled('users of other IBs', foreigners),
+    /** As many ids as there are users of other IBs: a comparison with those is fair. */
+    fewUnknown: cycled(
+      'unknown users',
+      foreigners.map((_, nth) => unknownId(known, 900_000 + nth)),
+    ),
+  };
+}
 
 /** How a stream is sent: so many requests, so many of them in flight, at most so long. */
 export interface Pace {

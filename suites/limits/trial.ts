@@ -4,10 +4,17 @@ import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import type { TrialContext } from '../scenario-context.ts';
 import { failed, inconclusive, type Verdict } from '../catalogue/verdict.ts';
-import { findableLookup, suppliesFor, type Supplies, type Supply } from './kinds.ts';
+import {
+  findableLookup,
+  suppliesFor,
+  type Supplies,
+  type Supply,
+  mixedStream,
+  stream,
+  type Stream,
+} from './stream.ts';
 import { statedLimit, type RateLimit } from './limit.ts';
 import type { WhileLimited } from './limited.ts';
-import { mixedStream, stream, type Stream } from './stream.ts';
 
 /** What a run finds out about the limiter of an endpoint. */
 export interface Trial {

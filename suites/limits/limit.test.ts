@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { depositCheck, lookup, userStatus, type Changes } from '../request.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
-import { askedBy, isCounted } from './costs.ts';
+import { askedBy, isCounted } from './limit.ts';
 
 describe('the cost of a request at the limiter', () => {
   const member = known.members[0]!.user_id;

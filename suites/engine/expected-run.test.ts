@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimate, type EstimateOptions } from './estimate.ts';
+import { estimate, type EstimateOptions } from './expected-run.ts';
 
 const lookups = (count: number, cost: 0 | 1) =>
   Array.from({ length: count }, () => ({ endpoint: 'user-status' as const, cost, times: 1 }));
