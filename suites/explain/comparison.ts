@@ -2,12 +2,14 @@ import { NOT_SENT, type Reply } from '../answer.ts';
 import { table } from '../catalogue/catalogue.ts';
 import { isLimiterAnswer } from '../catalogue/expectations.ts';
 import type { Facts } from '../catalogue/facts.ts';
-import { factsOf } from '../catalogue/facts-of-request.ts';
+import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
 import type { Finding } from '../catalogue/judge.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { LookupRow } from '../catalogue/requirement.ts';
 import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
-import type { Request } from '../request.ts';
+import { type Request, fingerprint, idOf, lookupOf } from '../request.ts';
+import { levelsOfId } from '../model/entities.ts';
+import { plainLevels, type Levels } from '../model/factors.ts';
 
 /** What a lookup shows. `unknown`: nothing, for example because it got no answer. */
 export type Outcome = 'fails' | 'passes' | 'unknown';
@@ -69,3 +71,86 @@ export function createComparison(row: LookupRow, { exchange, verdict }: Failure,
 }
 
 const aspectOf = ({ verdict }: Finding) => ('aspect' in verdict ? verdict.aspect : undefined);
+
+/** A failure as its key sees it. */
+export interface View {
+  /** The key of another partner with which it was sent. It stays the same, like the key under test. */
+  readonly otherKey: KnownKey | undefined;
+  readonly known: Known;
+  /** The levels of the failure; undefined if no lookup with levels has failed. */
+  readonly start: Levels | undefined;
+  /** Whether the run draws the same requests with the same levels. */
+  readonly isReplayable: boolean;
+  /** Whether a request of the run has no other key of another partner. */
+  readonly hasSameKey: (request: Request) => boolean;
+  /** The levels of a request of the run. */
+  readonly levelsOf: (levels: Levels, request: Request) => Levels;
+  /** Other keys of other partners, and what is known if one takes the place of that which failed. */
+  readonly others: readonly (readonly [KnownKey, Known])[];
+}
+
+/** The key of another partner with which a request was sent. */
+function otherKeyOf(request: Request, known: Known): KnownKey | undefined {
+  const { found } = presentedKey(known, request);
+  return found && known.otherKeys.find(({ key }) => key === found.key);
+}
+
+/** What is known, with this key as the only one of the other partner: its data is then that of another partner. */
+const seenFrom = (key: KnownKey, known: Known): Known => ({
+  ...known,
+  otherKeys: [key, ...known.otherKeys.filter(({ partner }) => partner !== key.partner)],
+});
+
+export function viewOf({ exchange: { request }, origin }: Failure, known: Known): View {
+  const otherKey = otherKeyOf(request, known);
+  const hasSameKey = (one: Request) => {
+    const other = otherKeyOf(one, known);
+    return other === undefined || other.key === otherKey?.key;
+  };
+  if (otherKey === undefined)
+    return {
+      otherKey,
+      known,
+      start: origin?.levels,
+      isReplayable: true,
+      hasSameKey,
+      levelsOf: (levels) => levels,
+      others: [],
+    };
+  const seen = seenFrom(otherKey, known);
+  const levelsOf: View['levelsOf'] = (levels, one) => {
+    const found = levelsOfId(one.endpoint, idOf(one), seen);
+    const isSame = found === undefined || levels.malformation !== 'none';
+    return isSame ? levels : { ...levels, situation: found.situation };
+  };
+  const [first, ...more] = known.otherKeys;
+  return {
+    otherKey,
+    known: seen,
+    start: origin === undefined ? plainlyAsked(request, otherKey, seen) : levelsOf(origin.levels, request),
+    isReplayable: first === otherKey && more.every(({ partner }) => partner !== otherKey.partner),
+    hasSameKey,
+    levelsOf,
+    others: othersOf(otherKey, known).map((key) => [key, seenFrom(key, known)]),
+  };
+}
+
+/** The levels of a plain lookup that a scenario has sent with this key; undefined for another one. */
+function plainlyAsked(request: Request, key: KnownKey, known: Known): Levels | undefined {
+  const { endpoint } = request;
+  const plain = lookupOf(endpoint, idOf(request), { credential: { as: 'key', key } });
+  const found = levelsOfId(endpoint, idOf(request), known) ?? { situation: 'unknown' };
+  return fingerprint(plain) === fingerprint(request)
+    ? { ...plainLevels(endpoint), ...found, key: "another partner's" }
+    : undefined;
+}
+
+/** Other keys of the same partner, and of each further partner: so many. */
+const [SIBLINGS, PARTNERS] = [2, 3];
+
+function othersOf({ key, partner }: KnownKey, { otherKeys }: Known): readonly KnownKey[] {
+  const siblings = otherKeys.filter((one) => one.partner === partner && one.key !== key);
+  const strangers = otherKeys.filter((one) => one.partner !== partner);
+  const ofEach = [...new Map(strangers.map((one) => [one.partner, one])).values()];
+  return [...siblings.slice(0, SIBLINGS), ...ofEach.slice(0, PARTNERS)];
+}
