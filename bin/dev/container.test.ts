@@ -10,7 +10,7 @@ import { loadFixture } from '../input-files.ts';
 import { waitForExit } from '../testing/child-process.ts';
 import { runCli } from '../testing/run-cli.ts';
 import { version } from '../version.ts';
-import { parsePage } from './docs/markdown.ts';
+import { parsePage } from '../../reports/testing/parsers.ts';
 import { root } from './paths.ts';
 
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');

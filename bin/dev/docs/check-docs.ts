@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { install } from '../package/install.ts';
 import { root } from '../paths.ts';
-import { parsePage } from './markdown.ts';
+import { parsePage } from '../../../reports/testing/parsers.ts';
 import { pages, withOwnFixture } from './pages.ts';
 import { startReader, type Reader } from './reader.ts';
 

@@ -4,13 +4,12 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { reportFormats } from '../../../reports/document.ts';
-import { markdownNodes, textOf } from '../../../reports/testing/parsers.ts';
+import { markdownNodes, textOf, parsePage, slugOf } from '../../../reports/testing/parsers.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf } from '../../fixture/export.ts';
 import { states } from '../../sweep/states.ts';
 import { builtInFixture, root } from '../paths.ts';
-import { parsePage, slugOf } from './markdown.ts';
 import { pages } from './pages.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
