@@ -1,7 +1,6 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { header } from '../answer.ts';
-import { all, hasKey, hasParameter, not, on } from './conditions.ts';
-import type { Refusal } from './facts.ts';
+import { all, hasKey, hasParameter, not, on, type Refusal } from './facts.ts';
 import { findableId, unknownId } from '../inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { refused, unauthorized } from './named-answers.ts';

@@ -10,7 +10,7 @@ import {
   mayBeAnotherId,
   on,
   sees,
-} from './conditions.ts';
+} from './facts.ts';
 import { hasExactly, isNoMember } from './expectations.ts';
 import type { FixtureDeposit } from './known.ts';
 import { executed, member, notFound, notMember } from './named-answers.ts';

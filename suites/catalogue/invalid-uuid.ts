@@ -1,6 +1,14 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { all, any, hasParameter, isKeyInPlace, isKeyRead, mayBeRefused, on } from './conditions.ts';
-import type { ParameterFact } from './facts.ts';
+import {
+  all,
+  any,
+  hasParameter,
+  isKeyInPlace,
+  isKeyRead,
+  mayBeRefused,
+  on,
+  type ParameterFact,
+} from './facts.ts';
 import { invalid, refusedHostile } from './named-answers.ts';
 import { advises, answers, type Requirement } from './requirement.ts';
 

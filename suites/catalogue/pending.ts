@@ -1,5 +1,4 @@
-import { all, isReadable, isPlain, sees } from './conditions.ts';
-import type { Entity } from './facts.ts';
+import { all, isReadable, isPlain, sees, type Entity } from './facts.ts';
 import { evenSample } from '../inputs/uuids.ts';
 import { notFound } from './named-answers.ts';
 import { answers, scenario, type Requirement } from './requirement.ts';

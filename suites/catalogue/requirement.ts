@@ -1,8 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Level } from '../../schemas/generated/types.ts';
 import type { Answer, Reply } from '../answer.ts';
-import type { Condition } from './conditions.ts';
-import type { Facts } from './facts.ts';
+import type { Condition, Facts } from './facts.ts';
 import type { Known } from './known.ts';
 import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';

@@ -12,7 +12,7 @@ import {
   hasKey,
   on,
   sees,
-} from './conditions.ts';
+} from './facts.ts';
 import { isExecuted, isMember, expectNumber, fieldsOf, hasExactly, nonObject } from './expectations.ts';
 import { executed, member } from './named-answers.ts';
 import { userData, watchPrivacy } from './privacy.ts';

@@ -1,5 +1,5 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import type { BecomingDeposit, Known } from '../catalogue/known.ts';
+import type { Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { longestWindowMs } from '../limits/limiter.ts';
 import { drawAt } from '../model/path.ts';
@@ -118,12 +118,10 @@ async function poll(run: Run): Promise<void> {
 const isScarce = ({ limiter }: Run) =>
   endpointNames.some((endpoint) => longestWindowMs(limiter, endpoint) > SHORT_WAIT_MS);
 
-const isSoon = ({ becomes: { afterSeconds = Infinity } }: BecomingDeposit) =>
-  afterSeconds * 1000 <= SHORT_WAIT_MS;
-
 /** Whether deposits become EXECUTED soon after the start of a run, and only then: they must be looked at early. */
 const isSoonExecuted = ({ becoming }: Pick<Known, 'becoming'>): boolean =>
-  becoming.length > 0 && becoming.every(isSoon);
+  becoming.length > 0 &&
+  becoming.every(({ becomes: { afterSeconds = Infinity } }) => afterSeconds * 1000 <= SHORT_WAIT_MS);
 
 /** Sends the lookup of --replay. */
 async function replay(run: Run): Promise<void> {
