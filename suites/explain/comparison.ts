@@ -7,7 +7,7 @@ import type { Finding } from '../catalogue/judge.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { LookupRow } from '../catalogue/requirement.ts';
 import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
-import { type Request, fingerprint, idOf, lookupOf } from '../request.ts';
+import { fingerprint, idOf, lookupOf, type Request } from '../request.ts';
 import { levelsOfId } from '../model/entities.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 

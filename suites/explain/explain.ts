@@ -9,9 +9,8 @@ import type { Exchange } from '../scenario-context.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base, type Share } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
-import { reduceFields, withField, shrink } from './shrink.ts';
-import { validate, type Validated, withOwner } from './validate.ts';
-import { valuesOf } from './values.ts';
+import { reduceFields, withField, shrink, valuesOf } from './values.ts';
+import { validate, withOwner, type Validated } from './validate.ts';
 import { maskedBy, minimise, vary, type Varied } from './vary.ts';
 
 /**

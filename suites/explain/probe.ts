@@ -12,7 +12,7 @@ import type { LookupRow } from '../catalogue/requirement.ts';
 import { sendWith } from '../scenarios/company.ts';
 import type { Company, Exchange } from '../scenario-context.ts';
 import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
-import { createComparison, type Outcome, viewOf, type View } from './comparison.ts';
+import { createComparison, viewOf, type Outcome, type View } from './comparison.ts';
 
 /** What `explain` needs from a run. */
 export interface ExplainContext {

@@ -1,7 +1,7 @@
 import { factors, type Levels } from '../model/factors.ts';
 import { isWhole, shareOf, tryInTurn, drawsWith, type Base, type Share } from './base.ts';
 import type { Prober, Trial } from './probe.ts';
-import { type Condition, probe } from './vary.ts';
+import { probe, type Condition } from './vary.ts';
 import type { KnownKey } from '../catalogue/known.ts';
 
 /** What new lookups showed about conditions. */
