@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
+import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import type { KnownFailure, RequirementResult, RunRecord, Baseline } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../reports/judgement.ts';
 import { didYouMean, wrongUsage, collectProblems } from '../schemas/problem.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
 import { readText, shownName, type Input } from './input-files.ts';
 import { prepareFile } from './output-files.ts';
-import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import validateBaseline from '../schemas/generated/baseline.cjs';
 import { parseJson, schemaProblems } from '../schemas/json.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CLEAR_LINE, createDisplay, renderProgress, renderWaiting } from './display.ts';
 import * as fc from 'fast-check';
+import { CLEAR_LINE, createDisplay, renderProgress, renderWaiting } from './display.ts';
 import type { Progress } from '../schemas/progress.ts';
 import { hostileText } from '../reports/testing/records.ts';
 import { columns } from '../reports/text.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { codeOf, Problem, type ProblemCode } from '../schemas/problem.ts';
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
-import { type Environment, readFixture } from '../schemas/fixture.ts';
+import { readFixture, type Environment } from '../schemas/fixture.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 
 /** Where standard input comes from; by default from the process. */

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { prepareFile, schemaReference } from './output-files.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { dateTime } from './dev/date-time.ts';
 import { runCli } from './testing/run-cli.ts';
 

@@ -1,11 +1,11 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { toConsole } from './console.ts';
 import {
+  headlineText,
+  paragraph,
   type Render,
   type ReportName,
   type ReportOptions,
-  headlineText,
-  paragraph,
   type Report,
   type Step,
 } from './document.ts';

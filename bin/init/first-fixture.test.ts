@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkFixture } from '../../schemas/fixture.ts';
 import { answerOf } from '../../suites/testing/samples.ts';
-import { type Answers, amountIn, dateIn, limitIn, timeIn } from './answers.ts';
+import { amountIn, dateIn, limitIn, timeIn, type Answers } from './answers.ts';
 import { compared, factsOf, fixtureOf, type Replies } from './first-fixture.ts';
 
 const answers: Answers = {

@@ -7,7 +7,7 @@ import { fieldsOf } from '../../suites/catalogue/expectations.ts';
 import { createClient, realClock, type RunOptions } from '../../suites/index.ts';
 import { depositCheck, userStatus, type Request } from '../../suites/request.ts';
 import { ourHeaders } from '../run-options.ts';
-import { KEY_VARIABLE, type Answers, amountIn, dateIn, isoOf, limitIn, timeIn } from './answers.ts';
+import { KEY_VARIABLE, amountIn, dateIn, isoOf, limitIn, timeIn, type Answers } from './answers.ts';
 
 /** Id of the partner in the fixture. The server never sees it. */
 const PARTNER = 'partner';

@@ -21,8 +21,8 @@ import {
   ok,
   problem,
   unknown,
-  type Finding,
   fixFor,
+  type Finding,
 } from './surroundings.ts';
 
 /** Maximum number of requests, one that is sent again included, and of ms. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createBudget, type BudgetOptions, createLoad } from './budget.ts';
+import { createBudget, createLoad, type BudgetOptions } from './budget.ts';
 import { manualClock, track } from '../testing/manual-clock.ts';
 
 function budgetOf(bounds: Partial<BudgetOptions> = {}) {

@@ -6,7 +6,7 @@ import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { Present } from '../model/change.ts';
 import { lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';
-import { type Budget, createLoad } from './budget.ts';
+import { createLoad, type Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import { askedBy, isCounted } from '../limits/limit.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Answer } from '../answer.ts';
 import { failed, pass, type Verdict } from '../catalogue/verdict.ts';
-import { type Supply, stream, type Stream } from './stream.ts';
+import { stream, type Supply, type Stream } from './stream.ts';
 import { describeLimit } from './limit.ts';
 import { askWhileLimited } from './limited.ts';
 import { decidingMs, retryAfterMs } from './account.ts';

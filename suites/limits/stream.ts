@@ -1,7 +1,7 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import type { TrialContext, Exchange } from '../scenario-context.ts';
-import { type Request, lookupOf, userStatus } from '../request.ts';
+import { lookupOf, userStatus, type Request } from '../request.ts';
 import { describeMs } from './limit.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { findableId, unknownId } from '../inputs/uuids.ts';

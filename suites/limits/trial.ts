@@ -7,10 +7,10 @@ import { failed, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import {
   findableLookup,
   suppliesFor,
-  type Supplies,
-  type Supply,
   mixedStream,
   stream,
+  type Supplies,
+  type Supply,
   type Stream,
 } from './stream.ts';
 import { statedLimit, type RateLimit } from './limit.ts';
