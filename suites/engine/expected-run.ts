@@ -9,6 +9,9 @@ import type { Need } from '../../schemas/progress.ts';
 /** The most lookups of an endpoint that are counted. */
 const MAX_LOOKUPS = 4000;
 
+/** So many triples of an endpoint show what all of them take, to about 15 %. */
+const SAMPLE = 400;
+
 /** Requests of a scenario that does not say how many it sends, and those that try a limit, in multiples of it. */
 const [FEW, TRIES] = [3, 4];
 
@@ -33,10 +36,17 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const most = Math.min(cases, MAX_LOOKUPS);
   const source = createLookups({ known, seed, cases: most }, asked.filter(isLookupRow));
-  const ranks = [['requirement', 'level'], ['pair', 'example'], ['triple']] as const;
+  const ranks = [
+    ['requirement', 'level'],
+    ['pair', 'example'],
+  ] as const;
   const stages = ranks.map((some) =>
     endpointNames.flatMap((endpoint) => [...source.next(endpoint, ...some)]),
   );
+  const triples = endpointNames.flatMap((endpoint) => {
+    const left = most - stages.flat().filter((one) => one.endpoint === endpoint).length;
+    return sampled(source.next(endpoint, 'triple'), left);
+  });
   const limits: Readonly<Partial<Record<Endpoint, RateLimit>>> = statedLimits(known);
   const scenarios = asked.filter((one): one is Scenario => one.kind === 'scenario');
   const tries = endpointNames.map((endpoint) =>
@@ -51,7 +61,7 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
   return estimate({
     ...bounds,
     rate: options.rate,
-    stages,
+    stages: [...stages, triples],
     limits,
     keys: known.callerKeys.length,
     others: [...sends, ...tries].reduce((sum, count) => sum + count, 0),
@@ -61,6 +71,17 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
       isChanging ? 2 * graceMs : 0,
     ),
   });
+}
+
+/** The first lookups, each as often as it stands for others: `count` in all, unless there are fewer. */
+function sampled(lookups: Iterable<Lookup>, count: number): Stages[number] {
+  const some: Lookup[] = [];
+  for (const one of lookups) {
+    some.push(one);
+    if (some.length === SAMPLE) break;
+  }
+  const each = some.length < SAMPLE ? 1 : count / SAMPLE;
+  return some.map(({ times, ...one }) => ({ ...one, times: times * each }));
 }
 
 /** The lookups of an endpoint that a strength needs, in the order of the run: every level, every pair, and the rest. */
@@ -107,7 +128,10 @@ export function estimate(options: EstimateOptions): Estimate {
       const perWindow = Math.max(1, keys) * Math.max(1, most - 1);
       return Math.floor(Math.max(0, counted[endpoint] - 1) / perWindow) * windowMs;
     });
-    return { requests, durationMs: Math.max(...waits, rate === undefined ? 0 : (1000 * requests) / rate) };
+    return {
+      requests: Math.round(requests),
+      durationMs: Math.max(...waits, rate === undefined ? 0 : (1000 * requests) / rate),
+    };
   });
   const isReached = (end: Pick<Estimate, 'requests' | 'durationMs'>) =>
     end.durationMs <= maxDurationMs && end.requests <= maxRequests;
