@@ -25,24 +25,34 @@ const orders = new Map<string, () => Generator<Row>>();
 /** The rows of an endpoint, in the order in which a run tries them. Fixtures with as much of everything share them. */
 export function rowsInOrder(endpoint: Endpoint, known: Known, seed: number): Generator<Row> {
   const name = `${endpoint} ${seed} ${fixtureKey(endpoint, known)}`;
-  const rows = orders.get(name) ?? repeatable(orderedRows(endpoint, known, seed));
+  const rows = orders.get(name) ?? repeatable(() => orderedRows(endpoint, known, seed));
   if (orders.size >= MAX_ORDERS) orders.clear();
   orders.set(name, rows);
   return rows();
 }
 
-/** Makes a generator repeatable. Items are computed once. */
-function repeatable<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
-  const made: Item[] = [];
+/** So many items are computed once, more than a default run needs. A long run does not keep all of them. */
+const MAX_KEPT = 5000;
+
+/** Makes a generator repeatable. */
+function repeatable<Item>(make: () => Generator<Item, unknown>): () => Generator<Item, unknown> {
+  const source = make();
+  const kept: Item[] = [];
+  let isTaken = false;
   return function* () {
-    for (let nth = 0; ; nth++) {
-      if (nth === made.length) {
+    for (let nth = 0; nth < MAX_KEPT; nth++) {
+      if (nth === kept.length) {
         const { value, done } = source.next();
         if (done === true) return;
-        made.push(value);
+        kept.push(value);
       }
-      yield made[nth]!;
+      yield kept[nth]!;
     }
+    const isFirst = !isTaken;
+    isTaken = true;
+    const rest = isFirst ? source : make();
+    if (!isFirst) for (let nth = 0; nth < MAX_KEPT; nth++) rest.next();
+    yield* rest;
   };
 }
 
