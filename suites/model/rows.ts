@@ -197,6 +197,22 @@ interface Candidate {
   gain: number;
 }
 
+/** Removes the best one. No row gains more than it did before: only those that may be best are counted again. */
+function takeBest(candidates: Candidate[], worth: Uint16Array): Levels | undefined {
+  for (;;) {
+    const best = candidates.reduce<Candidate | undefined>(
+      (most, one) => (most !== undefined && most.gain >= one.gain ? most : one),
+      undefined,
+    );
+    if (best === undefined) return undefined;
+    const { gain } = best;
+    best.gain = 0;
+    for (const code of best.codes) best.gain += worth[code]!;
+    best.gain /= best.cost;
+    if (best.gain === gain) return candidates.splice(candidates.indexOf(best), 1)[0]!.levels;
+  }
+}
+
 /** Chooses rows that show most of what no row has shown. */
 function createChooser(endpoint: Endpoint, known: Known, seed: number) {
   const all = combinationsOf(endpoint, known);
@@ -229,30 +245,13 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
     }
     return found;
   };
-  const gainOf = ({ codes, cost }: Candidate): number => {
-    let gain = 0;
-    for (const code of codes) gain += worth[code]!;
-    return gain / cost;
-  };
-  /** Removes the best one. No row gains more than it did: only those that may be best are counted again. */
-  const takeBest = (from: Candidate[]): Levels | undefined => {
-    for (;;) {
-      let at = 0;
-      for (let nth = 1; nth < from.length; nth++) if (from[nth]!.gain > from[at]!.gain) at = nth;
-      const best = from[at];
-      if (best === undefined) return undefined;
-      const before = best.gain;
-      best.gain = gainOf(best);
-      if (best.gain === before) return from.splice(at, 1)[0]!.levels;
-    }
-  };
   let kept: Candidate[] = [];
   /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
   const best = (levels?: Partial<Levels>): Levels | undefined => {
-    if (levels !== undefined) return takeBest(draw(levels));
+    if (levels !== undefined) return takeBest(draw(levels), worth);
     kept.sort((one, other) => other.gain - one.gain);
     kept = [...draw(), ...kept.slice(0, KEPT)];
-    return takeBest(kept);
+    return takeBest(kept, worth);
   };
   /** The best row with these levels. Other gates are plain, so that they hide nothing. */
   const around = (levels: Partial<Levels>): Levels =>
