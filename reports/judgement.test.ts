@@ -97,6 +97,12 @@ const headlines: readonly (readonly [when: string, rows: string, more: More, exp
     'conformant (narrowed by --only): 1 of 1 required verified, 1 of 1 recommended',
   ],
   [
+    'narrowed to advice',
+    'a/b/1 recommended passed',
+    { verdict: 'incomplete', selection: { whole: false, skip: [] } },
+    'incomplete (narrowed by --only): no required requirement, 1 of 1 recommended',
+  ],
+  [
     'narrowed by --skip',
     passed,
     { selection: { whole: true, skip: ['a/c/1'] } },

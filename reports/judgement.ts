@@ -121,7 +121,7 @@ function contradictionRemark({ rateLimited: { endpoints } }: RunRecord): string 
     : `the target contradicts the limit stated for ${names.map(({ endpoint }) => endpoint).join(' and ')}`;
 }
 
-/** `2 of 7 required failed, 1 verified, 1 of 3 recommended` */
+/** `2 of 7 required failed, 1 verified, 1 of 3 recommended`. Without a required one, a run is incomplete. */
 function numbersOf(record: RunRecord): string {
   const { requirements } = record;
   const required = requirements.filter(({ level }) => level === 'required');
@@ -134,6 +134,7 @@ function numbersOf(record: RunRecord): string {
   const numbers = compact(
     failed > 0 && `${failed} ${ofRequired} failed, ${passedIn(required)} verified`,
     failed === 0 && required.length > 0 && `${passedIn(required)} ${ofRequired} verified`,
+    required.length === 0 && requirements.length > 0 && 'no required requirement',
     advice > 0 && `${advice} ${ofRecommended} failed`,
     advice === 0 && recommended.length > 0 && `${passedIn(recommended)} ${ofRecommended}`,
   );
