@@ -20,6 +20,18 @@ export const reserveOf = (isLimited: boolean, maxRequests: number, maxDurationMs
   ms: isLimited ? Math.min(MAX_RESERVED_MS, maxDurationMs * RESERVED_TIME) : 0,
 });
 
+/** What lookups leave for changes of data: a part of the requests, at most so many. */
+const [FOR_CHANGES, MAX_FOR_CHANGES] = [2 / 11, 240];
+
+export const forChanges = (maxRequests: number): number =>
+  Math.min(MAX_FOR_CHANGES, maxRequests * FOR_CHANGES);
+
+/** The --max-requests with which lookups and required scenarios may send so many. */
+export const boundFor = (requests: number, isLimited: boolean, isChanging: boolean): number =>
+  requests +
+  (isLimited ? MAX_RESERVED : 0) +
+  (isChanging ? Math.min(MAX_FOR_CHANGES, (requests * FOR_CHANGES) / (1 - FOR_CHANGES)) : 0);
+
 export type Budget = ReturnType<typeof createBudget>;
 
 /** Hard limits of a run: time, number of requests, request rate. */

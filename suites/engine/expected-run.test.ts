@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimate, type EstimateOptions } from './expected-run.ts';
+import { catalogue, isLookupRow, knownFrom } from '../index.ts';
+import { sampleFixture } from '../testing/samples.ts';
+import { estimate, expectedRun, type EstimateOptions } from './expected-run.ts';
+import { createLookups } from './lookups.ts';
 
 const lookups = (count: number, cost: 0 | 1) =>
   Array.from({ length: count }, () => ({ endpoint: 'user-status' as const, cost, times: 1 }));
@@ -12,6 +15,8 @@ const options: EstimateOptions = {
   rate: undefined,
   maxDurationMs: Infinity,
   maxRequests: Infinity,
+  required: 0,
+  boundFor: (requests) => requests,
   others: 10,
   othersMs: 60_000,
 };
@@ -34,6 +39,28 @@ test('a run that is cut reaches less, and what it needs is enough', () => {
   assert.equal(estimate({ ...options, maxRequests: 30 }).strength, 1);
   assert.equal(estimate({ ...options, maxRequests: 10 }).strength, 0);
   assert.equal(estimate(options).strength, 2);
+});
+
+test('what lookups leave, and scenarios before pairs, are a part of the bound', () => {
+  const cut = { ...options, required: 30, boundFor: (requests: number) => 2 * requests, maxRequests: 39 };
+  const [levels, pairs, everything] = estimate(cut).needs.map(({ requests }) => requests);
+  assert.deepEqual([levels, pairs, everything], [50, 250, 250]);
+});
+
+test('a narrowed run is expected to send the lookups that it has', () => {
+  const rows = catalogue.filter(isLookupRow).filter(({ id }) => id === 'valid/user-status/member');
+  const known = knownFrom(sampleFixture);
+  const bounds = { maxDurationMs: Infinity, maxRequests: Infinity, graceMs: 0 };
+  const asked = { known, seed: 1, cases: 2000 };
+  const skip = new Set<string>();
+  const narrowed = { ...asked, ...bounds, requirements: rows, skip };
+  let requests = 0;
+  for (const { times } of createLookups(asked, rows).next(
+    'user-status',
+    ...(['requirement', 'level', 'pair', 'example', 'triple'] as const),
+  ))
+    requests += times;
+  assert.equal(expectedRun(narrowed).requests, requests);
 });
 
 test('a rate slows all requests', () => {

@@ -1,7 +1,9 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { catalogue } from '../catalogue/catalogue.ts';
 import { statedLimits, type RateLimit } from '../limits/limit.ts';
 import { withSpare } from '../model/entities.ts';
 import { isLookupRow, type Scenario } from '../catalogue/requirement.ts';
+import { boundFor } from './budget.ts';
 import { createLookups, type Lookup } from './lookups.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Need } from '../../schemas/progress.ts';
@@ -9,7 +11,7 @@ import type { Need } from '../../schemas/progress.ts';
 /** The most lookups of an endpoint that are counted. */
 const MAX_LOOKUPS = 4000;
 
-/** So many triples of an endpoint show what all of them take, to about 15 %. */
+/** So many triples of an endpoint stand for all. The first ones count more often, so that waits are rather too long. */
 const SAMPLE = 400;
 
 /** Requests of a scenario that does not say how many it sends, and those that try a limit, in multiples of it. */
@@ -43,9 +45,12 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
   const stages = ranks.map((some) =>
     endpointNames.flatMap((endpoint) => [...source.next(endpoint, ...some)]),
   );
+  // A narrowed run has fewer triples: most are not about its requirements.
+  const isWhole = asked.filter(isLookupRow).length === catalogue.filter(isLookupRow).length;
   const triples = endpointNames.flatMap((endpoint) => {
     const left = most - stages.flat().filter((one) => one.endpoint === endpoint).length;
-    return sampled(source.next(endpoint, 'triple'), left);
+    const lookups = source.next(endpoint, 'triple');
+    return isWhole ? sampled(lookups, left) : [...lookups];
   });
   const limits: Readonly<Partial<Record<Endpoint, RateLimit>>> = statedLimits(known);
   const scenarios = asked.filter((one): one is Scenario => one.kind === 'scenario');
@@ -54,9 +59,9 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
       ? TRIES * (limits[endpoint]?.most ?? 0)
       : 0,
   );
-  const sends = scenarios.map(({ turn, sends: counted = FEW, sendsFree = 0 }) =>
-    turn === 'last' ? 0 : counted + sendsFree,
-  );
+  const sumOf = (some: readonly Scenario[]) =>
+    some.reduce((sum, { sends = FEW, sendsFree = 0 }) => sum + sends + sendsFree, 0);
+  const isLimited = scenarios.some(({ turn }) => turn === 'last');
   const isChanging = stateHook !== undefined && scenarios.some((one) => one.needsChange !== undefined);
   return estimate({
     ...bounds,
@@ -64,7 +69,9 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
     stages: [...stages, triples],
     limits,
     keys: known.callerKeys.length,
-    others: [...sends, ...tries].reduce((sum, count) => sum + count, 0),
+    required: sumOf(scenarios.filter(({ level, turn }) => level === 'required' && turn === undefined)),
+    boundFor: (requests) => boundFor(requests, isLimited, isChanging),
+    others: sumOf(scenarios.filter(({ turn }) => turn !== 'last')) + tries[0]! + tries[1]!,
     // Each limit is tried once, and changes take the grace.
     othersMs: endpointNames.reduce(
       (sum, name) => sum + (limits[name]?.windowMs ?? 0),
@@ -96,6 +103,10 @@ export interface EstimateOptions {
   readonly rate: number | undefined;
   readonly maxDurationMs: number;
   readonly maxRequests: number;
+  /** Requests of the scenarios that come before pairs. */
+  readonly required: number;
+  /** The bound of a run in which lookups and these scenarios send so many requests. */
+  readonly boundFor: (requests: number) => number;
   /** Requests of everything that is no lookup, and the time of what comes after lookups (ms). */
   readonly others: number;
   readonly othersMs: number;
@@ -115,7 +126,7 @@ export interface Estimate {
  * nth counted request waits for n / (keys × (limit - 1)) windows.
  */
 export function estimate(options: EstimateOptions): Estimate {
-  const { stages, limits, keys, rate, maxDurationMs, maxRequests, others, othersMs } = options;
+  const { stages, limits, keys, rate, maxDurationMs, maxRequests, required, others, othersMs } = options;
   const counted = { 'user-status': 0, 'deposit-check': 0 };
   let requests = 0;
   const ends = stages.map((stage) => {
@@ -126,20 +137,27 @@ export function estimate(options: EstimateOptions): Estimate {
     const waits = endpointNames.map((endpoint) => {
       const { most, windowMs } = limits[endpoint] ?? { most: Infinity, windowMs: 0 };
       const perWindow = Math.max(1, keys) * Math.max(1, most - 1);
-      return Math.floor(Math.max(0, counted[endpoint] - 1) / perWindow) * windowMs;
+      return Math.floor(Math.max(0, Math.round(counted[endpoint]) - 1) / perWindow) * windowMs;
     });
     return {
-      requests: Math.round(requests),
+      requests,
       durationMs: Math.max(...waits, rate === undefined ? 0 : (1000 * requests) / rate),
     };
   });
   const isReached = (end: Pick<Estimate, 'requests' | 'durationMs'>) =>
     end.durationMs <= maxDurationMs && end.requests <= maxRequests;
-  const steps = ends.slice(0, 2);
+  const steps = ends.slice(0, 2).map((end, nth) => ({
+    ...end,
+    requests: options.boundFor(end.requests + (nth === 0 ? 0 : required)),
+  }));
   const missed = steps.findIndex((end) => !isReached(end));
   const strength = missed < 0 ? steps.length : missed;
   const last = ends.at(-1)!;
-  const all = { requests: last.requests + others, durationMs: last.durationMs + othersMs };
+  const mostOfSteps = Math.max(...steps.map((end) => end.requests));
+  const all = {
+    requests: Math.round(Math.max(last.requests + others, mostOfSteps)),
+    durationMs: last.durationMs + othersMs,
+  };
   return {
     requests: Math.min(all.requests, maxRequests),
     durationMs: Math.min(all.durationMs, maxDurationMs),

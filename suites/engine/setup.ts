@@ -8,7 +8,7 @@ import { createLimiter, longestWindowMs, type Limiter, type LimiterOptions } fro
 import { isLookupRow, type Requirement, type Scenario } from '../catalogue/requirement.ts';
 import { BECOMING } from '../scenarios/becomes-executed.ts';
 import { inconclusive, type Reason } from '../catalogue/verdict.ts';
-import { createBudget, reserveOf } from './budget.ts';
+import { createBudget, forChanges, reserveOf } from './budget.ts';
 import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createCoverage } from '../model/coverage.ts';
@@ -145,9 +145,6 @@ const newFindings = () => ({
 /** Required requirements come first: a run that is out of time drops the last ones. */
 const rank = ({ level }: Requirement) => ['required', 'recommended', 'observed'].indexOf(level);
 
-/** All requests of changes by the state hook, about. */
-const MAX_FOR_CHANGES = 240;
-
 /** Time for them besides the grace of each: a part of the run, at most so many ms. */
 const [CHANGES_PART, MAX_CHANGES_MS] = [1 / 30, 10_000];
 
@@ -158,7 +155,7 @@ function boundsOf(options: RunOptions, asked: readonly Requirement[], startedAt:
   const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
   const reserve = reserveOf(isLimited, maxRequests, maxDurationMs);
   const isChanging = stateHook !== undefined && asked.some((one) => isMade(one, options));
-  const changes = isChanging ? Math.min(MAX_FOR_CHANGES, maxRequests / 5) : 0;
+  const changes = isChanging ? forChanges(maxRequests) : 0;
   const neededMs =
     2 * graceMs + Math.min(MAX_CHANGES_MS, maxDurationMs * CHANGES_PART) + (1000 * changes) / rate;
   const changesMs = isChanging ? Math.min(neededMs, maxDurationMs * 0.4) : 0;

@@ -4,7 +4,7 @@ import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';
 import { factors, type Factor, type Levels } from './factors.ts';
-import { isAlwaysFeasible, isFeasible, missingLevels } from './feasible.ts';
+import { freeFactors, isFeasible, missingLevels } from './feasible.ts';
 
 /** Number of levels of a combination: a level, a pair, a triple. */
 export type Strength = 1 | 2 | 3;
@@ -159,7 +159,7 @@ const combinations = oncePer((known: Known) =>
           const number = one[kindOf(first)];
           if (number === undefined || (first.isGate && !one.hides)) continue;
           const more = { ...levels, [first.name]: one.level };
-          if (isAlwaysFeasible.has(first.name) || isFeasible(endpoint, more, known))
+          if (freeFactors.has(first.name) || isFeasible(endpoint, more, known))
             extend(rest, kindOf, more, code * base + number);
         }
       };

@@ -14,7 +14,7 @@ const tokensByLevel = oncePer(
 export const tokensOf = (level: string, known: Known): readonly Token[] => tokensByLevel(known).get(level)!;
 
 /** Factors of which each level exists with any others. */
-export const isAlwaysFeasible: ReadonlySet<FactorName> = new Set([
+export const freeFactors: ReadonlySet<FactorName> = new Set([
   'malformation',
   'query',
   'fields',

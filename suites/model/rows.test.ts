@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { known as builtIn } from '../explain/testing/fake-target.ts';
+import { table } from '../catalogue/catalogue.ts';
 import { knownFrom, type Known } from '../catalogue/known.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
 import { combinationsIn, combinationsOf, createCoverage, type Strength } from './coverage.ts';
 import { createExamples } from './examples.ts';
 import { entitiesSeen, findsEntities } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
-import { isFeasible } from './feasible.ts';
+import { factsOfLevels } from './facts-of-levels.ts';
+import { freeFactors, isFeasible } from './feasible.ts';
 import { headerLevels } from './levels.ts';
 import { rowsInOrder, type Row } from './rows.ts';
 
@@ -55,7 +57,45 @@ for (const [name, known] of Object.entries(fixtures))
       });
   });
 
+test('each level of a free factor exists with any others', () => {
+  for (const known of Object.values(fixtures))
+    for (const endpoint of endpointNames) {
+      const free = factors[endpoint].filter(({ name }) => freeFactors.has(name));
+      const others = factors[endpoint].filter(({ name }) => !freeFactors.has(name));
+      for (const { name, names } of others)
+        for (const level of names)
+          for (const one of free)
+            for (const added of one.names)
+              assert.equal(
+                isFeasible(endpoint, { [name]: level, [one.name]: added }, known),
+                isFeasible(endpoint, { [name]: level }, known),
+                `${name}: ${level}, ${one.name}: ${added}`,
+              );
+    }
+});
+
 const known = sampleKnown;
+
+test('a lookup for a required requirement is about it, whatever the fixture has', () => {
+  // All deposits are our own. None has the plain version, and none a plain amount.
+  const versioned = (id: string, version: string) => `${id.slice(0, 14)}${version}${id.slice(15)}`;
+  const isOurs = (user_id: string) => sampleKnown.members.some((one) => one.user_id === user_id);
+  const deposits = sampleFixture
+    .deposits!.filter(({ user_id }) => isOurs(user_id))
+    .map((one) => ({
+      ...one,
+      reference_id: versioned(one.reference_id, '7'),
+      ...(one.state === 'EXECUTED' && { amountInUsd: 10 }),
+    }));
+  const rows = rowsUntil('deposit-check', knownFrom({ ...sampleFixture, deposits }), 3, 'level');
+  const about = new Set(
+    rows.flatMap(({ levels }) =>
+      table.coverOf(factsOfLevels('deposit-check', levels)).rows.map(({ id }) => id),
+    ),
+  );
+  for (const id of ['foreign-ib/deposit-check/other-ib', 'foreign-ib/deposit-check/follows-key'])
+    assert.ok(about.has(id), id);
+});
 
 test('the rows depend on the seed alone', () => {
   for (const endpoint of endpointNames) {

@@ -48,6 +48,7 @@ function repeatable<Item>(make: () => Generator<Item, unknown>): () => Generator
       }
       yield kept[nth]!;
     }
+    // One that comes second here computes all again, for half a second.
     const isFirst = !isTaken;
     isTaken = true;
     const rest = isFirst ? source : make();
@@ -92,12 +93,14 @@ function* orderedRows(endpoint: Endpoint, known: Known, seed: number): Generator
 function rowsOfRequirements(endpoint: Endpoint, known: Known): readonly Levels[] {
   const found: Levels[] = [];
   const covered = new Set<LookupRow>();
-  const take = (levels: Partial<Levels>): boolean => {
+  const take = (levels: Partial<Levels>, about?: LookupRow): boolean => {
     const row = completed(endpoint, levels, known);
     if (row === undefined) return false;
+    const { rows } = table.coverOf(factsOfLevels(endpoint, row));
+    // A row that had to change the situation may be about something else.
+    if (about !== undefined && !rows.includes(about)) return false;
     found.push(row);
-    for (const one of table.coverOf(factsOfLevels(endpoint, row)).rows)
-      if (one.kind !== 'repetition' || row.repetition !== 'once') covered.add(one);
+    for (const one of rows) if (one.kind !== 'repetition' || row.repetition !== 'once') covered.add(one);
     return true;
   };
   take({
@@ -107,7 +110,7 @@ function rowsOfRequirements(endpoint: Endpoint, known: Known): readonly Levels[]
   take({ repetition: 'three times' });
   for (const row of catalogue.filter(isLookupRow))
     if (row.level === 'required' && !covered.has(row))
-      choicesOf(row).some(([on, levels]) => on === endpoint && take(levels));
+      choicesOf(row).some(([on, levels]) => on === endpoint && take(levels, row));
   return found;
 }
 

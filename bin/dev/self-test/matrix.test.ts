@@ -56,24 +56,25 @@ test('a run of few requests tries other keys and crowds too', async () => {
   assert.equal((await outcomes(faults['forwarded-host-unscoped']!.change))[0], 'failed');
 });
 
-test('as many requests as a record calls enough are enough', async () => {
-  const options = { fixture, seed: 3, cases: 1500, isBrief: true, hasStateHook: false };
-  const { needs = [] } = await verifyMock(reference, {
-    ...options,
-    isBrief: false,
-    maxRequests: 100,
+for (const hasStateHook of [false, true])
+  test(`as many requests as a record calls enough are enough, ${hasStateHook ? 'with' : 'without'} a state hook`, async () => {
+    const options = { fixture, seed: 3, cases: 1500, isBrief: true, hasStateHook };
+    const { needs = [] } = await verifyMock(reference, {
+      ...options,
+      isBrief: false,
+      maxRequests: 100,
+    });
+    assert.deepEqual(
+      needs.map(({ reaches }) => reaches),
+      ['strength 1', 'strength 2', 'everything'],
+    );
+    for (const { reaches, requests } of needs) {
+      const { strength, requirements } = await verifyMock(reference, { ...options, maxRequests: requests });
+      assert.equal(strength, reaches === 'strength 1' ? 1 : 2, `${requests}`);
+      const isOpen = requirements.some((one) => 'reason' in one && one.reason === 'budget');
+      assert.equal(isOpen, reaches !== 'everything', `${requests}`);
+    }
   });
-  assert.deepEqual(
-    needs.map(({ reaches }) => reaches),
-    ['strength 1', 'strength 2', 'everything'],
-  );
-  for (const { reaches, requests } of needs) {
-    const { strength, requirements } = await verifyMock(reference, { ...options, maxRequests: requests });
-    assert.equal(strength, reaches === 'strength 1' ? 1 : 2, `${requests}`);
-    const isOpen = requirements.some((one) => 'reason' in one && one.reason === 'budget');
-    assert.equal(isOpen, reaches !== 'everything', `${requests}`);
-  }
-});
 
 const row = (
   kind: FaultRun['kind'],
