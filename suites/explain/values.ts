@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { Known } from '../catalogue/known.ts';
-import { headerLevels, keyLevels, fieldsLevels } from '../model/levels.ts';
+import { headerLevels, keyLevels } from '../model/credential-levels.ts';
+import { fieldsLevels } from '../model/levels.ts';
 import { idOf, writtenName, type Request } from '../request.ts';
 import { shareOf, drawsWith, type Base } from './base.ts';
 import type { Trial, Prober } from './probe.ts';

@@ -7,7 +7,8 @@ import { lookup, type Request } from '../request.ts';
 import { entitiesOf, poolsOf } from './entities.ts';
 import { factors, hasPlainGates, malformationOf, plainLevels, situationOf, type Levels } from './factors.ts';
 import { isFeasible, tokensOf } from './feasible.ts';
-import { fieldsLevels, headerLevels, keyLevels, spellingLevels } from './levels.ts';
+import { headerLevels, keyLevels } from './credential-levels.ts';
+import { fieldsLevels, spellingLevels } from './levels.ts';
 
 // Shared: arbitraries are slow to create.
 const anExtra = fc.constantFrom('verbose=1', 'page=1', 'format=json', '_=1', 'x=', 'y');

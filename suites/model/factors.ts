@@ -1,9 +1,8 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { headerLevels, keyLevels } from './credential-levels.ts';
 import {
   depositSituations,
   fieldsLevels,
-  headerLevels,
-  keyLevels,
   malformationLevels,
   queryLevels,
   spellingLevels,

@@ -4,7 +4,7 @@ import { isIssued, type Token } from '../inputs/credentials.ts';
 import type { Known } from '../catalogue/known.ts';
 import { fits, poolsOf } from './entities.ts';
 import { dataLevels, factors, plainLevels, situationOf, type FactorName, type Levels } from './factors.ts';
-import { headerLevels, keyLevels } from './levels.ts';
+import { headerLevels, keyLevels } from './credential-levels.ts';
 
 const tokensByLevel = oncePer(
   (known: Known) => new Map(Object.entries(keyLevels).map(([name, { tokens }]) => [name, tokens(known)])),

@@ -11,7 +11,7 @@ import { entitiesSeen, findsEntities } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
 import { factsOfLevels } from './facts-of-levels.ts';
 import { freeFactors, isFeasible } from './feasible.ts';
-import { headerLevels } from './levels.ts';
+import { headerLevels } from './credential-levels.ts';
 import { rowsInOrder, type Row } from './rows.ts';
 
 /** Rows until the first one of a rank, or so many. */

@@ -9,7 +9,7 @@ import { createExamples } from './examples.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels, type Rank } from './factors.ts';
 import { factsOfLevels } from './facts-of-levels.ts';
 import { completed, fixtureKey, isFeasible } from './feasible.ts';
-import { headerLevels } from './levels.ts';
+import { headerLevels } from './credential-levels.ts';
 
 /** The levels of a lookup, and its place in the order. */
 export interface Row {
