@@ -21,8 +21,8 @@ const common: FixtureLimits = {
   'deposit-check': { requests: 100, windowSeconds: 900 },
 };
 
-/** Every nth case runs, another one each time. `EVERY=1` runs all. */
-const EVERY = Number(process.env['EVERY'] ?? 9);
+/** Every nth case runs, another one each time. `EVERY_LIMITER=1` runs all, as CI does. */
+const EVERY = Number(process.env['EVERY_LIMITER'] ?? 9);
 const first = Math.floor(Math.random() * EVERY);
 
 const cases = Object.entries(limiters).flatMap(([name, row]) =>

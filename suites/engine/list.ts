@@ -26,11 +26,12 @@ export function listOf(run: Run): readonly Step[] {
   const both = (stepOf: (endpoint: Endpoint) => Step) => endpointNames.map(stepOf);
   const beside = of(undefined);
   const needed = beside.filter(isRequired);
-  /** A scenario runs at the first of its places. */
-  const required = (isNow: () => boolean) => [
-    scenarioStep(run, 'service', needed, { holds: true, isNow }),
-    ...both((endpoint) => scenarioStep(run, endpoint, needed, { holds: true, isNow })),
-  ];
+  /** A scenario runs at the first of its places. A crowd uses up a limit, and ways around the key use up requests. */
+  const required = (isNow: () => boolean) => {
+    const crowd = scenarioStep(run, 'service', needed, { holds: true, isNow });
+    const ways = both((endpoint) => scenarioStep(run, endpoint, needed, { holds: true, isNow }));
+    return isUnbounded ? [...ways, crowd] : [crowd, ...ways];
+  };
   const polls = (isNow: boolean) => (isNow ? [single('deposits that become EXECUTED', () => poll(run))] : []);
   const explanations = (isWanted?: Parameters<typeof explainFailures>[1]) =>
     single(
