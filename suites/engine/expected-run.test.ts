@@ -48,15 +48,15 @@ test('what lookups leave, and scenarios before pairs, are a part of the bound', 
 });
 
 test('a narrowed run is expected to send the lookups that it has', () => {
-  const rows = catalogue.filter(isLookupRow).filter(({ id }) => id === 'valid/user-status/member');
+  const rows = catalogue.filter(isLookupRow).filter(({ id }) => id === 'valid/deposit-check/repeatable');
   const known = knownFrom(sampleFixture);
   const bounds = { maxDurationMs: Infinity, maxRequests: Infinity, graceMs: 0 };
-  const asked = { known, seed: 1, cases: 2000 };
+  const asked = { known, seed: 1, cases: 4000 };
   const skip = new Set<string>();
   const narrowed = { ...asked, ...bounds, requirements: rows, skip };
   let requests = 0;
   for (const { times } of createLookups(asked, rows).next(
-    'user-status',
+    'deposit-check',
     ...(['requirement', 'level', 'pair', 'example', 'triple'] as const),
   ))
     requests += times;
