@@ -80,17 +80,16 @@ const gateNumbers = (gates: readonly Factor[]): 'grouped' | 'withGates' =>
 export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
   const { all, gates: count, base } = numberings[endpoint];
   const shown = all.map(({ name, numbered }) => numbered.get(levels[name])!);
-  const gates = all.filter((_, at) => shown[at]!.hides);
+  const others = shown.slice(count);
+  const gates = shown.filter(({ hides }) => hides);
   if (gates.length > 3) return [];
   const found: number[] = [];
-  const others = shown.slice(count);
-  const hiding = shown.filter(({ hides }) => hides);
-  for (const { shownAlone } of gates.length === 0 ? others : gates.length === 1 ? hiding : [])
+  for (const { shownAlone } of gates.length === 0 ? others : gates.length === 1 ? gates : [])
     found.push(...shownAlone);
-  const kind = gateNumbers(gates);
+  const kind = gateNumbers(all.filter((_, at) => shown[at]!.hides));
   let start = 0;
-  for (const one of hiding) {
-    const number = one[kind];
+  for (const gate of gates) {
+    const number = gate[kind];
     if (number === undefined) return found;
     start = start * base + number;
   }
