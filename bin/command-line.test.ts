@@ -10,7 +10,7 @@ import { serverFor } from '../suites/testing/against.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 import { nameOf } from './commands/command.ts';
-import { commands } from './command-line.ts';
+import { loadCommands } from './command-line.ts';
 import { builtInFixture } from './dev/paths.ts';
 
 const { folder, fileOf } = temporaryFolder();
@@ -192,13 +192,13 @@ test('--max-requests is kept, and both endpoints get a similar number of cases',
 const verbs = new RegExp(
   `^(?:${'accept allow answer apply ask break change check choose create disable end evaluate exit expect export fail generate grade group inject keep limit list listen overwrite print read reload rename render repeat run send serve set show skip stop test trust use validate verify wait write require'.replaceAll(' ', '|')})\\b`,
 );
-test('every help text begins with a verb', () => {
-  for (const { what, flags } of commands)
+test('every help text begins with a verb', async () => {
+  for (const { what, flags } of await loadCommands())
     for (const text of [what, ...Object.values(flags).map(({ describe }) => describe)])
       assert.match(text, verbs);
 });
 
-for (const { usage, flags } of commands)
+for (const { usage, flags } of await loadCommands())
   test(`the help of ${nameOf({ usage })} shows every flag and fits in 80 columns`, async () => {
     const terminal = { color: false, width: 80 };
     const { output } = await runCli([nameOf({ usage }), '--help'], { terminal });

@@ -5,18 +5,27 @@ import { helpOf, nameOf, type Command, type Flag } from './commands/command.ts';
 import { configure, type Sections } from './config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { version } from './version.ts';
-import { answers } from './commands/answers.ts';
-import { doctor } from './commands/doctor.ts';
-import { fixture } from './commands/fixture.ts';
-import { init } from './commands/init.ts';
-import { mock } from './commands/mock.ts';
-import { requirements } from './commands/requirements.ts';
-import { sweep } from './commands/sweep.ts';
-import { verify } from './commands/verify.ts';
+
+/** Every command, in the order of the help. */
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  verify: async () => (await import('./commands/verify.ts')).verify,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  init: async () => (await import('./commands/init.ts')).init,
+  mock: async () => (await import('./commands/mock.ts')).mock,
+  sweep: async () => (await import('./commands/sweep.ts')).sweep,
+  requirements: async () => (await import('./commands/requirements.ts')).requirements,
+  answers: async () => (await import('./commands/answers.ts')).answers,
+  fixture: async () => (await import('./commands/fixture.ts')).fixture,
+};
+
+export const loadCommands = () => Promise.all(Object.values(loaders).map((load) => load()));
 
 /** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
-  const { printed, chosen } = await parse(argv, context);
+  const load = loaders[argv[0] ?? ''];
+  // With the engine, the mock would start 100 ms later. The message about a wrong command line may name any command.
+  const alone = load && (await parse([await load()], argv, context).catch(() => undefined));
+  const { printed, chosen } = alone ?? (await parse(await loadCommands(), argv, context));
   if (printed !== '') await context.print(`${printed}\n`);
   if (chosen === undefined) return 0;
   const { command, typed } = chosen;
@@ -32,7 +41,7 @@ type Typed = Readonly<Record<string, unknown>>;
 const epilogue = Object.values(exitCodes).map(([code, what]) => `\n  ${String(code).padStart(3)}  ${what}`);
 
 /** Parses a command line. `printed` is the text of `--help` or `--version`. */
-async function parse(argv: readonly string[], { terminal }: CliContext) {
+async function parse(commands: readonly Command[], argv: readonly string[], { terminal }: CliContext) {
   let chosen: { readonly command: Command; readonly typed: Typed } | undefined;
   const parser = yargs()
     .scriptName('ib-conformance')
@@ -51,7 +60,7 @@ async function parse(argv: readonly string[], { terminal }: CliContext) {
     .fail((message: string, error: Error | undefined) => {
       // For wrong usage, yargs passes a YError or no error.
       throw error === undefined || error.name === 'YError'
-        ? wrongUsage(explained(message ?? error?.message, argv))
+        ? wrongUsage(explained(message ?? error?.message, commands, argv))
         : error;
     });
   for (const command of commands)
@@ -130,17 +139,22 @@ const ourWords: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^Invalid values:\s+Argument: ([^,]*), Given: "([^"]*)", Choices: (.*)/s, '--$1 $2: choose from $3'],
 ];
 
-function explained(message: string, argv: readonly string[]): string {
+function explained(message: string, commands: readonly Command[], argv: readonly string[]): string {
   const command = commands.find((one) => argv.includes(nameOf(one)));
   const [pattern, words] = ourWords.find(([one]) => one.test(message)) ?? [/$/, ''];
   const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
-  const hint = unknown === undefined ? '' : hintFor(unknown, command, argv);
+  const hint = unknown === undefined ? '' : hintFor(unknown, command, commands, argv);
   const text = message.replace(pattern, words).replace('$usage', command?.usage ?? '<command>');
   return `${text}${hint} (see --help)`;
 }
 
 /** What an unknown flag or command may mean. */
-function hintFor(unknown: string, command: Command | undefined, argv: readonly string[]): string {
+function hintFor(
+  unknown: string,
+  command: Command | undefined,
+  commands: readonly Command[],
+  argv: readonly string[],
+): string {
   // It may be a flag of the command to run.
   if (command !== undefined && 'command' in command.positionals && !argv.includes('--'))
     return `; put -- before the command: \`ib-conformance ${nameOf(command)} -- npm test\``;
@@ -152,24 +166,13 @@ function hintFor(unknown: string, command: Command | undefined, argv: readonly s
   );
 }
 
-/** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
-  verify,
-  doctor,
-  init,
-  mock,
-  sweep,
-  requirements,
-  answers,
-  fixture,
-];
-
 /** The sections of the config file: flags and arguments by command. */
-export const configSections: Sections = Object.fromEntries(
-  commands
-    .filter((command) => command.configured?.section === nameOf(command))
-    .map((command) => [nameOf(command), configurableOf(command)]),
-);
+export const configSections = async (): Promise<Sections> =>
+  Object.fromEntries(
+    (await loadCommands())
+      .filter((command) => command.configured?.section === nameOf(command))
+      .map((command) => [nameOf(command), configurableOf(command)]),
+  );
 
 function configurableOf({ positionals, flags, configured }: Command) {
   const all = Object.entries({ ...positionals, ...flags });

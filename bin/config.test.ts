@@ -18,6 +18,7 @@ import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const { folder, place, fileOf } = temporaryFolder();
+const sections = await configSections();
 
 /** Returns the configured values of a command, and its standard error. */
 async function configured(
@@ -203,7 +204,7 @@ describe('a problem of the config file is reported with its place', () => {
     '{"mock": {"limits": "perhaps"}}': '/mock/limits: needs on or off',
   };
   for (const [text, message] of Object.entries(bad))
-    test(text, () => assert.deepEqual(problemsOf(JSON.parse(text), configSections), [message]));
+    test(text, () => assert.deepEqual(problemsOf(JSON.parse(text), sections), [message]));
 });
 
 test('the published schema accepts and rejects the same values as the program', () => {
@@ -213,14 +214,14 @@ test('the published schema accepts and rejects the same values as the program', 
     fc.constantFrom<unknown>(1, 0.5, true, '', 'text', 'te\0xt', 'on', 'real', ['a'], [''], ['\n'], [1]),
     fc.jsonValue({ maxDepth: 1 }),
   );
-  const names = Object.values(configSections).flatMap((section) => Object.keys(section));
+  const names = Object.values(sections).flatMap((section) => Object.keys(section));
   const section = fc.dictionary(fc.constantFrom(...names, 'casse'), value, { maxKeys: 2 });
   const part = fc.oneof({ weight: 9, arbitrary: section }, { weight: 1, arbitrary: value });
-  const keys = fc.constantFrom(...Object.keys(configSections), '$schema', 'doctor');
+  const keys = fc.constantFrom(...Object.keys(sections), '$schema', 'doctor');
   const seen = { good: 0, bad: 0 };
   fc.assert(
     fc.property(fc.dictionary(keys, part, { maxKeys: 2 }), (config) => {
-      const isGood = problemsOf(config, configSections).length === 0;
+      const isGood = problemsOf(config, sections).length === 0;
       seen[isGood ? 'good' : 'bad'] += 1;
       assert.equal(validate(config), isGood, JSON.stringify(validate.errors));
     }),

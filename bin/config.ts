@@ -19,11 +19,11 @@ export async function configure(
   { positionals, flags, configured }: Command,
   typed: Given,
   context: CliContext,
-  sections: Sections,
+  loadSections: () => Promise<Sections>,
 ): Promise<Given> {
   if (configured === undefined) return typed;
   const { env, writeError } = context;
-  const file = await readConfig(typed['config'] ?? env[variableOf('config')], context, sections);
+  const file = await readConfig(typed['config'] ?? env[variableOf('config')], context, loadSections);
   const section = file.content[configured.section];
   const all = Object.entries({ ...positionals, ...flags });
   const ignored = all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.overrides) || []);
@@ -40,7 +40,7 @@ export async function configure(
     const names = found.filter((one) => one.source === source).map(({ name }) => name);
     return `${names.join(', ')} from ${source}`;
   });
-  for (const words of [notes.join('; '), ...unusedIn(env, sections)])
+  for (const words of [notes.join('; '), ...(await unusedIn(env, loadSections))])
     if (words !== '') writeError(`config: ${words}\n`);
   return { ...typed, ...Object.fromEntries(found.map(({ name, value }) => [name, value])) };
 }
@@ -73,28 +73,28 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
 }
 
 /** Returns hints for unused variables with our prefix that look like a misspelled flag. */
-function unusedIn(env: Environment, sections: Sections): readonly string[] {
+async function unusedIn(env: Environment, loadSections: () => Promise<Sections>): Promise<readonly string[]> {
+  const ours = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !isServiceAddress(env[name]));
+  if (ours.length === 0) return [];
   // The common prefix would make all names similar.
-  const known = Object.values(sections).flatMap((flags) =>
+  const known = Object.values(await loadSections()).flatMap((flags) =>
     Object.keys(flags).map((name) => variableOf(name).slice(PREFIX.length)),
   );
-  return Object.keys(env)
-    .filter((name) => name.startsWith(PREFIX) && !isServiceAddress(env[name]))
-    .flatMap((name) => {
-      const own = name.slice(PREFIX.length);
-      const hint = known.includes(own) ? '' : didYouMean(own, known);
-      return hint === '' ? [] : `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`;
-    });
+  return ours.flatMap((name) => {
+    const own = name.slice(PREFIX.length);
+    const hint = known.includes(own) ? '' : didYouMean(own, known);
+    return hint === '' ? [] : `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`;
+  });
 }
 
 /** Reads the config file that is named, or the one of the context if it exists. */
-async function readConfig(named: unknown, context: CliContext, sections: Sections) {
+async function readConfig(named: unknown, context: CliContext, loadSections: () => Promise<Sections>) {
   const path = ((named || undefined) as string | undefined) ?? context.configFile ?? '';
   if (!named && !fs.existsSync(path)) return { path, content: {} };
   const text = await readText(path, context, { what: `--config ${path}` });
   const where = shownName(path);
   const content = parseJson(text, where, 'usage');
-  const problems = problemsOf(content, sections);
+  const problems = problemsOf(content, await loadSections());
   if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${where}: ${problem}`).join('\n'));
   return { path, content: content as Readonly<Record<string, Given>> };
 }

@@ -114,7 +114,10 @@ function sectionSchema(command: string, flags: Flags): object {
   };
 }
 
-const sections = Object.entries(configSections).map(([name, flags]) => [name, sectionSchema(name, flags)]);
+const sections = Object.entries(await configSections()).map(([name, flags]) => [
+  name,
+  sectionSchema(name, flags),
+]);
 const configSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'config.schema.json',
