@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { error, on, page, reset as breaks, type Change, type Edit } from '../mock/deviations/deviate.ts';
 import { variants } from '../mock/deviations/variants.ts';
 import { catalogue, type Client } from '../suites/index.ts';
-import { randomOf } from '../suites/testing/random.ts';
 import { failedIds, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
 import { defaults } from './commands/flags.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
@@ -42,7 +43,8 @@ const late: Reply = { kind: 'trouble', code: 'timeout', words: 'no complete answ
 
 /** Adds latency and loses a share of the requests, half of them before they reach the mock. */
 function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockRunOptions['network']> {
-  const random = randomOf(seed);
+  const generator = xoroshiro128plus(seed);
+  const random = () => uniformFloat64(generator);
   return (client, clock) => ({
     ...client,
     send: async (request) => {
@@ -110,7 +112,8 @@ test('a target that is sometimes too slow fails nothing; one that hangs on unusu
     [0.3, () => true, []],
     [1, (target: string) => /%zz|\[|.{2000}/.test(target), hostile],
   ] as const) {
-    const random = randomOf(1);
+    const generator = xoroshiro128plus(1);
+    const random = () => uniformFloat64(generator);
     const record = await verifyMock(reference, {
       fixture: unlimited,
       seed: 1,

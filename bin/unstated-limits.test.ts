@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import { on, set } from '../mock/deviations/deviate.ts';
 import { variants } from '../mock/deviations/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
-import { randomOf } from '../suites/testing/random.ts';
 import { limitsOf, verifyMock } from './testing/verify-mock.ts';
 import { loadFixture } from './input-files.ts';
 
@@ -176,7 +177,8 @@ test('a server that refuses all requests after 50 wrong keys conforms', async ()
 /** Three machines, each with a limiter of its own. A balancer sends requests to them at random. */
 const threeMachines = set(({ limiterKey }) => {
   const machines = new WeakMap<object, number>();
-  const random = randomOf(1);
+  const generator = xoroshiro128plus(1);
+  const random = () => uniformFloat64(generator);
   return {
     limiterKey: (call) => {
       const machine = machines.get(call.request) ?? Math.floor(3 * random());

@@ -50,6 +50,9 @@ const addressFields = [
   'x-remote-addr',
 ];
 
+/** With it, some caches compare the URL alone. */
+export const compressed: Form = fields('gzip', 'accept-encoding');
+
 /** Paths that a server may normalize, after a proxy or a filter compared them. */
 const paths: readonly Form[] = [
   path('// at the start', (text) => `/${text}`),
@@ -91,6 +94,7 @@ export const formsOfRequests: readonly Form[] = [
   ...paths,
   fields('/', 'x-original-url', 'x-rewrite-url'),
   ...['127.0.0.1', '::1', '10.1.2.3', '172.16.1.2', '192.168.1.2', '169.254.1.2', 'fd00::1'].map(comesFrom),
+  compressed,
   fields('localhost', 'x-forwarded-host'),
   fields('/internal', 'x-forwarded-prefix'),
 ];

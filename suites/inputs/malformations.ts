@@ -79,9 +79,10 @@ const fillers = ['\0', ' ', '\t'];
 
 /** Texts before, after and around a UUID, for servers that search for a UUID anywhere in the value. */
 const before = 'x|0|-|x\n|\0|../|{|uuid:|x '.split('|');
-const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|&|' OR '1'='1|;|#|?x=1|;x=1|%|*|\\|.json|}| x|\u0301|\u200b".split(
-  '|',
-);
+const after =
+  "x|0|-|\nx|\r\nx|\0|\0x|,|/|&|' OR '1'='1|;|#|?x=1|;x=1|;jsessionid=1|%|*|\\|.json|}| x|\u0301|\u200b".split(
+    '|',
+  );
 const around = ["''", '""', '[]', '<>'];
 
 /** Texts unlike any UUID. */

@@ -4,14 +4,17 @@ import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';
 import { factors, type Factor, type Levels } from './factors.ts';
+import type { Level } from './levels.ts';
 import { freeFactors, isFeasible, missingLevels } from './feasible.ts';
 
 /** Number of levels of a combination: a level, a pair, a triple. */
 export type Strength = 1 | 2 | 3;
 
-/** A level with its numbers. */
-interface Numbered {
-  readonly level: string;
+/** A level of a factor, and its numbers. */
+export interface Numbered {
+  readonly factor: Factor;
+  readonly name: string;
+  readonly level: Level;
   /** Whether it may hide everything else: it is a level of a gate, and not the plain one. */
   readonly hides: boolean;
   /** For the level alone. */
@@ -30,19 +33,21 @@ interface Numbering {
   readonly all: readonly (Factor & { readonly numbered: ReadonlyMap<string, Numbered> })[];
   /** How many of them are gates. */
   readonly gates: number;
+  /** The levels with a number, which is the place. */
+  readonly byNumber: readonly (readonly Numbered[])[];
   /** More than any number. */
   readonly base: number;
 }
 
 function numberingOf(endpoint: Endpoint): Numbering {
-  let next = 1;
+  const byNumber: Numbered[][] = [[]];
   const all = factors[endpoint]
     .toSorted((one, other) => Number(other.isGate) - Number(one.isGate))
     .map((factor) => {
       const { names, levels, isGate, includesPlain = false } = factor;
       const numbers = new Map<string, number>();
       const numberOf = (text: string): number => {
-        const number = numbers.get(text) ?? next++;
+        const number = numbers.get(text) ?? byNumber.push([]) - 1;
         numbers.set(text, number);
         return number;
       };
@@ -52,7 +57,9 @@ function numberingOf(endpoint: Endpoint): Numbering {
         const { gateGroup = groupOf(name) } = levels[name]!;
         const shown = includesPlain && name !== plain ? [name, plain] : [name];
         const one = {
-          level: name,
+          factor,
+          name,
+          level: levels[name]!,
           hides: isGate && name !== plain,
           alone: numberOf(name),
           grouped: numberOf(groupOf(name)),
@@ -60,11 +67,13 @@ function numberingOf(endpoint: Endpoint): Numbering {
           shownAlone: shown.map(numberOf),
           shownGrouped: shown.map((each) => numberOf(groupOf(each))),
         };
+        for (const number of new Set([one.alone, one.grouped, one.withGates]))
+          if (number !== undefined) byNumber[number]!.push(one);
         return [name, one];
       });
       return { ...factor, numbered: new Map(numbered) };
     });
-  return { all, gates: all.filter(({ isGate }) => isGate).length, base: next };
+  return { all, gates: all.filter(({ isGate }) => isGate).length, byNumber, base: byNumber.length };
 }
 
 const numberings = perEndpoint(numberingOf);
@@ -77,7 +86,7 @@ const gateNumbers = (gates: readonly Factor[]): 'grouped' | 'withGates' =>
  * The codes of the combinations that a lookup shows: the numbers of their levels are the digits. A gate that is not
  * plain may hide everything else, so each such gate must be part of the combination.
  */
-export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
+export function combinationsIn(endpoint: Endpoint, levels: Levels): number[] {
   const { all, gates: count, base } = numberings[endpoint];
   const shown = all.map(({ name, numbered }) => numbered.get(levels[name])!);
   const others = shown.slice(count);
@@ -115,52 +124,60 @@ function addLonger(
     }
 }
 
-/** The codes of the pairs in which each level of a group counts for itself, with at most one gate that is not plain. */
-export function finePairsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
+/**
+ * The codes of what a lookup shows: combinations, and pairs in which each level of a group counts for itself, with at
+ * most one gate that is not plain.
+ */
+export function shownBy(endpoint: Endpoint, levels: Levels): readonly number[] {
+  const found = combinationsIn(endpoint, levels);
   const { all, gates: count, base } = numberings[endpoint];
-  const numbers: number[] = [];
-  let gates = 0;
-  for (const [at, { name, numbered }] of all.entries()) {
-    const { hides, alone } = numbered.get(levels[name])!;
-    if (hides) gates++;
-    if (hides || at >= count) numbers.push(alone);
-  }
-  if (gates > 1) return [];
-  const found: number[] = [];
+  const shown = all.map(({ name, numbered }) => numbered.get(levels[name])!);
+  const gates = shown.filter(({ hides }) => hides);
+  if (gates.length > 1) return found;
+  const list = [...gates, ...shown.slice(count)];
   // A gate that is not plain masks what is not combined with it.
-  for (let first = 0; first < (gates === 1 ? 1 : numbers.length); first++)
-    for (let second = first + 1; second < numbers.length; second++)
-      found.push(numbers[first]! * base + numbers[second]!);
+  for (let first = 0; first < (gates.length === 1 ? 1 : list.length); first++)
+    for (let second = first + 1; second < list.length; second++) {
+      const [one, other] = [list[first]!, list[second]!];
+      if (one.alone !== one.grouped || other.alone !== other.grouped)
+        found.push(one.alone * base + other.alone);
+    }
   return found;
 }
 
 /** A zero for each code of an endpoint. */
 export const zeros = (endpoint: Endpoint) => new Uint16Array(numberings[endpoint].base ** 3);
 
-/** Combinations by code, each with levels that show it. */
-export type Combinations = ReadonlyMap<number, Partial<Levels>>;
-
-/** All combinations that a fixture allows, by strength. */
+/** The codes of all combinations that a fixture allows, by strength. Numbers alone: objects would take 0.2 s. */
 const combinations = oncePer((known: Known) =>
-  perEndpoint((endpoint): Readonly<Record<Strength, Combinations>> => {
+  perEndpoint((endpoint): Readonly<Record<Strength, readonly number[]>> => {
     const { all, base } = numberings[endpoint];
-    const ofStrength = (strength: Strength): Combinations => {
-      const found = new Map<number, Partial<Levels>>();
+    const isFound = zeros(endpoint);
+    const ofStrength = (strength: Strength) => {
+      const found: number[] = [];
+      const levels: { -readonly [Name in keyof Levels]?: string } = {};
       /** Adds a level of each of some factors in turn. */
       const extend = (
-        [first, ...rest]: Numbering['all'],
+        chosen: Numbering['all'],
         kindOf: (factor: Factor) => 'alone' | 'grouped' | 'withGates',
-        levels: Partial<Levels> = {},
+        at = 0,
         code = 0,
       ): void => {
-        if (first === undefined) return void (found.has(code) || found.set(code, levels));
-        for (const one of first.numbered.values()) {
-          const number = one[kindOf(first)];
-          if (number === undefined || (first.isGate && !one.hides)) continue;
-          const more = { ...levels, [first.name]: one.level };
-          if (freeFactors.has(first.name) || isFeasible(endpoint, more, known))
-            extend(rest, kindOf, more, code * base + number);
+        const factor = chosen[at]!;
+        const isLast = at === chosen.length - 1;
+        for (const one of factor.numbered.values()) {
+          const number = one[kindOf(factor)];
+          if (number === undefined || (factor.isGate && !one.hides)) continue;
+          const longer = code * base + number;
+          // Most levels of a group show nothing new.
+          if (isLast && isFound[longer] === 1) continue;
+          levels[factor.name] = one.name;
+          if (!freeFactors.has(factor.name) && !isFeasible(endpoint, levels, known)) continue;
+          if (isLast) isFound[longer] = 1;
+          if (isLast) found.push(longer);
+          else extend(chosen, kindOf, at + 1, longer);
         }
+        delete levels[factor.name];
       };
       for (const chosen of subsets(all, strength)) {
         const ofGates = gateNumbers(chosen.filter(({ isGate }) => isGate));
@@ -171,6 +188,25 @@ const combinations = oncePer((known: Known) =>
     return { 1: ofStrength(1), 2: ofStrength(2), 3: ofStrength(3) };
   }),
 );
+
+/** The levels of a combination; of those of a group, the first one. */
+export function levelsOf(endpoint: Endpoint, code: number): readonly Numbered[] {
+  const { base, byNumber } = numberings[endpoint];
+  const [last] = byNumber[code % base]!;
+  return code < base ? [last!] : [...levelsOf(endpoint, Math.floor(code / base)), last!];
+}
+
+/** Feasible levels of a combination. */
+export function feasibleLevels(endpoint: Endpoint, code: number, known: Known): Partial<Levels> {
+  const { base, byNumber } = numberings[endpoint];
+  const choices = (rest: number): readonly Partial<Levels>[] =>
+    rest === 0
+      ? [{}]
+      : choices(Math.floor(rest / base)).flatMap((levels) =>
+          byNumber[rest % base]!.map(({ factor, name }) => ({ ...levels, [factor.name]: name })),
+        );
+  return choices(code).find((levels) => isFeasible(endpoint, levels, known))!;
+}
 
 /** All choices of so many items. */
 const subsets = <Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] =>
@@ -191,14 +227,14 @@ export function createCoverage(known: Known) {
     figures: (): { readonly strength: number; readonly coverage: Coverage } => {
       const [levels, pairs, triples] = ([1, 2, 3] as const).map((strength): [number, number] => {
         const codes = endpointNames.flatMap((endpoint) =>
-          [...combinationsOf(endpoint, known)[strength].keys()].map((code) => shown[endpoint][code]!),
+          combinationsOf(endpoint, known)[strength].map((code) => shown[endpoint][code]!),
         );
         return [codes.filter((count) => count > 0).length, codes.length];
       }) as [[number, number], [number, number], [number, number]];
       const firstCut = [levels, pairs, triples].findIndex(([covered, total]) => covered < total);
-      const levelsOf = (endpoint: Endpoint) =>
+      const missingOf = (endpoint: Endpoint) =>
         missingLevels(endpoint, known).map((level) => `${endpoint}, ${level}`);
-      const missing = [...endpointNames.flatMap(levelsOf), ...missingKinds(known)];
+      const missing = [...endpointNames.flatMap(missingOf), ...missingKinds(known)];
       return { strength: firstCut < 0 ? 3 : firstCut, coverage: { levels, pairs, triples, missing } };
     },
   };

@@ -5,7 +5,7 @@ import { known as builtIn } from '../explain/testing/fake-target.ts';
 import { table } from '../catalogue/catalogue.ts';
 import { knownFrom, type Known } from '../catalogue/known.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
-import { combinationsIn, combinationsOf, createCoverage, type Strength } from './coverage.ts';
+import { combinationsIn, combinationsOf, createCoverage, feasibleLevels, type Strength } from './coverage.ts';
 import { createExamples } from './examples.ts';
 import { entitiesSeen, findsEntities } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
@@ -30,9 +30,9 @@ const shownBy = (endpoint: Endpoint, rows: readonly Row[]) =>
 /** Combinations of a strength that no row shows. */
 const unseen = (endpoint: Endpoint, known: Known, rows: readonly Row[], strength: Strength) => {
   const shown = shownBy(endpoint, rows);
-  return [...combinationsOf(endpoint, known)[strength]].flatMap(([code, levels]) =>
-    shown.has(code) ? [] : [JSON.stringify(levels)],
-  );
+  return combinationsOf(endpoint, known)
+    [strength].filter((code) => !shown.has(code))
+    .map((code) => JSON.stringify(feasibleLevels(endpoint, code, known)));
 };
 
 const fixtures: Readonly<Record<string, Known>> = {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer, type Trouble } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
-import { formsOfRequests, type Form } from '../inputs/forms.ts';
+import { compressed, formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
 import { presentedKey } from '../catalogue/facts-of-request.ts';
 import { findableId, idSeenBy, unknownId } from '../inputs/uuids.ts';
@@ -62,8 +62,8 @@ export const judgeWaysAround =
       return { finding: inconclusive(own.code, own.words), request: plain, reply: own };
     if (!showsData(own!, plain, known))
       return { finding: inconclusive('depends', 'not checked because the plain request shows no data') };
-    // A cache may keep that HEAD has no body. Rows about lookups judge the next answer.
-    await context.send({ ...plain, method: 'HEAD' }, plain);
+    // A cache may keep that HEAD has no body, and compressed answers. Rows about lookups judge what it shows of them.
+    await context.send({ ...plain, method: 'HEAD' }, plain, inForm(compressed, plain));
     const tries: Tries = { context, known, plain, own: own!, reached: new Set(), cases: 0 };
     const [other] = known.otherKeys;
     await tryForms(tries, { as: 'none' });
