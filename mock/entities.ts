@@ -5,7 +5,6 @@ import type {
   Fixture,
   FixtureApiKey,
   FixtureDeposit,
-  FixtureLimits,
   FixtureUser,
   StateChange,
 } from '../schemas/generated/types.ts';
@@ -18,13 +17,11 @@ import {
   executionSoFar,
   expiryOf,
   keyAt,
-  keyOf,
   lookUp,
   valuesOf,
   type ApiKey,
   type Deposit,
   type DepositNow,
-  type Limits,
   type User,
   type World,
 } from './world.ts';
@@ -167,17 +164,9 @@ function readDeposit(session: Session, world: World, item: { readonly user_id?: 
 }
 
 /** A key; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
-export interface ShownKey extends Pick<ApiKey, 'name' | 'partner' | 'state'> {
+export interface ShownKey extends Pick<ApiKey, 'name' | 'partner' | 'state' | 'limits'> {
   readonly key?: string;
   readonly expiresAt?: number;
-  readonly limits?: FixtureLimits;
-}
-
-export function shownLimits({ 'user-status': user, 'deposit-check': deposit }: Limits): FixtureLimits {
-  return {
-    ...(user && { 'user-status': { failedLookups: user.most, windowSeconds: user.windowMs / 1000 } }),
-    ...(deposit && { 'deposit-check': { requests: deposit.most, windowSeconds: deposit.windowMs / 1000 } }),
-  };
 }
 
 export function shownKey(session: Session, sandbox: Sandbox, key: ApiKey): ShownKey {
@@ -189,7 +178,7 @@ export function shownKey(session: Session, sandbox: Sandbox, key: ApiKey): Shown
     partner: key.partner,
     state: keyAt(sandbox.world, key, timeIn(session, sandbox)).state,
     ...(expiresAt !== undefined && { expiresAt }),
-    ...(key.limits && { limits: shownLimits(key.limits) }),
+    ...(key.limits && { limits: key.limits }),
   };
 }
 
@@ -213,23 +202,17 @@ export function setKey(
   const found = findKey(sandbox, asked);
   if (found === undefined) checkNewKey(sandbox, asked, given);
   else if (given.key !== undefined) throw badRequest('key', 'cannot be changed: add another one');
-  const {
-    name = `<key ${asked}>`,
-    since,
-    limits,
-    ...fields
-  } = found ?? { key: '', partner: null, state: 'active' };
-  const { expiresAt, expiresAfterSeconds, ...others } = fields as Partial<ApiKey>;
+  const start: Partial<ApiKey> = found ?? { partner: null, state: 'active' };
+  const { name = `<key ${asked}>`, since, expiresAt, expiresAfterSeconds, ...fields } = start;
   const expires = given.expiresAt !== undefined || given.expiresAfterSeconds !== undefined;
   const read = readItem(session, 'apiKeys', {
-    ...others,
+    ...fields,
     ...(!expires && defined({ expiresAt, expiresAfterSeconds })),
-    ...(limits && { limits: shownLimits(limits) }),
     ...given,
   });
   const starts =
     given.expiresAfterSeconds === undefined ? since : timeIn(session, sandbox) - sandbox.world.createdAt;
-  const key = { ...keyOf({ ...read, name }), ...(starts !== undefined && { since: starts }) };
+  const key = { ...read, name, ...(starts !== undefined && { since: starts }) };
   session.redactor.add({ value: key.key, name, owner: key.partner });
   open().world.keys.changed.set(key.key, key);
   return shownKey(session, open(), key);
@@ -241,9 +224,7 @@ function checkNewKey({ world }: Sandbox, name: string, given: Partial<FixtureApi
     throw new Refusal(
       404,
       'there is no such key here; GET /__admin/data lists the names. A new one needs "key"',
-      {
-        place: 'key',
-      },
+      { place: 'key' },
     );
   if (!NEW_NAME.test(name) || (typeof given.key === 'string' && name.includes(given.key)))
     throw badRequest(

@@ -40,7 +40,7 @@ export function listExamples({ served, options }: Session): readonly Example[] {
 const depositErrors = (found: readonly Found[]): readonly Found[] =>
   found.flatMap((value) => {
     const { shows, key } = value;
-    const isLimited = shows.startsWith('429') && key.limits?.['deposit-check']?.most === 0;
+    const isLimited = shows.startsWith('429') && key.limits?.['deposit-check']?.requests === 0;
     if (!isLimited && !/^(?:400|401, revoked)/.test(shows)) return [];
     const id = shows.startsWith('400') ? value.id : UNKNOWN_ID;
     return { endpoint: 'deposit-check', id, key, shows: `${shows}, of a deposit` };
@@ -75,7 +75,7 @@ export function findExamples(fixture: Fixture, facts: Facts) {
   const inState = (state: ApiKey['state']) => keys.find((key) => key.state === state);
   const nonPartner = keys.find(({ state, partner }) => state === 'active' && partner === null);
   const expiring = keys.find(({ state, expiresAfterSeconds }) => state === 'active' && expiresAfterSeconds);
-  const limited = keys.find(({ limits }) => limits?.['user-status']?.most === 0);
+  const limited = keys.find(({ limits }) => limits?.['user-status']?.failedLookups === 0);
 
   const isCallerDeposit = ({ user_id }: Deposit) => isOfCaller(facts.users.get(user_id.toLowerCase())!);
   const callerDeposits = deposits.filter(isCallerDeposit);

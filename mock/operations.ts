@@ -21,7 +21,6 @@ import {
   setKey,
   setUser,
   shownKey,
-  shownLimits,
   type DepositChange,
 } from './entities.ts';
 import { listExamples } from './examples.ts';
@@ -43,7 +42,7 @@ import {
   type WorldHandle,
 } from './session.ts';
 import { variants } from './deviations/variants.ts';
-import { depositNow, limitsOf, valuesOf } from './world.ts';
+import { depositNow, valuesOf } from './world.ts';
 
 /** An operation of the mock. Its arguments are the `{id}` of the path, if there is one, and then query or body. */
 export interface Operation<Args extends readonly never[] = readonly never[], Result = unknown> {
@@ -96,7 +95,7 @@ export const operations = {
         totals: { users: users.total, deposits: deposits.total, keys: keys.total },
         fault: deviation?.id ?? null,
         next: shownNext(next),
-        limits: shownLimits(world.limits),
+        limits: world.limits,
         limiters: gaugesOf(service.behaviour, world, now),
         examples: listExamples(session),
         worlds: [...session.sandboxes.keys()],
@@ -134,8 +133,8 @@ export const operations = {
   setLimits: operation('PUT /limits', ({ open }, given: FixtureLimits) => {
     const { limits } = readPart({ limits: given ?? null }, 'limits');
     const sandbox = open();
-    sandbox.world = { ...sandbox.world, limits: limitsOf(limits!) };
-    return { limits: shownLimits(sandbox.world.limits) };
+    sandbox.world = { ...sandbox.world, limits: limits! };
+    return { limits: limits! };
   }),
   /** The time and the speed of the clock. */
   clock: operation('GET /clock', ({ session, peek }) => shownClock(session, peek())),

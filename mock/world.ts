@@ -5,6 +5,7 @@ import type {
   FixtureDeposit,
   FixtureExecutedDeposit,
   FixtureKeyLimits,
+  FixtureLimits,
   FixtureUser,
 } from '../schemas/generated/types.ts';
 import { indexOf, namedKeys } from '../schemas/fixture.ts';
@@ -15,18 +16,11 @@ export interface Limit {
   readonly windowMs: number;
 }
 
-/** Limits by endpoint. A missing endpoint has no limit. */
-export type Limits = Readonly<Partial<Record<Endpoint, Limit>>>;
-
 /**
  * An API key. Output shows `name` (`<key northwind/active>`), never the key. `since` is the start of
  * `expiresAfterSeconds`, in ms after the creation of the world. Only keys added to a running world have it.
  */
-export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
-  readonly name: string;
-  readonly limits?: Limits;
-  readonly since?: number;
-};
+export type ApiKey = Readonly<FixtureApiKey> & { readonly name: string; readonly since?: number };
 
 export type User = Readonly<FixtureUser>;
 
@@ -39,7 +33,7 @@ export type Execution = Readonly<Pick<FixtureExecutedDeposit, 'amountInUsd' | 'e
 /** The content of a fixture by id. All its worlds share it; it never changes. */
 export interface Facts extends ReturnType<typeof indexOf> {
   readonly keys: ReadonlyMap<string, ApiKey>;
-  readonly limits: Limits;
+  readonly limits: FixtureLimits;
 }
 
 /** Shared values, and the values that one world changed or added. */
@@ -55,7 +49,7 @@ export interface World {
   readonly keys: Overlay<ApiKey>;
   readonly users: Overlay<User>;
   readonly deposits: Overlay<Deposit>;
-  readonly limits: Limits;
+  readonly limits: FixtureLimits;
   /** By endpoint and limiter key: Unix ms at which each counted request leaves the window, ascending. */
   readonly hits: Readonly<Record<Endpoint, Map<string, number[]>>>;
   /** Number of polls that found a deposit pending, by lower-case reference_id. */
@@ -78,8 +72,8 @@ export function factsOf(fixture: Fixture): Facts {
   const { apiKeys = [], limits = {} } = fixture;
   return {
     ...indexOf(fixture),
-    keys: new Map(namedKeys(apiKeys).map((named) => [named.key, keyOf(named)])),
-    limits: limitsOf(limits),
+    keys: new Map(namedKeys(apiKeys).map((named) => [named.key, named])),
+    limits,
   };
 }
 
@@ -102,18 +96,12 @@ export function createWorld(fixture: Fixture, now: number): World {
   return newWorld(factsOf(fixture), now);
 }
 
-/** Creates a key from one of a fixture. */
-export function keyOf({ limits, ...apiKey }: FixtureApiKey & { readonly name: string }): ApiKey {
-  return { ...apiKey, ...(limits !== undefined && { limits: limitsOf(limits) }) };
-}
-
-/** Converts the limits of a fixture, for all keys or for one. */
-export function limitsOf(limits: FixtureKeyLimits): Limits {
-  const { 'user-status': user, 'deposit-check': deposit } = limits;
-  return {
-    ...(user && { 'user-status': { most: user.failedLookups, windowMs: user.windowSeconds * 1000 } }),
-    ...(deposit && { 'deposit-check': { most: deposit.requests, windowMs: deposit.windowSeconds * 1000 } }),
-  };
+/** Returns the limit of an endpoint, for one key or for all; undefined: it has none. */
+export function limitIn(limits: FixtureKeyLimits | undefined, endpoint: Endpoint): Limit | undefined {
+  const found = limits?.[endpoint];
+  if (found === undefined) return undefined;
+  const most = 'requests' in found ? found.requests : found.failedLookups;
+  return { most, windowMs: found.windowSeconds * 1000 };
 }
 
 /** Returns the value with an id; undefined: there is none. */

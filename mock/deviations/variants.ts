@@ -6,6 +6,7 @@ import type { Exchange, HttpRequest, Parameter } from '../exchange.ts';
 import { readQuery, splitTarget, type Rules } from '../handler.ts';
 import { inFrontVariants, normalizers } from './in-front.ts';
 import { limiters } from '../limiter.ts';
+import { limitIn } from '../world.ts';
 
 /** Reads a path as another one. */
 const withPath = (normalize: (path: string) => string) =>
@@ -34,7 +35,7 @@ const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{1
 const hasLimitedKey = ({ world: { hits, limits }, now }: Exchange) =>
   endpointNames.some((name) =>
     [...hits[name].values()].some(
-      (ends) => ends.filter((at) => at > now).length >= (limits[name]?.most ?? Infinity),
+      (ends) => ends.filter((at) => at > now).length >= (limitIn(limits, name)?.most ?? Infinity),
     ),
   );
 const otherMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

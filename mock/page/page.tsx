@@ -135,9 +135,9 @@ function faults({ fault, faults: all }: Answers) {
 }
 
 function limits({ limits: all, limiters }: Answers) {
-  // Such as `user-status 60 in 3 s`.
   const words = Object.entries(all).map(
-    ([endpoint, limit]) => `${endpoint} ${Object.values(limit).join(' in ')} s`,
+    ([endpoint, { windowSeconds, ...most }]) =>
+      `${endpoint} ${Object.values(most).join('')} in ${windowSeconds} s`,
   );
   const filled = limiters.filter(({ counted }) => counted > 0);
   const fullest = filled.toSorted((one, other) => other.counted / other.most - one.counted / one.most);

@@ -595,7 +595,7 @@ ol {
   }
   function limits({ limits: all, limiters }) {
     const words = Object.entries(all).map(
-      ([endpoint, limit]) => \`\${endpoint} \${Object.values(limit).join(" in ")} s\`
+      ([endpoint, { windowSeconds, ...most }]) => \`\${endpoint} \${Object.values(most).join("")} in \${windowSeconds} s\`
     );
     const filled = limiters.filter(({ counted }) => counted > 0);
     const fullest = filled.toSorted((one, other) => other.counted / other.most - one.counted / one.most);
