@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createService, reference } from '../mock/behaviour.ts';
+import { createService, reference } from '../mock/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { createWorld } from '../mock/world.ts';
 import { defined } from '../schemas/defined.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';

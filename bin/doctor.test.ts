@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import { createMock, startMock } from '../mock/index.ts';
 import { tls } from './testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import { error, fields, on, opened, type Change } from '../mock/deviations/deviate.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import type { Exchange, HttpResponse } from '../mock/exchange.ts';

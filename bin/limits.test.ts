@@ -1,7 +1,7 @@
 /** Limiters of many kinds on a virtual clock, compared with what was expected before the judge was written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { error, on, page, reset as breaks, type Change, type Edit } from '../mock/deviations/deviate.ts';
 import { variants } from '../mock/deviations/variants.ts';

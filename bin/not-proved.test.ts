@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { limits, verifyMock } from './testing/verify-mock.ts';

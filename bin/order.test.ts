@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { verifyMock, type MockRunOptions } from './testing/verify-mock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/behaviour.ts';
+import { reference } from '../mock/handler.ts';
 import * as d from '../mock/deviations/deviate.ts';
 import { startMock } from '../mock/index.ts';
 import type { Exchange } from '../mock/exchange.ts';

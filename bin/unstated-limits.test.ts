@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import { reference, type Behaviour } from '../mock/behaviour.ts';
+import { reference, type Behaviour } from '../mock/handler.ts';
 import { on, set } from '../mock/deviations/deviate.ts';
 import { variants } from '../mock/deviations/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';

@@ -55,7 +55,7 @@ function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest)
     world: name,
     elapsedMs,
     durationMs: session.elapsed() - elapsedMs,
-    isNext: waiting?.isNext === true,
+    isNext: waiting !== undefined,
   });
   addEntry(journal, entry);
   for (const wake of session.waiting) wake();

@@ -1,6 +1,7 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { STATUS_CODES } from 'node:http';
+import { endpoints, messageOf, type Endpoint } from '../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
-import type { Answered, Call, Exchange, Finding, FindingKind, HttpResponse, Outcome } from './exchange.ts';
+import type { Answered, Call, Exchange, Finding, FindingKind, HttpResponse } from './exchange.ts';
 import { partnerOf } from './world.ts';
 
 /** The methods that the endpoints allow; others get 405. */
@@ -31,10 +32,9 @@ export function answered({ world, now, request, call, finding }: Decision): Answ
   const status = statusOf(call, finding);
   // Always the same properties, named one by one: a spread made the handler take twice as long.
   const exchange: Exchange = { world, now, request, call, finding, status };
-  return {
-    exchange,
-    response: { status, headers: headersOf(exchange), body: JSON.stringify(payloadOf(exchange)) },
-  };
+  // What waits says what a success answers.
+  const body = finding.kind === 'next' && status < 400 ? '' : JSON.stringify(payloadOf(exchange));
+  return { exchange, response: { status, headers: headersOf(exchange), body } };
 }
 
 /** Completes a response with Date and Content-Length. HEAD gets no body (RFC 9110, 9.3.2). */
@@ -58,7 +58,7 @@ export function finished({ exchange, response }: Answered): Answered {
 function statusOf(call: Call | undefined, finding: Finding): number {
   if (finding.kind === 'foreign' || finding.kind === 'unknown')
     return notFound[call?.endpoint ?? 'deposit-check'];
-  return statuses[finding.kind];
+  return finding.kind === 'next' ? finding.status : statuses[finding.kind];
 }
 
 const commonHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
@@ -67,7 +67,9 @@ const commonHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no
 function headersOf({ status, finding, request }: Exchange) {
   return {
     ...commonHeaders,
-    ...(finding.kind === 'limited' && { 'Retry-After': `${wholeSeconds(finding.waitMs)}` }),
+    ...(status === 429 && {
+      'Retry-After': `${finding.kind === 'limited' ? wholeSeconds(finding.waitMs) : 1}`,
+    }),
     ...(status === 401 && { 'WWW-Authenticate': challengeOf(request.wrongWorld) }),
     ...(status === 405 && { Allow: METHODS.join(', ') }),
   };
@@ -94,12 +96,11 @@ function payloadOf({
     return { status: 'EXECUTED', amountInUsd, executedAt };
   }
   if (status === 200) return { is_under_ib: false, date_joined: null };
-  const messages: Readonly<Record<number, string>> = endpoints[call!.endpoint].messages;
-  return { error: messages[status] ?? 'Not found' };
+  return { error: messageOf(call!.endpoint, status) ?? STATUS_CODES[status] ?? `Status ${status}` };
 }
 
 type Explain<Kind extends FindingKind> = (
-  finding: Extract<Outcome, { readonly kind: Kind }>,
+  finding: Extract<Finding, { readonly kind: Kind }>,
   exchange: Exchange,
 ) => string;
 

@@ -46,12 +46,11 @@ export type Finding =
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' }
   | { readonly kind: 'noSuchPath' }
-  | { readonly kind: 'noSuchMethod' };
+  | { readonly kind: 'noSuchMethod' }
+  /** An answer with this status was waiting for the request, so nothing was looked up. */
+  | { readonly kind: 'next'; readonly status: number };
 
-/** `next`: an answer was waiting for the request, so nothing was looked up. */
-export type Outcome = Finding | { readonly kind: 'next' };
-
-export type FindingKind = Outcome['kind'];
+export type FindingKind = Finding['kind'];
 
 /** A request that reached an endpoint, with the values read from it. */
 export interface Call {
@@ -76,8 +75,8 @@ export interface Exchange {
   readonly request: HttpRequest;
   /** Undefined if the request reached no endpoint. */
   readonly call: Call | undefined;
-  readonly finding: Outcome;
-  /** The status that the interface requires. */
+  readonly finding: Finding;
+  /** The status that the interface requires, or that of the answer that was waiting. */
   readonly status: number;
 }
 

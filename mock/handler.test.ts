@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createHandler, defaultRules } from './handler.ts';
+import { createService, reference } from './handler.ts';
 import { builtIn, deposit, ids, lookup, START, user, type TimedRequest } from './testing/session.ts';
 import { createWorld } from './world.ts';
 
-const handle = createHandler();
+const { answer } = createService();
 /** The status and the body that a request gets, as the first one. */
-const answerTo = ({ request }: TimedRequest, serve = handle) => {
+const answerTo = ({ request }: TimedRequest, serve = answer) => {
   const { status, body } = serve(createWorld(builtIn, START), request, START).response;
   return [status, body];
 };
@@ -110,14 +110,14 @@ test('each field has the type of the interface', () => {
 });
 
 test('the order of the checks is a parameter', () => {
-  const serve = createHandler({ ...defaultRules, checkOrder: ['id', 'limit', 'key'] });
+  const serve = createService({ ...reference, checkOrder: ['id', 'limit', 'key'] }).answer;
   assert.equal(answerTo(user('x', limited), serve)[0], 400);
   assert.equal(answerTo(user('x', { key: null }), serve)[0], 400);
   assert.equal(answerTo(user('x', limited))[0], 429);
 });
 
 test('the endpoints are below the base path, and nowhere else', () => {
-  const serve = createHandler(defaultRules, 'gateway/v2/');
+  const serve = createService(reference, 'gateway/v2/').answer;
   const { target } = user(ids.member).request;
   assert.equal(answerTo(lookup(`/gateway/v2${target}`), serve)[0], 200);
   assert.equal(answerTo(lookup(target), serve)[0], 404);

@@ -1,5 +1,5 @@
 import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { answered, METHODS } from './answer.ts';
+import { answered, finished, METHODS } from './answer.ts';
 import type { Call, Finding, HttpRequest, Parameter, Serve } from './exchange.ts';
 import { checkLimit, countCall, defaultLimiter, type Limiter } from './limiter.ts';
 import { becomeExecuted, countPoll, keyAt, lookUp, partnerOf, type World } from './world.ts';
@@ -7,32 +7,52 @@ import { becomeExecuted, countPoll, keyAt, lookUp, partnerOf, type World } from 
 /** A check before the lookup. */
 export type Check = 'key' | 'limit' | 'id';
 
-/** What the interface leaves to the server: how its limiter works, and the order of the checks. */
-export interface Rules extends Limiter {
+/** What the interface leaves to the server, and what a fault or a variant puts around it. */
+export interface Behaviour extends Limiter {
   readonly checkOrder: readonly Check[];
+  readonly around: (serve: Serve) => Serve;
 }
 
-export const defaultRules: Rules = { ...defaultLimiter, checkOrder: ['key', 'limit', 'id'] };
+/** The conforming behaviour. */
+export const reference: Behaviour = {
+  ...defaultLimiter,
+  checkOrder: ['key', 'limit', 'id'],
+  around: (serve) => serve,
+};
+
+/** A service with a certain behaviour. */
+export interface Service extends ReturnType<typeof createService> {}
 
 /**
- * Creates the function that answers requests (Endpoints). `decisions.test.ts` lists what it does where the interface
- * is silent.
+ * Creates a service (Endpoints). `decisions.test.ts` lists what it does where the interface is silent.
  *
  * @param basePath path of {base_url}, with or without a trailing slash
  */
-export function createHandler(rules: Rules = defaultRules, basePath = '/'): Serve {
-  const routes = routesUnder(basePath);
-  return (world, request, now) => {
-    const { path, query } = splitTarget(request.target);
-    const endpoint = routes.get(path);
-    if (endpoint === undefined) return answered({ world, now, request, finding: { kind: 'noSuchPath' } });
-    if (!METHODS.includes(request.method))
-      return answered({ world, now, request, finding: { kind: 'noSuchMethod' } });
-    const call = readCall(world, endpoint, query, request, now);
-    const finding = check(rules, world, call, now) ?? find(world, call, now);
-    countCall(rules, world, call, finding, now);
+export function createService(behaviour: Behaviour = reference, basePath = '/') {
+  const read = callReader(basePath);
+  /** Answers a request in a world at `now` (Unix ms), without Date and Content-Length. */
+  const serve = behaviour.around((world, request, now) => {
+    const call = read(world, request, now);
+    if (typeof call === 'string') return answered({ world, now, request, finding: { kind: call } });
+    const finding = check(behaviour, world, call, now) ?? find(world, call, now);
+    countCall(behaviour, world, call, finding, now);
     if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);
     return answered({ world, now, request, call, finding });
+  });
+  const answer: Serve = (world, request, now) => finished(serve(world, request, now));
+  return { behaviour, read, serve, answer };
+}
+
+/** Creates the function that reads the call of a request, or says why it reaches no endpoint. Counts nothing. */
+function callReader(basePath: string) {
+  const below = trimBasePath(basePath);
+  const routes = new Map(endpointNames.map((name) => [below + endpoints[name].path, name]));
+  return (world: World, request: HttpRequest, now: number): Call | 'noSuchPath' | 'noSuchMethod' => {
+    const { path, query } = splitTarget(request.target);
+    const endpoint = routes.get(path);
+    if (endpoint === undefined) return 'noSuchPath';
+    if (!METHODS.includes(request.method)) return 'noSuchMethod';
+    return readCall(world, endpoint, query, request, now);
   };
 }
 
@@ -52,20 +72,20 @@ export const credentialOf = ({ headers }: HttpRequest) =>
   /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 
 /** Returns why a call is refused; undefined: it may look up. */
-function check(rules: Rules, world: World, call: Call, now: number): Finding | undefined {
-  for (const one of rules.checkOrder) {
-    const refusal = checks[one](rules, world, call, now);
+function check(behaviour: Behaviour, world: World, call: Call, now: number): Finding | undefined {
+  for (const one of behaviour.checkOrder) {
+    const refusal = checks[one](behaviour, world, call, now);
     if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
 
 const checks: Readonly<
-  Record<Check, (rules: Rules, world: World, call: Call, now: number) => Finding | undefined>
+  Record<Check, (behaviour: Behaviour, world: World, call: Call, now: number) => Finding | undefined>
 > = {
-  key: (_rules, _world, { caller }) => (caller === undefined ? { kind: 'unauthorized' } : undefined),
+  key: (_behaviour, _world, { caller }) => (caller === undefined ? { kind: 'unauthorized' } : undefined),
   limit: checkLimit,
-  id: (_rules, _world, { endpoint, value }) =>
+  id: (_behaviour, _world, { endpoint, value }) =>
     value !== undefined && isValidId(endpoint, value) ? undefined : { kind: 'invalid' },
 };
 
@@ -107,20 +127,6 @@ function findDeposit(world: World, call: Call, id: string, now: number): Finding
   const { amountInUsd, executedAt } = execution;
   return { kind: 'executed', deposit, amountInUsd, executedAt };
 }
-
-/** Creates the function that reads the call of a request; undefined: it reaches no endpoint. Counts nothing. */
-export function createCallReader(basePath = '/') {
-  const routes = routesUnder(basePath);
-  return (world: World, request: HttpRequest, now: number): Call | undefined => {
-    const { path, query } = splitTarget(request.target);
-    const endpoint = routes.get(path);
-    if (endpoint === undefined || !METHODS.includes(request.method)) return undefined;
-    return readCall(world, endpoint, query, request, now);
-  };
-}
-
-const routesUnder = (basePath: string): ReadonlyMap<string, Endpoint> =>
-  new Map(endpointNames.map((name) => [trimBasePath(basePath) + endpoints[name].path, name]));
 
 /** Start of an absolute-form target, which a server has to accept (RFC 9112, 3.2.2). */
 const SCHEME_AND_AUTHORITY = /^https?:\/\/[^/?]*/i;

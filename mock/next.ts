@@ -1,10 +1,9 @@
-import { STATUS_CODES } from 'node:http';
 import { parseDuration } from '../schemas/duration.ts';
-import { endpointNames, messageOf, type Endpoint } from '../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../schemas/endpoints.ts';
 import type { Duration, NextAnswer } from '../schemas/generated/types.ts';
-import { finished } from './answer.ts';
-import type { Service } from './behaviour.ts';
-import type { Answered, Call, HttpRequest, HttpResponse } from './exchange.ts';
+import { answered, finished } from './answer.ts';
+import type { Answered, HttpRequest, HttpResponse } from './exchange.ts';
+import type { Service } from './handler.ts';
 import { badRequest, checkInput } from './refusal.ts';
 import type { World } from './world.ts';
 
@@ -62,39 +61,23 @@ function takeNext(queue: NextQueue, endpoint: Endpoint): NextAnswer | undefined 
   return found;
 }
 
-/**
- * Answers a request with what waits for it. With a status, nothing is looked up or counted. `isNext`: something
- * waited.
- */
+/** Answers a request with what waits for it; undefined: nothing. With a status, nothing is looked up or counted. */
 export function answerNext(
   queue: NextQueue,
-  { answer, callOf }: Service,
+  { read, serve }: Service,
   world: World,
   request: HttpRequest,
   now: number,
-): Answered & { readonly isNext: boolean } {
-  const call = callOf(world, request, now);
-  const next = call && takeNext(queue, call.endpoint);
-  if (call === undefined || next === undefined) return { ...answer(world, request, now), isNext: false };
-  if (next.status === undefined) {
-    const { exchange, response } = answer(world, request, now);
-    const answered = { exchange, response: changed(response, next) };
-    return { ...(next.body === undefined ? answered : finished(answered)), isNext: true };
-  }
-  const exchange = { world, now, request, call, finding: { kind: 'next' }, status: next.status } as const;
-  return { ...finished({ exchange, response: changed(errorOf(call, next.status), next) }), isNext: true };
-}
-
-/** Creates the error that an endpoint answers with a status. Other answers have no body. */
-function errorOf({ endpoint }: Call, status: number): HttpResponse {
-  const error = messageOf(endpoint, status) ?? STATUS_CODES[status] ?? `Status ${status}`;
-  const headers = {
-    'Content-Type': 'application/json',
-    'Cache-Control': 'no-store',
-    ...(status === 429 && { 'Retry-After': '1' }),
-    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
-  };
-  return { status, headers, body: status < 400 ? '' : JSON.stringify({ error }) };
+): Answered | undefined {
+  const call = read(world, request, now);
+  const next = typeof call === 'string' ? undefined : takeNext(queue, call.endpoint);
+  if (typeof call === 'string' || next === undefined) return undefined;
+  const { status } = next;
+  const { exchange, response } =
+    status === undefined
+      ? serve(world, request, now)
+      : answered({ world, now, request, call, finding: { kind: 'next', status } });
+  return finished({ exchange, response: changed(response, next) });
 }
 
 function changed(response: HttpResponse, next: NextAnswer): HttpResponse {

@@ -2,7 +2,7 @@ import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import { checkFixture, type Environment } from '../schemas/fixture.ts';
 import type { Fixture, NextAnswer } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { reference, type Behaviour } from './behaviour.ts';
+import { reference, type Behaviour } from './handler.ts';
 import { faults } from './deviations/faults.ts';
 import { checkNext } from './next.ts';
 import { variants } from './deviations/variants.ts';

@@ -1,7 +1,7 @@
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
 import { createRedactor } from '../schemas/redact.ts';
-import { createService, reference, type Service } from './behaviour.ts';
+import { createService, reference, type Service } from './handler.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { startingQueue, type NextQueue } from './next.ts';
 import { badRequest, Refusal } from './refusal.ts';

@@ -12,7 +12,7 @@ const suites = `
 import { readFileSync } from 'node:fs';
 import { before, after } from 'node:test';
 import { conformance } from ${here('./node-test.ts')};
-import { reference } from ${here('../../mock/behaviour.ts')};
+import { reference } from ${here('../../mock/handler.ts')};
 import { faults } from ${here('../../mock/deviations/faults.ts')};
 import { startMock } from ${here('../../mock/server.ts')};
 const fixture = JSON.parse(readFileSync(new URL(${here('../../schemas/built-in.fixture.json')}), 'utf8'));

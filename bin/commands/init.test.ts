@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, beforeEach, describe, test } from 'node:test';
-import { reference } from '../../mock/behaviour.ts';
+import { reference } from '../../mock/handler.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';

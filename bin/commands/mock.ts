@@ -17,7 +17,7 @@ import { command, type Flags, type Values } from './command.ts';
 import { config, file, onOff, text, wholeNumberOr } from './flags.ts';
 import { listExamples, type Example } from '../../mock/examples.ts';
 import { isLoopback, startMock, type MockOptions } from '../../mock/server.ts';
-import { reference } from '../../mock/behaviour.ts';
+import { reference } from '../../mock/handler.ts';
 import type { JournalEntry } from '../../mock/journal.ts';
 
 const flags = {

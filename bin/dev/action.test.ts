@@ -5,7 +5,7 @@ import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync, wr
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
-import { reference } from '../../mock/behaviour.ts';
+import { reference } from '../../mock/handler.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { waitForExit } from '../testing/child-process.ts';

@@ -1,5 +1,5 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { reference } from '../../mock/behaviour.ts';
+import { reference } from '../../mock/handler.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../../schemas/generated/types.ts';
 import { decodeBody } from '../../suites/index.ts';
 import { verifyMock, type MockRunOptions } from './verify-mock.ts';

@@ -1,4 +1,4 @@
-import { createService, type Behaviour, type Service } from '../../mock/behaviour.ts';
+import { createService, type Behaviour, type Service } from '../../mock/handler.ts';
 import type { HttpResponse } from '../../mock/exchange.ts';
 import { applyState } from '../../mock/entities.ts';
 import { createWorld, type World } from '../../mock/world.ts';

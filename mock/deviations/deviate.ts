@@ -1,7 +1,6 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Behaviour } from '../behaviour.ts';
 import type { Exchange, FindingKind, HttpRequest, HttpResponse, Serve } from '../exchange.ts';
-import { credentialOf, isValidId, readQuery, splitTarget, type Rules } from '../handler.ts';
+import { credentialOf, isValidId, readQuery, splitTarget, type Behaviour } from '../handler.ts';
 import { lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../world.ts';
 
 /** Makes another server of one. What it remembers belongs to the server that it makes. */
@@ -50,7 +49,7 @@ export const remembering =
 
 /** Replaces rules: the order of the checks, or how the limiter works. */
 export const set =
-  (rules: Partial<Rules> | ((from: Behaviour) => Partial<Rules>)): Change =>
+  (rules: Partial<Behaviour> | ((from: Behaviour) => Partial<Behaviour>)): Change =>
   (from) => ({ ...from, ...(typeof rules === 'function' ? rules(from) : rules) });
 
 /** Reads a request as another one; undefined: as it is. */

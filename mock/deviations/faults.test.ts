@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { createService, reference, type Behaviour } from '../behaviour.ts';
+import { createService, reference, type Behaviour } from '../handler.ts';
 import { deviationsOf, fields, on } from './deviate.ts';
 import { faults } from './faults.ts';
 import { applyState } from '../entities.ts';

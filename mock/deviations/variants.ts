@@ -3,7 +3,7 @@ import { httpDate } from '../answer.ts';
 import * as d from './deviate.ts';
 import { body, error, field, header, json, on, page, read, set, without } from './deviate.ts';
 import type { Exchange, HttpRequest, Parameter } from '../exchange.ts';
-import { readQuery, splitTarget, type Rules } from '../handler.ts';
+import { readQuery, splitTarget, type Behaviour } from '../handler.ts';
 import { inFrontVariants, normalizers } from './in-front.ts';
 import { limiters } from '../limiter.ts';
 import { limitIn } from '../world.ts';
@@ -110,8 +110,8 @@ const requests: d.Rows = {
 const limitBeforeKey = {
   checkOrder: ['limit', 'key', 'id'],
   limiterKey: (call) => call.credential ?? '',
-} as const satisfies Partial<Rules>;
-const countedOnUserStatus = (...kinds: Rules['counted']['user-status']) =>
+} as const satisfies Partial<Behaviour>;
+const countedOnUserStatus = (...kinds: Behaviour['counted']['user-status']) =>
   set(({ counted }) => ({ counted: { ...counted, 'user-status': kinds } }));
 const untilDate = ({ now, finding }: Exchange) =>
   new Date(Math.ceil((now + (finding.kind === 'limited' ? finding.waitMs : 0)) / 1000) * 1000).toUTCString();

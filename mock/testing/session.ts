@@ -5,7 +5,7 @@ import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
 import { readJournal } from '../journal.ts';
 import type { HttpResponse } from '../exchange.ts';
-import type { Behaviour } from '../behaviour.ts';
+import type { Behaviour } from '../handler.ts';
 import type { ClockMode, MockData } from '../options.ts';
 import { createSession, getSandbox } from '../session.ts';
 import { createControls } from '../api.ts';

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { reference } from '../../../mock/behaviour.ts';
+import { reference } from '../../../mock/handler.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
 import { startMock } from '../../../mock/server.ts';
 import { expandKeys } from '../../../schemas/fixture.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { reference } from '../../../mock/behaviour.ts';
+import { reference } from '../../../mock/handler.ts';
 import type { Exchange } from '../../../mock/exchange.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
 import { crash, on } from '../../../mock/deviations/deviate.ts';

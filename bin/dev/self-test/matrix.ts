@@ -1,4 +1,4 @@
-import { reference } from '../../../mock/behaviour.ts';
+import { reference } from '../../../mock/handler.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
 import { variants } from '../../../mock/deviations/variants.ts';
 import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
