@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createMock } from '../mock/index.ts';
 import { findExamples } from '../mock/examples.ts';
-import { factsOf } from '../mock/world.ts';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import errorBody from '../schemas/error-body.schema.json' with { type: 'json' };
 import executedDepositResult from '../schemas/executed-deposit-result.schema.json' with { type: 'json' };
@@ -100,7 +99,7 @@ test('the answers of the mock to all keys and ids match it, and each documented 
   const ids = [
     ...users.map(({ user_id }) => user_id),
     ...deposits.map(({ reference_id }) => reference_id),
-    ...findExamples(fixture, factsOf(fixture)).map(({ id }) => id),
+    ...findExamples(fixture).map(({ id }) => id),
   ];
   for (const endpoint of names) {
     const met = new Set<string>();
@@ -120,7 +119,9 @@ test('the answers of the mock to all keys and ids match it, and each documented 
 });
 
 test('its examples are those of the mock, with its answers', async () => {
-  for (const { shows, endpoint, id, key } of findExamples(fixture, factsOf(fixture))) {
+  for (const { shows, endpoint, id, key } of findExamples(fixture)) {
+    // The document has one example of each message.
+    if (key === null || shows.endsWith(', of a deposit')) continue;
     const { status, body } = await mockOf()(endpoint, id, key.key);
     const { parameters, responses } = operationOf(endpoint);
     const { examples = {} } = responses[status]!.content['application/json'];

@@ -17,6 +17,7 @@ import {
   executionSoFar,
   expiryOf,
   keyAt,
+  keysOf,
   lookUp,
   valuesOf,
   type ApiKey,
@@ -170,11 +171,11 @@ export interface ShownKey extends Pick<ApiKey, 'name' | 'partner' | 'state' | 'l
 }
 
 export function shownKey(session: Session, sandbox: Sandbox, key: ApiKey): ShownKey {
-  const { arePublicKeys, facts } = session.served;
+  const { arePublicKeys, fixture } = session.served;
   const expiresAt = expiryOf(sandbox.world, key);
   return {
     name: key.name,
-    ...(arePublicKeys && facts.keys.has(key.key) && { key: key.key }),
+    ...(arePublicKeys && keysOf(fixture).has(key.key) && { key: key.key }),
     partner: key.partner,
     state: keyAt(sandbox.world, key, timeIn(session, sandbox)).state,
     ...(expiresAt !== undefined && { expiresAt }),

@@ -1,8 +1,9 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
+import { indexOf } from '../schemas/fixture.ts';
+import type { Fixture, FixtureApiKey } from '../schemas/generated/types.ts';
 import { trimBasePath } from './handler.ts';
 import type { Session } from './session.ts';
-import type { ApiKey, Deposit, Facts } from './world.ts';
+import { keysOf, planOf, type ApiKey, type Deposit } from './world.ts';
 
 /** A request, and the key to send it with, that shows a state of the interface. */
 export interface Example {
@@ -22,11 +23,9 @@ export interface Example {
 
 /** Lists a request for each state that the fixture can show. */
 export function listExamples({ served, options }: Session): readonly Example[] {
-  const { fixture, facts, arePublicKeys } = served;
+  const { fixture, arePublicKeys } = served;
   const basePath = trimBasePath(options.basePath ?? '/');
-  const found = findExamples(fixture, facts);
-  const noKey = found.slice(0, 1).map((first) => ({ ...first, shows: '401, no key', key: undefined }));
-  return [...found, ...depositErrors(found), ...noKey].map(({ shows, endpoint, id, key }) => {
+  return findExamples(fixture).map(({ shows, endpoint, id, key }) => {
     const { path, parameter } = endpoints[endpoint];
     const target = `${basePath}${path}?${parameter}=${id}`;
     const named = key && { keyName: key.name, ...(arePublicKeys && { key: key.key }) };
@@ -36,35 +35,26 @@ export function listExamples({ served, options }: Session): readonly Example[] {
   });
 }
 
-/** Adds the errors of deposit-check: its messages differ from those of user-status. */
-const depositErrors = (found: readonly Found[]): readonly Found[] =>
-  found.flatMap((value) => {
-    const { shows, key } = value;
-    const isLimited = shows.startsWith('429') && key.limits?.['deposit-check']?.requests === 0;
-    if (!isLimited && !/^(?:400|401, revoked)/.test(shows)) return [];
-    const id = shows.startsWith('400') ? value.id : UNKNOWN_ID;
-    return { endpoint: 'deposit-check', id, key, shows: `${shows}, of a deposit` };
-  });
-
-type Found = ReturnType<typeof findExamples>[number];
-
 /** An id that no fixture has. */
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Maximum number of entries of each kind to search. */
 const MAX_ENTRIES = 10_000;
 
-/**
- * Finds ids and keys for each state, for the partner of the first key that `isLasting`. Without such a key the
- * list is empty.
- *
- * @param facts of the fixture
- */
-export function findExamples(fixture: Fixture, facts: Facts) {
-  const keys = (fixture.apiKeys ?? []).slice(0, MAX_ENTRIES).flatMap(({ key }) => facts.keys.get(key) ?? []);
+/** Id and key are undefined if the fixture has none; `null` sends no key. */
+type Row = readonly [
+  shows: string,
+  endpoint: Endpoint,
+  id: string | undefined,
+  key: ApiKey | null | undefined,
+];
+
+/** Finds ids and keys for each state, for the partner of the first lasting key. Without one, the list is empty. */
+export function findExamples(fixture: Fixture) {
+  const keys = [...keysOf(fixture).values()].slice(0, MAX_ENTRIES);
   const users = (fixture.users ?? []).slice(0, MAX_ENTRIES);
   const deposits = (fixture.deposits ?? []).slice(0, MAX_ENTRIES);
-  const caller = keys.find(isLasting);
+  const caller = lastingKey(keys);
   if (caller === undefined) return [];
 
   const isOfCaller = ({ partner }: { readonly partner: string | null }) => partner === caller.partner;
@@ -76,8 +66,10 @@ export function findExamples(fixture: Fixture, facts: Facts) {
   const nonPartner = keys.find(({ state, partner }) => state === 'active' && partner === null);
   const expiring = keys.find(({ state, expiresAfterSeconds }) => state === 'active' && expiresAfterSeconds);
   const limited = keys.find(({ limits }) => limits?.['user-status']?.failedLookups === 0);
+  const limitedForDeposits = keys.find(({ limits }) => limits?.['deposit-check']?.requests === 0);
 
-  const isCallerDeposit = ({ user_id }: Deposit) => isOfCaller(facts.users.get(user_id.toLowerCase())!);
+  const { users: usersById } = indexOf(fixture);
+  const isCallerDeposit = ({ user_id }: Deposit) => isOfCaller(usersById.get(user_id.toLowerCase())!);
   const callerDeposits = deposits.filter(isCallerDeposit);
   const polled = callerDeposits.find((deposit) => planOf(deposit)?.afterPolls !== undefined);
   const timed = callerDeposits.find((deposit) => planOf(deposit)?.afterSeconds !== undefined);
@@ -104,17 +96,20 @@ export function findExamples(fixture: Fixture, facts: Facts) {
     [`404, then 200 after ${seconds} s`, 'deposit-check', timed?.reference_id, caller],
     ["404, another IB's deposit", 'deposit-check', foreignDeposit?.reference_id, caller],
     ['404, an unknown deposit', 'deposit-check', UNKNOWN_ID, caller],
+    // The messages of deposit-check differ from those of user-status.
+    ['400, not a UUID, of a deposit', 'deposit-check', 'not-a-uuid', caller],
+    ['401, revoked key, of a deposit', 'deposit-check', UNKNOWN_ID, inState('revoked')],
+    ['429, always limited, of a deposit', 'deposit-check', UNKNOWN_ID, limitedForDeposits],
+    ['401, no key', 'user-status', member ?? UNKNOWN_ID, null],
   ];
   return rows.flatMap(([shows, endpoint, id, key]) =>
     id === undefined || key === undefined ? [] : [{ shows, endpoint, id, key }],
   );
 }
 
-/** Id and key are undefined if the fixture has none. */
-type Row = readonly [shows: string, endpoint: Endpoint, id: string | undefined, key: ApiKey | undefined];
-
-/** Whether a key is an active one of a partner, without `expiresAfterSeconds` and own limits. */
-const isLasting = ({ state, partner, expiresAfterSeconds, limits }: ApiKey) =>
-  state === 'active' && partner !== null && expiresAfterSeconds === undefined && limits === undefined;
-
-const planOf = (deposit: Deposit | undefined) => (deposit?.state === 'pending' ? deposit.becomes : undefined);
+/** Returns the first active key of a partner without `expiresAfterSeconds` and own limits. */
+export const lastingKey = <Key extends FixtureApiKey>(keys: readonly Key[] = []): Key | undefined =>
+  keys.find(
+    ({ state, partner, expiresAfterSeconds, limits }) =>
+      state === 'active' && partner !== null && expiresAfterSeconds === undefined && limits === undefined,
+  );

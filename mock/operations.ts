@@ -36,7 +36,6 @@ import {
   peekSandbox,
   resetAll,
   resetWorld,
-  servedOf,
   timeIn,
   type Sandbox,
   type WorldHandle,
@@ -110,7 +109,7 @@ export const operations = {
       const fixture = readPart(given ?? null);
       if (Object.keys(fixture).length === 0)
         throw badRequest('', 'the fixture is empty; a reset restores the initial one');
-      resetAll(session, servedOf(fixture));
+      resetAll(session, { fixture, arePublicKeys: false });
       const { partners = [], apiKeys = [], users = [], deposits = [] } = fixture;
       const counts = Object.entries({ partners, apiKeys, users, deposits });
       return Object.fromEntries(counts.map(([name, { length }]) => [name, length]));

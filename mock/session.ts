@@ -6,7 +6,7 @@ import { createJournal, type Journal } from './journal.ts';
 import { startingQueue, type NextQueue } from './next.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { JOURNAL_SIZE, type Deviation, type MockData } from './options.ts';
-import { factsOf, lookUp, newWorld, worldNameProblem, type Facts, type World } from './world.ts';
+import { createWorld, keysOf, lookUp, worldNameProblem, type World } from './world.ts';
 
 /** The clock of a world: at the base time `since` (ms) it shows `at` (Unix ms), and runs `rate` times as fast. */
 export interface Clock {
@@ -32,16 +32,8 @@ export interface Sandbox {
 /** What a mock serves. */
 interface Served {
   readonly fixture: Fixture;
-  readonly facts: Facts;
   readonly arePublicKeys: boolean;
 }
-
-/** What a mock with another fixture serves. Its keys are secret. */
-export const servedOf = (fixture: Fixture): Served => ({
-  fixture,
-  facts: factsOf(fixture),
-  arePublicKeys: false,
-});
 
 /** A running mock without its transport. */
 export interface Session {
@@ -78,7 +70,7 @@ export function createSession(options: MockData, elapsed = elapsedMs): Session {
   const { fixture = builtIn as Fixture, clock } = options;
   const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
   const { arePublicKeys = options.fixture === undefined } = options;
-  const served = { ...servedOf(fixture), arePublicKeys };
+  const served = { fixture, arePublicKeys };
   const base = { options, served, now, startedAt: now() };
   const redactor = createRedactor();
   addKeys(redactor, served);
@@ -121,7 +113,7 @@ function createSandbox(
     name,
     journal: createJournal(journal),
     next: startingQueue(next),
-    world: newWorld(served.facts, at),
+    world: createWorld(served.fixture, at),
     clock: { at, since: at, rate: mode === 'frozen' ? 0 : 1 },
     service: newService(options, deviation),
     deviation,
@@ -212,8 +204,8 @@ export function resetAll(session: Session, served: Served = session.initial): vo
   resetWorld(session, '');
 }
 
-function addKeys({ add }: Session['redactor'], { facts }: Served): void {
-  for (const { key, name, partner } of facts.keys.values()) add({ value: key, name, owner: partner });
+function addKeys({ add }: Session['redactor'], { fixture }: Served): void {
+  for (const { key, name, partner } of keysOf(fixture).values()) add({ value: key, name, owner: partner });
 }
 
 /**

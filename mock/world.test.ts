@@ -6,11 +6,9 @@ import {
   becomeExecuted,
   countPoll,
   createWorld,
-  factsOf,
   lookUp,
   partnerOf,
   valuesOf,
-  newWorld,
   type Deposit,
 } from './world.ts';
 
@@ -20,18 +18,17 @@ test('ids are found in lower case, in whatever case the fixture has them', () =>
   const user = { user_id, partner: 'northwind', date_joined: '2024-02-29T00:00:00Z' };
   const given = { reference_id, user_id: 'aaaaaaaa-AAAA-4aaa-8AAA-aaaaaaaaaaaa', state: 'failed' } as const;
   const fixture = { users: [user], deposits: [given] };
-  const { users, deposits } = factsOf(fixture);
-  assert.equal(users.get(user_id.toLowerCase()), user);
-  assert.equal(users.get(user_id), undefined);
-  assert.equal(deposits.get(reference_id.toLowerCase()), given);
-  assert.equal(partnerOf(createWorld(fixture, START), given), 'northwind');
+  const world = createWorld(fixture, START);
+  assert.equal(lookUp(world.users, user_id.toLowerCase()), user);
+  assert.equal(lookUp(world.users, user_id), undefined);
+  assert.equal(lookUp(world.deposits, reference_id.toLowerCase()), given);
+  assert.equal(partnerOf(world, given), 'northwind');
 });
 
 test('changes of one world do not affect others, and keep the order of the list', () => {
-  const facts = factsOf(builtIn);
-  const [one, other] = [newWorld(facts, START), newWorld(facts, START)];
-  const [first] = facts.deposits.values();
-  assert.ok(first !== undefined);
+  const [one, other] = [createWorld(builtIn, START), createWorld(builtIn, START)];
+  const all = builtIn.deposits!;
+  const first = all[0]!;
   const id = first.reference_id.toLowerCase();
   const added = '00000000-0000-4000-8000-00000000000a';
   one.deposits.changed.set(added, { ...first, reference_id: added });
@@ -41,7 +38,7 @@ test('changes of one world do not affect others, and keep the order of the list'
   assert.deepEqual(idsOf(valuesOf(one.deposits)), [...idsOf(builtIn.deposits!), added]);
   assert.equal(valuesOf(one.deposits)[0]?.since, 7);
   assert.deepEqual(lookUp(other.deposits, id), first);
-  assert.deepEqual(valuesOf(other.deposits), [...facts.deposits.values()]);
+  assert.deepEqual(valuesOf(other.deposits), all);
 });
 
 const NOT_FOUND = '{"error":"Deposit not found"}';

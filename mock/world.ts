@@ -9,6 +9,7 @@ import type {
   FixtureUser,
 } from '../schemas/generated/types.ts';
 import { indexOf, namedKeys } from '../schemas/fixture.ts';
+import { oncePer } from '../schemas/once-per.ts';
 
 /** Maximum number of counted requests in a window. */
 export interface Limit {
@@ -30,13 +31,7 @@ export type Deposit = Readonly<FixtureDeposit> & { readonly since?: number };
 /** Amount (USD) and time (Unix ms) of an EXECUTED deposit. */
 export type Execution = Readonly<Pick<FixtureExecutedDeposit, 'amountInUsd' | 'executedAt'>>;
 
-/** The content of a fixture by id. All its worlds share it; it never changes. */
-export interface Facts extends ReturnType<typeof indexOf> {
-  readonly keys: ReadonlyMap<string, ApiKey>;
-  readonly limits: FixtureLimits;
-}
-
-/** Shared values, and the values that one world changed or added. */
+/** The values of a fixture by id, which all its worlds share and which never change, and the values that one world changed or added. */
 export interface Overlay<Value> {
   readonly base: ReadonlyMap<string, Value>;
   readonly changed: Map<string, Value>;
@@ -67,33 +62,27 @@ export function worldNameProblem(name: string): string | undefined {
   return 'must be visible ASCII characters other than ~, with spaces only between them';
 }
 
-/** Indexes the content of a fixture by id. If two entries share an id, the last one is used. */
-export function factsOf(fixture: Fixture): Facts {
-  const { apiKeys = [], limits = {} } = fixture;
-  return {
-    ...indexOf(fixture),
-    keys: new Map(namedKeys(apiKeys).map((named) => [named.key, named])),
-    limits,
-  };
-}
+/** Returns the keys of a fixture by value. If two have the same value, the last one is used. */
+export const keysOf = ({ apiKeys = [] }: Fixture) => keysByValue(apiKeys);
 
-/** Creates a world; `now` is in Unix ms. */
-export function newWorld(facts: Facts, now: number): World {
+const keysByValue = oncePer(
+  (apiKeys: readonly FixtureApiKey[]): ReadonlyMap<string, ApiKey> =>
+    new Map(namedKeys(apiKeys).map((named) => [named.key, named])),
+);
+
+/** Creates the world of a fixture; `now` is in Unix ms. */
+export function createWorld(fixture: Fixture, now: number): World {
+  const { users, deposits } = indexOf(fixture);
   return {
     createdAt: now,
-    keys: { base: facts.keys, changed: new Map() },
-    users: { base: facts.users, changed: new Map() },
-    deposits: { base: facts.deposits, changed: new Map() },
-    limits: facts.limits,
+    keys: { base: keysOf(fixture), changed: new Map() },
+    users: { base: users, changed: new Map() },
+    deposits: { base: deposits, changed: new Map() },
+    limits: fixture.limits ?? {},
     hits: { 'user-status': new Map(), 'deposit-check': new Map() },
     polls: new Map(),
     foundAt: new Map(),
   };
-}
-
-/** Creates the world of a fixture; `now` is in Unix ms. */
-export function createWorld(fixture: Fixture, now: number): World {
-  return newWorld(factsOf(fixture), now);
 }
 
 /** Returns the limit of an endpoint, for one key or for all; undefined: it has none. */
@@ -135,7 +124,9 @@ export function keyAt(world: World, key: ApiKey, now: number): ApiKey {
   return key.state !== 'active' || now < expiry ? key : { ...key, state: 'expired' };
 }
 
-const planOf = (deposit: Deposit) => (deposit.state === 'pending' ? deposit.becomes : undefined);
+/** Returns what a pending deposit becomes, if it does. */
+export const planOf = (deposit: Deposit | undefined) =>
+  deposit?.state === 'pending' ? deposit.becomes : undefined;
 
 /** Returns the Unix ms at which `afterSeconds` executes a pending deposit; undefined: never. */
 function dueAt({ createdAt }: World, deposit: Deposit): number | undefined {

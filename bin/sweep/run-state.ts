@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { findExamples } from '../../mock/examples.ts';
+import { lastingKey } from '../../mock/examples.ts';
 import { startMock } from '../../mock/server.ts';
-import { factsOf } from '../../mock/world.ts';
 import { namedKeys } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
@@ -75,7 +74,7 @@ export async function serveElsewhere() {
 
 /** Adds a random key of the first partner: only what this run sends and prints contains it. */
 function withOwnKey(fixture: Fixture) {
-  const partner = findExamples(fixture, factsOf(fixture))[0]?.key.partner;
+  const partner = lastingKey(fixture.apiKeys)?.partner;
   if (partner === undefined) throw wrongUsage('the fixture has no active key of a partner for the client');
   const key = `sweep-${randomBytes(16).toString('hex')}`;
   const apiKeys = [...(fixture.apiKeys ?? []), { key, partner, state: 'active' as const }];
