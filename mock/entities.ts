@@ -88,7 +88,11 @@ function checkBody(given: unknown, ...inPath: readonly string[]): void {
 }
 
 /** Changes a user, or adds one, who joins now by default. Fields that are not given stay. */
-export function setUser({ session, open, peek }: WorldHandle, id: string, given: Partial<FixtureUser>): User {
+export function setUser(
+  { session, open, peek }: WorldHandle,
+  id: string,
+  given: Partial<Omit<FixtureUser, 'user_id'>>,
+): User {
   checkBody(given, 'user_id');
   const sandbox = peek();
   const found = lookUp(sandbox.world.users, id.toLowerCase());

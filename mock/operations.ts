@@ -3,26 +3,14 @@ import type {
   DataFilter,
   FaultChange,
   Fixture,
-  FixtureApiKey,
   FixtureLimits,
-  FixtureUser,
   NextAnswer,
   RequestFilter,
   ResetBody,
   StateChange,
 } from '../schemas/generated/types.ts';
 import { changeClock, shownClock } from './clock.ts';
-import {
-  applyState,
-  findKey,
-  pageOf,
-  readPart,
-  setDeposit,
-  setKey,
-  setUser,
-  shownKey,
-  type DepositChange,
-} from './entities.ts';
+import { applyState, findKey, pageOf, readPart, setDeposit, setKey, setUser, shownKey } from './entities.ts';
 import { listExamples } from './examples.ts';
 import { faults } from './deviations/faults.ts';
 import { splitTarget } from './handler.ts';
@@ -62,8 +50,7 @@ const operation = <Args extends readonly unknown[], Result>(
   more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic'> = {},
 ) => ({ call, run, ...more });
 
-/** All faults and variants by id. */
-const deviations = new Map(Object.entries({ ...faults, ...variants }));
+const deviations = Object.values({ ...faults, ...variants });
 
 /** The operations of the mock. HTTP and JavaScript are derived from this table. */
 export const operations = {
@@ -117,17 +104,11 @@ export const operations = {
     { isGlobal: true },
   ),
   /** Changes a user, or adds one. */
-  setUser: operation('PUT /users/{id}', (world, id: string, user: Partial<Omit<FixtureUser, 'user_id'>>) =>
-    setUser(world, id, user),
-  ),
+  setUser: operation('PUT /users/{id}', setUser),
   /** Changes a deposit, or adds one; afterSeconds and afterPolls count from now. */
-  setDeposit: operation('PUT /deposits/{id}', (world, id: string, deposit: DepositChange) =>
-    setDeposit(world, id, deposit),
-  ),
+  setDeposit: operation('PUT /deposits/{id}', setDeposit),
   /** Changes a key by its value or name; a new one needs "key". expiresAfterSeconds counts from now. */
-  setKey: operation('PUT /keys/{id}', (world, id: string, key: Partial<FixtureApiKey>) =>
-    setKey(world, id, key),
-  ),
+  setKey: operation('PUT /keys/{id}', setKey),
   /** Sets the limits for all keys, as in a fixture. An endpoint that is not given has none. */
   setLimits: operation('PUT /limits', ({ open }, given: FixtureLimits) => {
     const { limits } = readPart({ limits: given ?? null }, 'limits');
@@ -142,18 +123,18 @@ export const operations = {
   /** The active fault or variant, and all that there are. */
   fault: operation('GET /fault', ({ peek }) => ({
     fault: peek().deviation?.id ?? null,
-    faults: Array.from(deviations, ([id, { what }]) => ({ id, what })),
+    faults: deviations.map(({ id, what }) => ({ id, what })),
   })),
   /** Sets the fault or variant; null switches it off. */
   setFault: operation(
     'PUT /fault',
     ({ session, open }, { fault }: FaultChange) => {
-      const found = fault === null ? undefined : deviations.get(fault);
+      const found = deviations.find(({ id }) => id === fault);
       if (fault !== null && found === undefined)
         throw badRequest('fault', 'is not an id that GET /__admin/fault lists');
       const sandbox = open();
-      sandbox.deviation = found && { id: fault!, change: found.change };
-      sandbox.service = newService(session.options, sandbox.deviation);
+      sandbox.deviation = found;
+      sandbox.service = newService(session.options, found);
       return { fault };
     },
     { input: 'faultChange' },

@@ -2,6 +2,7 @@ import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import { checkFixture, type Environment } from '../schemas/fixture.ts';
 import type { Fixture, NextAnswer } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
+import type { Deviation } from './deviations/deviate.ts';
 import { reference, type Behaviour } from './handler.ts';
 import { faults } from './deviations/faults.ts';
 import { checkNext } from './next.ts';
@@ -28,12 +29,6 @@ export interface NamedOptions {
   readonly limits?: 'on' | 'off' | undefined;
 }
 
-/** A fault or variant with its id. */
-export interface Deviation {
-  readonly id: string;
-  readonly change: (behaviour: Behaviour) => Behaviour;
-}
-
 /** Options of a mock, with or without a socket. */
 export interface MockData {
   /** Default: the built-in fixture. */
@@ -43,7 +38,7 @@ export interface MockData {
   readonly basePath?: string | undefined;
   /** Default: the conforming reference. */
   readonly behaviour?: Behaviour | undefined;
-  readonly deviation?: Deviation | undefined;
+  readonly deviation?: Pick<Deviation, 'id' | 'change'> | undefined;
   /** What happens to the first requests of each world. An answer without an endpoint is for each of the two. */
   readonly next?: readonly NextAnswer[];
   /** Maximum number of requests in the journal of a world. */
@@ -123,7 +118,8 @@ export function resolveOptions<Given extends MockData & NamedOptions>(
   if (given.next !== undefined) checkOptionNext(given.next);
   const { fault, variant, limits, env = process.env, ...options } = given;
   const own = options.fixture === undefined ? undefined : checkFixture(options.fixture, 'fixture', env);
-  const change = variant === undefined ? undefined : deviationOf('variant', variant, 'option ').change;
+  const change = deviationOf('variant', variant, 'option ')?.change;
+  const deviation = deviationOf('fault', fault, 'option ');
   return {
     ...options,
     env,
@@ -133,7 +129,7 @@ export function resolveOptions<Given extends MockData & NamedOptions>(
       arePublicKeys: options.arePublicKeys ?? own === undefined,
     }),
     ...(change && { behaviour: change(options.behaviour ?? reference) }),
-    ...(fault !== undefined && { deviation: deviationOf('fault', fault, 'option ') }),
+    ...(deviation && { deviation }),
   };
 }
 
@@ -151,14 +147,14 @@ export const deviations: { readonly fault: typeof faults; readonly variant: type
 };
 
 /**
- * Returns the fault or variant with an id.
+ * Returns the fault or variant with an id; undefined: no id is given.
  *
  * @throws Problem with code `usage`
  */
-export function deviationOf(what: keyof typeof deviations, id: string, source: 'option ' | '--') {
+export function deviationOf(what: keyof typeof deviations, id: string | undefined, source: 'option ' | '--') {
   const all = deviations[what];
-  const found = Object.hasOwn(all, id) ? all[id] : undefined;
-  if (found !== undefined) return { id, change: found.change };
+  if (id === undefined) return undefined;
+  if (Object.hasOwn(all, id)) return all[id]!;
   const [others, list] = source === '--' ? [['list'], ` (--${what} list lists them)`] : [[], ''];
   const hint = didYouMean(id, [...others, ...Object.keys(all)]);
   throw wrongUsage(`${source}${what} ${id}: there is no such ${what}${hint}${list}`);

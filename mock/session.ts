@@ -5,7 +5,7 @@ import { createService, reference, type Service } from './handler.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { startingQueue, type NextQueue } from './next.ts';
 import { badRequest, Refusal } from './refusal.ts';
-import { JOURNAL_SIZE, type Deviation, type MockData } from './options.ts';
+import { JOURNAL_SIZE, type MockData } from './options.ts';
 import { createWorld, keysOf, lookUp, worldNameProblem, type World } from './world.ts';
 
 /** The clock of a world: at the base time `since` (ms) it shows `at` (Unix ms), and runs `rate` times as fast. */
@@ -26,7 +26,7 @@ export interface Sandbox {
   world: World;
   clock: Clock;
   service: Service;
-  deviation: Deviation | undefined;
+  deviation: MockData['deviation'];
 }
 
 /** What a mock serves. */
@@ -134,7 +134,7 @@ export function timeIn(session: Session, sandbox: Sandbox): number {
 }
 
 /** Creates a service with a deviation. Each world has its own, because some deviations keep state. */
-export function newService({ behaviour = reference, basePath }: MockData, deviation: Deviation | undefined) {
+export function newService({ behaviour = reference, basePath }: MockData, deviation: MockData['deviation']) {
   return createService(deviation === undefined ? behaviour : deviation.change(behaviour), basePath);
 }
 

@@ -132,7 +132,6 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
 
 async function optionsOf(values: MockFlags, context: CliContext, write: (line: string) => void) {
   const fixture = await fixtureOf(values, context);
-  const variant = values.variant === undefined ? undefined : deviation('variant', values.variant);
   const { newToken, admin } = adminOf(values);
   const lineOf = logFormats[values.log];
   const options: MockOptions = {
@@ -141,8 +140,8 @@ async function optionsOf(values: MockFlags, context: CliContext, write: (line: s
     host: values.host,
     port: values.port,
     basePath: basePathOf(values),
-    behaviour: variant?.change(reference),
-    deviation: values.fault === undefined ? undefined : deviation('fault', values.fault),
+    behaviour: deviationOf('variant', values.variant, '--')?.change(reference),
+    deviation: deviationOf('fault', values.fault, '--'),
     clock: values.clock,
     journal: values.journal,
     admin,
@@ -169,8 +168,6 @@ const commonIds: Readonly<Record<'fault' | 'variant', string>> = {
     numbers-with-exponent date-with-more-digits date-with-zero-offset charset-named security-headers chunked
     connection-closed`,
 };
-
-const deviation = (flag: 'fault' | 'variant', id: string) => deviationOf(flag, id, '--');
 
 /** Requires a token if other machines can reach the admin API. */
 function adminOf({ noAdmin, adminToken, host }: MockFlags) {

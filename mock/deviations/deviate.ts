@@ -8,6 +8,7 @@ export type Change = (from: Behaviour) => Behaviour;
 
 /** A server that differs from the reference, with one sentence about it. */
 export interface Deviation {
+  readonly id: string;
   readonly what: string;
   readonly change: Change;
 }
@@ -23,7 +24,7 @@ export function deviationsOf(...tables: readonly Rows[]): Readonly<Record<string
     if (Object.hasOwn(all, id)) throw new Error(`two deviations have the id ${id}`);
     // A field name, such as amountInUsd, keeps its letter case.
     const sentence = words.replace(/^[a-z]+\b/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
-    all[id] = { what: `${sentence}.`, change };
+    all[id] = { id, what: `${sentence}.`, change };
   }
   return all;
 }
