@@ -73,6 +73,13 @@ const matches = (where: readonly Where[], exchange: Exchange, status: number): b
     return one === exchange.finding.kind || one === exchange.call?.endpoint;
   });
 
+/** Criterion: a header field, by its name in lower case. */
+export const hasField = (name: string, pattern: RegExp) => (exchange: Exchange) =>
+  pattern.test(String(exchange.request.headers[name] ?? ''));
+/** Criterion: a deposit that was pending at first. */
+export const isBecoming = ({ finding }: Exchange) =>
+  finding.kind === 'executed' && finding.deposit.state === 'pending';
+
 /** Changes parts of a response. */
 export type Edit = (response: HttpResponse, exchange: Exchange) => Partial<HttpResponse>;
 
@@ -105,6 +112,7 @@ export const reset: Edit = () => ({ transportFault: 'reset' });
 export const body =
   (write: (text: string) => HttpResponse['body']): Edit =>
   (response) => ({ body: write(String(response.body)) });
+export const withNewline = body((text) => `${text}\n`);
 /** Rewrites the JSON of the body. */
 export const json =
   (edit: (payload: Json, exchange: Exchange) => unknown): Edit =>

@@ -1,4 +1,4 @@
-import { endpoints, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, messageOf, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import * as d from './deviate.ts';
 import { inFrontFaults, normalizers } from './in-front.ts';
 import { answer, body, crash, error, field, fields, header, json, on, opened, read, set } from './deviate.ts';
@@ -16,8 +16,6 @@ const each = (make: (endpoint: Endpoint) => d.Rows): d.Rows => {
   return { ...user, ...deposit };
 };
 
-const messageOf = (endpoint: Endpoint, status: number) =>
-  (endpoints[endpoint].messages as Readonly<Record<number, string>>)[status];
 const noUser = answer(200, { is_under_ib: false, date_joined: null });
 const noDeposit = error(404, 'Deposit not found');
 const executed = (status = 'EXECUTED', more = {}) =>
@@ -124,8 +122,6 @@ const valid: d.Rows = {
 const otherKey = ({ world, call }: Exchange) =>
   valuesOf(world.keys).find(({ partner }) => partner !== null && partner !== call?.caller?.partner);
 const userOf = ({ finding }: Exchange) => ('deposit' in finding ? finding.deposit.user_id : '-');
-const hasField = (name: string, pattern: RegExp) => (exchange: Exchange) =>
-  pattern.test(String(exchange.request.headers[name] ?? ''));
 
 /** Data in places where none belong, and answers that depend on header fields. */
 const headerFields: d.Rows = {
@@ -142,7 +138,7 @@ const headerFields: d.Rows = {
   'not-found-translated: The message for an unknown deposit is translated for Accept-Language: de': on(
     'deposit-check',
     'unknown',
-    hasField('accept-language', /^de\b/),
+    d.hasField('accept-language', /^de\b/),
     error(404, 'Einzahlung nicht gefunden'),
   ),
   'member-unseen-in-capitals: The field name AUTHORIZATION is not read for a member': on(
@@ -152,7 +148,7 @@ const headerFields: d.Rows = {
   ),
   'no-cache-crashes: Cache-Control: no-cache crashes the lookup of a member': on(
     'member',
-    hasField('cache-control', /no-cache/),
+    d.hasField('cache-control', /no-cache/),
     crash,
   ),
 };
@@ -271,11 +267,7 @@ const foreignIb: d.Rows = {
   'unknown-deposit-in-last-digit-visible: An unknown deposit is shown if only the last digit differs from a known id':
     on('deposit-check', 'unknown', isNearMiss, executed()),
   'foreign-user-told-by-header': on('user-status', 'unknown', header('X-Cache', 'MISS')),
-  'foreign-user-told-by-space': on(
-    'user-status',
-    'foreign',
-    body((text) => `${text}\n`),
-  ),
+  'foreign-user-told-by-space': on('user-status', 'foreign', d.withNewline),
   'foreign-user-told-by-field-order': on(
     'user-status',
     'foreign',
@@ -310,8 +302,6 @@ const foreignIb: d.Rows = {
 const hasState = (state: 'pending' | 'failed') => (exchange: Exchange) =>
   exchange.finding.kind === 'notYet' && exchange.finding.deposit.state === state;
 const [isPending, isFailed] = [hasState('pending'), hasState('failed')];
-const isBecoming = ({ finding }: Exchange) =>
-  finding.kind === 'executed' && finding.deposit.state === 'pending';
 const willBecome = ({ finding }: Exchange) =>
   finding.kind === 'notYet' && finding.deposit.state === 'pending' && finding.deposit.becomes !== undefined;
 
@@ -324,21 +314,21 @@ const pending: d.Rows = {
   'failed-with-410': on(isFailed, d.status(410)),
   'failed-has-own-message': on(isFailed, error(404, 'Deposit failed')),
   'pending-told-by-header': on(isPending, header('Retry-After', '5')),
-  'pending-told-by-space': on(
-    isPending,
-    body((text) => `${text}\n`),
-  ),
+  'pending-told-by-space': on(isPending, d.withNewline),
   'failed-told-by-header': on(isFailed, header('X-Deposit-State', 'failed')),
-  'never-becomes-executed: A deposit that was seen pending stays pending for ever': on(isBecoming, noDeposit),
+  'never-becomes-executed: A deposit that was seen pending stays pending for ever': on(
+    d.isBecoming,
+    noDeposit,
+  ),
   'executed-at-once: A deposit that will be EXECUTED is shown so from the first request on': on(
     willBecome,
     executed(),
   ),
-  'becomes-executed-without-amount': on(isBecoming, fields({ amountInUsd: 0 })),
+  'becomes-executed-without-amount': on(d.isBecoming, fields({ amountInUsd: 0 })),
 };
 
-const fieldLike = (test: (key: string, field: string) => boolean) =>
-  opened((key, request) => test(key, request.headers.authorization ?? ''));
+const fieldLike = (test: (key: string, field: string) => boolean, only?: Endpoint) =>
+  opened((key, request) => test(key, request.headers.authorization ?? ''), only);
 const keyLike = (test: (key: string, sent: string) => boolean) =>
   opened((key, _, sent) => sent !== undefined && test(key, sent));
 const inBasic = (key: string, text: string) => {
@@ -375,14 +365,8 @@ const auth: d.Rows = {
     };
   }),
   'basic-accepted: The key is accepted in the scheme Basic': fieldLike(inBasic),
-  'any-scheme-on-user-status': opened(
-    (key, request) => /^\S+ (\S+)$/.exec(request.headers.authorization ?? '')?.[1] === key,
-    'user-status',
-  ),
-  'no-scheme-on-deposit-check': opened(
-    (key, request) => request.headers.authorization === key,
-    'deposit-check',
-  ),
+  'any-scheme-on-user-status': fieldLike((key, text) => /^\S+ (\S+)$/.exec(text)?.[1] === key, 'user-status'),
+  'no-scheme-on-deposit-check': fieldLike((key, text) => text === key, 'deposit-check'),
   'empty-token-accepted': fieldLike((_, text) => /^bearer *$/i.test(text)),
   'key-in-two-parts-accepted': fieldLike(inTwoParts),
   'key-trimmed: Quotation marks and white space around a key are trimmed': fieldLike(

@@ -1,6 +1,6 @@
 import * as d from './deviate.ts';
 import { answer, error, header, on, opened, read } from './deviate.ts';
-import type { Exchange, HttpResponse } from '../exchange.ts';
+import type { HttpResponse } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
 
 /** Ways to normalize a path that servers and proxies have, by the id of a fault or a variant. */
@@ -22,13 +22,10 @@ export const normalizers = {
   'encoded-space': ['with %20 at its end', (path) => path.replace(/%20$/, '')],
 } as const satisfies Readonly<Record<string, readonly [words: string, normalize: (path: string) => string]>>;
 
-const field = (name: string, pattern: RegExp) => (exchange: Exchange) =>
-  pattern.test(String(exchange.request.headers[name] ?? ''));
-
 /** A cache in front of the service, which compares the URL alone. */
 const cacheOfCompressed = d.remembering(() => {
   const kept = new Map<string, HttpResponse>();
-  return on(field('accept-encoding', /gzip/), (response, { request: { target } }) => {
+  return on(d.hasField('accept-encoding', /gzip/), (response, { request: { target } }) => {
     const known = kept.get(target);
     if (known === undefined && response.status === 200) kept.set(target, response);
     return known ?? response;
@@ -75,7 +72,7 @@ export const inFrontFaults: d.Rows = {
   'head-cached: After a HEAD, the next GET of the same URL has no body': cacheOfHead,
   'browser-refused: A member gets 403 if User-Agent is that of a browser': on(
     'member',
-    field('user-agent', /Mozilla/),
+    d.hasField('user-agent', /Mozilla/),
     error(403, 'Forbidden'),
   ),
   'session-enough: The cookie of a right answer is enough, without a key': session(false),
@@ -89,12 +86,12 @@ export const inFrontFaults: d.Rows = {
     (_key, { headers }) => /^(?:10|192\.168)\./.test(String(headers['x-forwarded-for'] ?? '')),
   ),
   'get-with-type-refused: A GET with Content-Type: application/json gets 400': on(
-    field('content-type', /json/),
+    d.hasField('content-type', /json/),
     error(400, 'A body is required'),
   ),
   'refusal-translated: The message of a 400 is translated to Spanish': on(
     400,
-    field('accept-language', /\bes\b/),
+    d.hasField('accept-language', /\bes\b/),
     error(400, 'Parámetro no válido'),
   ),
   'path-parameter-dropped: What follows a semicolon behind an id is ignored': read((request) =>
@@ -105,7 +102,7 @@ export const inFrontFaults: d.Rows = {
 /** What caches, frameworks and networks in front of a service may do. */
 export const inFrontVariants: d.Rows = {
   'origin-refused: A request with the header field Origin gets 403': on(
-    field('origin', /./),
+    d.hasField('origin', /./),
     answer(403, 'Invalid CORS request'),
   ),
   'head-page: HEAD gets 200 with a page, for everyone': on(

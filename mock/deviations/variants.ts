@@ -29,7 +29,6 @@ const valuesIn = (all: readonly Parameter[], name: string) =>
   all.filter((one) => one[0] === name).map((one) => one[1]);
 
 const hasNoKey = ({ request }: Exchange) => request.headers.authorization === undefined;
-const isMethod = (name: string) => (exchange: Exchange) => exchange.request.method === name;
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 /** Whether the limit of an endpoint is used up for a key. */
 const hasLimitedKey = ({ world: { hits, limits }, now }: Exchange) =>
@@ -89,7 +88,7 @@ const requests: d.Rows = {
   ),
   'cross-origin-allowed: OPTIONS gets 204, and every answer allows any origin (CORS)': d.all(
     on(header('Access-Control-Allow-Origin', '*')),
-    on('noSuchMethod', isMethod('OPTIONS'), d.noContent),
+    on('noSuchMethod', ({ request }) => request.method === 'OPTIONS', d.noContent),
   ),
   'repeated-parameter-last: The last of repeated parameters is used': withValue((all, name) =>
     valuesIn(all, name).at(-1),
@@ -224,7 +223,7 @@ const answers: d.Rows = {
     header('X-Machine', 'second'),
   ),
   'machine-ends-in-newline: Two machines answer in turn, and bodies of one end in a newline': everyOther(
-    body((text) => `${text}\n`),
+    d.withNewline,
   ),
   'machine-writes-offset: Two machines answer in turn, and one writes date_joined with +00:00': everyOther(
     field('date_joined', (date: string) => date.replace('Z', '+00:00')),
@@ -240,8 +239,6 @@ const answers: d.Rows = {
 
 const seenAfter = (ms: number) => d.sees(({ ageMs }) => ageMs >= ms);
 const CLOCK_ERROR_MS = 90_000;
-const isBecoming = ({ finding }: Exchange) =>
-  finding.kind === 'executed' && finding.deposit.state === 'pending';
 
 /** When changes of the data show, and for how long answers are kept (States; Authentication). */
 const changes: d.Rows = {
@@ -265,7 +262,7 @@ const changes: d.Rows = {
   'clock-behind: The clock of the server is 90 s late': d.all(
     on(header('Date', ({ now }) => httpDate(now - CLOCK_ERROR_MS))),
     on(
-      isBecoming,
+      d.isBecoming,
       field('executedAt', (at: number) => at - CLOCK_ERROR_MS),
     ),
   ),
