@@ -4,7 +4,7 @@ import { afterEach, before, after, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { startMock, type Mock } from './index.ts';
 import { FOUND, builtIn, ids, START, userPath } from './testing/session.ts';
-import { nextTurns, connectTo, listenFor, sendRaw, withheldAnswers } from './testing/sockets.ts';
+import { nextTurns, connectTo, listenFor, sendRaw, delayedAnswers } from './testing/sockets.ts';
 
 describe('over sockets', () => {
   let mock: Mock;
@@ -246,19 +246,15 @@ describe('over sockets', () => {
 
   describe('on one connection', () => {
     test('responses are in the order of the requests, in whatever order they are ready', async (t) => {
-      const { listener, releases, asked } = await withheldAnswers(t, 3);
-      const response = sendRaw(listener.port, [member.repeat(3)], { half: true });
-      await asked;
-      for (const at of [2, 0, 1]) releases[at]!(`${at}`);
-      assert.deepEqual(bodiesOf((await response).bytes), ['0', '1', '2']);
+      const { port } = await delayedAnswers(t, 10, 20, 0);
+      const last = member.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+      const { bytes } = await sendRaw(port, [member.repeat(2) + last]);
+      assert.deepEqual(bodiesOf(bytes), ['0', '1', '2']);
     });
     test('the error for an invalid request comes after earlier responses', async (t) => {
-      const { listener, releases, asked } = await withheldAnswers(t, 2);
-      const response = sendRaw(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
-      await asked;
-      await nextTurns();
-      for (const at of [1, 0]) releases[at]!(`${at}`);
-      assert.deepEqual(bodiesOf((await response).bytes), ['0', '1', BAD_REQUEST]);
+      const { port } = await delayedAnswers(t, 20, 10);
+      const { bytes } = await sendRaw(port, [`${member.repeat(2)}\0`, '\0', 'GET']);
+      assert.deepEqual(bodiesOf(bytes), ['0', '1', BAD_REQUEST]);
     });
   });
 

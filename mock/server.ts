@@ -122,7 +122,7 @@ interface Connections {
   readonly delays: Set<() => void>;
 }
 
-type Answer = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+type Answer = (request: HttpRequest) => HttpResponse;
 
 /**
  * Creates the HTTP server of a mock.
@@ -197,19 +197,14 @@ function serveRequest(
   const alongside = connections.open - 1;
   const request = { method, target, headers, rawHeaders, alongside };
   const reply = (body?: string) => {
-    const fail = (error: unknown) => {
+    try {
+      send(connections, response, answer(body === undefined ? request : { ...request, body }));
+    } catch (error) {
       send(connections, response, errorResponse(500, date()));
       // It is a mistake of ours, or of `onExchange`: do not hide it.
       setImmediate(() => {
         throw error;
       });
-    };
-    try {
-      const answered = answer(body === undefined ? request : { ...request, body });
-      if (answered instanceof Promise) answered.then((late) => send(connections, response, late)).catch(fail);
-      else send(connections, response, answered);
-    } catch (error) {
-      fail(error);
     }
   };
   // Most requests have no body and need no wait.

@@ -63,7 +63,7 @@ export async function sendRaw(port: number, segments: readonly string[], { half 
 const fine: HttpResponse = { status: 200, headers: {}, body: 'fine' };
 
 interface ListenerOptions {
-  readonly answer: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+  readonly answer: (request: HttpRequest) => HttpResponse;
   readonly timeouts: Parameters<typeof createHttpServer>[3];
 }
 
@@ -79,24 +79,12 @@ export async function listenFor(
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/**
- * Starts a server whose responses the test releases, by index of the request.
- *
- * @returns `asked`: resolves when `count` requests have arrived
- */
-export async function withheldAnswers(t: TestContext, count: number) {
-  const releases: ((body: string) => void)[] = [];
-  let allArrived: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => (allArrived = resolve));
-  const answer = () =>
-    new Promise<HttpResponse>((resolve) => {
-      releases.push((body) => {
-        const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` };
-        resolve({ status: 200, headers, body });
-      });
-      if (releases.length === count) allArrived();
-    });
-  return { listener: await listenFor(t, { answer }), releases, asked };
+/** Starts a server that answers the index of each request, after a delay (ms) that depends on it. */
+export function delayedAnswers(t: TestContext, ...delays: readonly number[]) {
+  let asked = 0;
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': '1' };
+  const answer = () => ({ status: 200, headers, body: `${asked}`, delayMs: delays[asked++]! });
+  return listenFor(t, { answer });
 }
 
 /** Starts a mock with the built-in fixture at START, and closes it after the test. */
