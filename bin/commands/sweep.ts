@@ -54,17 +54,9 @@ export const sweep = command({
       );
     const known = [...states.keys()];
     const allowable: readonly string[] = [...rules.map(({ id }) => id), ...known];
-    const wrong = [...values.allow.keys()].find((id) => !allowable.includes(id));
-    if (wrong !== undefined)
-      throw wrongUsage(
-        `--allow ${wrong}: there is no such rule or state${didYouMean(wrong, allowable)} (known: ${allowable.join(', ')})`,
-      );
+    checkIds(values.allow.keys(), allowable, (id) => `--allow ${id}: there is no such rule or state`);
     const { only, skip } = values;
-    const unknown = [...only, ...skip].find((id) => !states.has(id));
-    if (unknown !== undefined)
-      throw wrongUsage(
-        `there is no state ${unknown}${didYouMean(unknown, known)} (known: ${known.join(', ')})`,
-      );
+    checkIds([...only, ...skip], known, (id) => `there is no state ${id}`);
     const ids = known.filter((id) => (only.length === 0 || only.includes(id)) && !skip.includes(id));
     if (ids.length === 0) throw wrongUsage('--only and --skip leave no state to run');
     const load = async () => {
@@ -78,6 +70,12 @@ export const sweep = command({
 });
 
 const codes = { ready: 'conformant', notReady: 'nonconformant', incomplete: 'incomplete' } as const;
+
+function checkIds(ids: Iterable<string>, known: readonly string[], wordsOf: (id: string) => string): void {
+  for (const id of ids)
+    if (!known.includes(id))
+      throw wrongUsage(`${wordsOf(id)}${didYouMean(id, known)} (known: ${known.join(', ')})`);
+}
 
 const defaultNames = { url: 'IB_CONFORMANCE_MOCK_URL', key: 'IB_CONFORMANCE_MOCK_KEY' } as const;
 

@@ -74,13 +74,10 @@ const stops: Judge = (run, unchanged) => {
     : found;
 };
 
-/** Judges requests of which one is enough to break a rule. */
-const none =
-  (isWrong: (request: SeenRequest) => boolean): Judge =>
-  ({ requests: all }) => {
-    const requests = all.filter(isWrong);
-    return requests.length > 0 ? { kind: 'broken', requests } : { kind: 'kept' };
-  };
+const requestsHaveNoKey: Judge = ({ requests: all }) => {
+  const requests = all.filter(({ keyIn }) => keyIn !== undefined);
+  return requests.length > 0 ? { kind: 'broken', requests } : { kind: 'kept' };
+};
 
 /** What pytest prints of a failure: arguments of functions, and values in an assertion. */
 export const RUNNER_LINE = /^\s*\w+\s+= |^E\s+(?:\+|assert|[-?]) /;
@@ -179,7 +176,7 @@ export const rules: readonly Rule[] = [
     breaks: 'a URL or another header field that contains the key, in any encoding',
     advice: 'send the key only in the Authorization header, and replace it: URLs are logged',
     needs: 'a request',
-    judge: none(({ keyIn }) => keyIn !== undefined),
+    judge: requestsHaveNoKey,
   },
   {
     id: 'key-out-of-output',

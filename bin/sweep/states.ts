@@ -1,5 +1,14 @@
 import { httpDate } from '../../mock/answer.ts';
-import { error, fields, json, on, page, type Change, type Edit } from '../../mock/deviations/deviate.ts';
+import {
+  around,
+  error,
+  fields,
+  json,
+  on,
+  page,
+  type Change,
+  type Edit,
+} from '../../mock/deviations/deviate.ts';
 import type { Answered, Exchange } from '../../mock/exchange.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { variants } from '../../mock/deviations/variants.ts';
@@ -241,23 +250,16 @@ export const observeChange =
   (change: Change, onChange: () => void): Change =>
   (from) => {
     let plain: Answered | undefined;
-    const changed = change({
-      ...from,
-      around: (serve) => {
-        const unchanged = from.around(serve);
-        return (...given) => (plain = unchanged(...given));
-      },
+    const unchanged = around(
+      (next) =>
+        (...given) =>
+          (plain = next(...given)),
+    );
+    const observed = around((next) => (...given) => {
+      const answered = next(...given);
+      const isRead = plain?.exchange.request !== given[1];
+      if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
+      return answered;
     });
-    return {
-      ...changed,
-      around: (serve) => {
-        const observed = changed.around(serve);
-        return (...given) => {
-          const answered = observed(...given);
-          const isRead = plain?.exchange.request !== given[1];
-          if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
-          return answered;
-        };
-      },
-    };
+    return observed(change(unchanged(from)));
   };

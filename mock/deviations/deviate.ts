@@ -33,7 +33,7 @@ const wordsOf = (id: string) =>
   id.replaceAll('-', ' ').replaceAll(/user status|deposit check/g, (endpoint) => endpoint.replace(' ', '-'));
 
 /** Puts middleware around a server. */
-const around =
+export const around =
   (middleware: (next: Serve) => Serve): Change =>
   (from) => ({ ...from, around: (serve) => middleware(from.around(serve)) });
 
