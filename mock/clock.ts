@@ -2,7 +2,7 @@ import type { ClockChange } from '../schemas/generated/types.ts';
 import { msOf } from './next.ts';
 import { badRequest } from './refusal.ts';
 import { clockTime, MAX_TIME, timeIn, type Sandbox, type Session, type WorldHandle } from './session.ts';
-import { executionSoFar, valuesOf, type World } from './world.ts';
+import { settled, valuesOf, type World } from './world.ts';
 
 /** The clock of a world. */
 export interface ShownClock {
@@ -59,10 +59,8 @@ function parseTime(given: number | string): number | undefined {
 /** Moves the times of a world back by `ms`. What is EXECUTED at `now` (Unix ms) keeps its time. */
 function shiftBack(world: World, now: number, ms: number): World {
   for (const deposit of valuesOf(world.deposits)) {
-    const execution = executionSoFar(world, deposit, now);
-    const { reference_id, user_id } = deposit;
-    const executed = { reference_id, user_id, state: 'EXECUTED', ...execution! } as const;
-    if (execution !== undefined) world.deposits.changed.set(reference_id.toLowerCase(), executed);
+    const current = settled(world, deposit, now);
+    if (current !== deposit) world.deposits.changed.set(deposit.reference_id.toLowerCase(), current);
   }
   const all = (windows: ReadonlyMap<string, readonly number[]>) =>
     new Map(Array.from(windows, ([id, hits]) => [id, hits.map((at) => at - ms)]));

@@ -14,14 +14,15 @@ import { badRequest, Refusal, refusalOf } from './refusal.ts';
 import { timeIn, type Sandbox, type Session, type WorldHandle } from './session.ts';
 import {
   depositNow,
-  executionSoFar,
+  executedAs,
   expiryOf,
   keyAt,
   keysOf,
   lookUp,
+  planOf,
+  settled,
   valuesOf,
   type ApiKey,
-  type Deposit,
   type DepositNow,
   type User,
   type World,
@@ -127,10 +128,10 @@ export function setDeposit(
   const sandbox = peek();
   const now = timeIn(session, sandbox);
   const known = lookUp(sandbox.world.deposits, id.toLowerCase());
-  const found = known && settled(known, executionSoFar(sandbox.world, known, now));
+  const found = known && settled(sandbox.world, known, now);
   const { reference_id = id, user_id } = found ?? {};
   const isSame = given.state === undefined || given.state === found?.state;
-  const planned = found?.state === 'pending' ? found.becomes : undefined;
+  const planned = planOf(found);
   const executed = {
     amountInUsd: planned?.amountInUsd ?? DEFAULT_AMOUNT,
     executedAt: planned?.executedAt ?? Math.trunc(now),
@@ -152,12 +153,6 @@ export function setDeposit(
   world.deposits.changed.set(id.toLowerCase(), saved);
   return depositNow(world, saved, now);
 }
-
-/** A deposit that has become EXECUTED, as an EXECUTED one. */
-const settled = (deposit: Deposit, execution: ReturnType<typeof executionSoFar>): Deposit =>
-  execution === undefined
-    ? deposit
-    : { reference_id: deposit.reference_id, user_id: deposit.user_id, state: 'EXECUTED', ...execution };
 
 function readDeposit(session: Session, world: World, item: { readonly user_id?: unknown }) {
   // The check of the format needs a user. Whether the world has the user is checked below.
@@ -259,14 +254,7 @@ export function applyState({ keys, deposits }: World, change: StateChange): void
   if (isSetup && (amountInUsd === undefined || executedAt === undefined))
     throw badRequest('params', 'need amountInUsd (USD) and executedAt (Unix ms)');
   if (deposit === undefined) throw badRequest('params', 'need the reference_id of a deposit of the fixture');
-  const { reference_id, user_id } = deposit;
-  const executed = {
-    reference_id,
-    user_id,
-    state: 'EXECUTED',
-    amountInUsd: amountInUsd!,
-    executedAt: executedAt!,
-  } as const;
+  const executed = executedAs(deposit, { amountInUsd: amountInUsd!, executedAt: executedAt! });
   deposits.changed.set(
     id.toLowerCase(),
     isSetup ? executed : (deposits.base.get(id.toLowerCase()) ?? deposit),

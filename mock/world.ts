@@ -155,12 +155,21 @@ export function becomeExecuted(world: World, deposit: Deposit, now: number): Exe
   return { amountInUsd: plan.amountInUsd, executedAt: plan.executedAt ?? Math.trunc(due) };
 }
 
-/** Returns the execution that is over at `now` (Unix ms): a poll has found it, or time alone has caused it. */
-export function executionSoFar(world: World, deposit: Deposit, now: number): Execution | undefined {
+/** Returns a deposit as it is at `now` (Unix ms): EXECUTED if a poll has found it so, or if time alone made it so. */
+export function settled(world: World, deposit: Deposit, now: number): Deposit {
   const isPolled = pollsLeft(world, deposit) !== undefined;
-  if (isPolled && !world.foundAt.has(deposit.reference_id.toLowerCase())) return undefined;
-  return becomeExecuted(world, deposit, now);
+  if (isPolled && !world.foundAt.has(deposit.reference_id.toLowerCase())) return deposit;
+  const execution = becomeExecuted(world, deposit, now);
+  return execution === undefined ? deposit : executedAs(deposit, execution);
 }
+
+/** Returns a deposit as an EXECUTED one. */
+export const executedAs = ({ reference_id, user_id }: Deposit, execution: Execution): Deposit => ({
+  reference_id,
+  user_id,
+  state: 'EXECUTED',
+  ...execution,
+});
 
 /** Counts an answered poll of a deposit by its own partner. */
 export function countPoll(world: World, deposit: Deposit, now: number): void {
@@ -181,16 +190,14 @@ export interface DepositNow extends Pick<Deposit, 'reference_id' | 'user_id' | '
 
 /** Returns the state of a deposit at `now` (Unix ms). This does not count as a poll. */
 export function depositNow(world: World, deposit: Deposit, now: number): DepositNow {
-  const { reference_id, user_id, state } = deposit;
+  const current = settled(world, deposit, now);
+  const { reference_id, user_id, state } = current;
   const shown = { reference_id, user_id, partner: partnerOf(world, deposit), state };
-  if (deposit.state === 'EXECUTED') {
-    const { amountInUsd, executedAt } = deposit;
+  if (current.state === 'EXECUTED') {
+    const { amountInUsd, executedAt } = current;
     return { ...shown, amountInUsd, executedAt };
   }
-  const execution = executionSoFar(world, deposit, now);
-  const left = pollsLeft(world, deposit);
-  if (execution === undefined && left !== undefined) return { ...shown, pollsLeft: left };
-  if (execution !== undefined) return { ...shown, state: 'EXECUTED', ...execution };
-  const due = dueAt(world, deposit);
+  const [left, due] = [pollsLeft(world, current), dueAt(world, current)];
+  if (left !== undefined) return { ...shown, pollsLeft: left };
   return due === undefined ? shown : { ...shown, dueInMs: due - now };
 }
