@@ -22,13 +22,8 @@ const statuses = {
 /** Status of `foreign` and `unknown` by endpoint (Endpoints). */
 const notFound: Readonly<Record<Endpoint, number>> = { 'user-status': 200, 'deposit-check': 404 };
 
-/** A request with what was found, before its status is known. */
-interface Decision extends Pick<Exchange, 'world' | 'now' | 'request'>, Partial<Pick<Exchange, 'call'>> {
-  readonly finding: Finding;
-}
-
 /** Answers a request with what was found. */
-export function answered({ world, now, request, call, finding }: Decision): Answered {
+export function answered({ world, now, request, call, finding }: Omit<Exchange, 'status'>): Answered {
   const status = statusOf(call, finding);
   // Always the same properties, named one by one: a spread made the handler take twice as long.
   const exchange: Exchange = { world, now, request, call, finding, status };

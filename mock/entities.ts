@@ -59,12 +59,9 @@ export function readPart(fixture: unknown, within = ''): Fixture {
     return checkFixture(fixture, '', {});
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const lines = error.message
-      .split('\n')
-      .map((line) => line.replace(/^: /, '').replace('the fixture', 'the body'));
-    throw refusalOf(
-      lines.map((line) => line.replace(within, '').replace(/^ /, 'the body ').replace(/^\./, '')),
-    );
+    const lines = error.message.split('\n').map((line) => line.replace(/^: /, ''));
+    const ofBody = lines.map((line) => line.replace('the fixture', 'the body').replace(within, ''));
+    throw refusalOf(ofBody.map((line) => line.replace(/^ /, 'the body ').replace(/^\./, '')));
   }
 }
 

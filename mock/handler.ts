@@ -33,7 +33,8 @@ export function createService(behaviour: Behaviour = reference, basePath = '/') 
   /** Answers a request in a world at `now` (Unix ms), without Date and Content-Length. */
   const serve = behaviour.around((world, request, now) => {
     const call = read(world, request, now);
-    if (typeof call === 'string') return answered({ world, now, request, finding: { kind: call } });
+    if (typeof call === 'string')
+      return answered({ world, now, request, call: undefined, finding: { kind: call } });
     const finding = check(behaviour, world, call, now) ?? find(world, call, now);
     countCall(behaviour, world, call, finding, now);
     if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);

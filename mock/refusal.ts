@@ -34,15 +34,7 @@ export function refusalOf(problems: readonly string[]): Refusal {
 }
 
 /** A schema of a query or body. */
-export type Schema =
-  | 'requestFilter'
-  | 'dataFilter'
-  | 'clockChange'
-  | 'faultChange'
-  | 'nextAnswer'
-  | 'nextAnswers'
-  | 'reset'
-  | 'stateChange';
+export type Schema = Exclude<keyof typeof validators, 'default'>;
 
 /**
  * Checks a query or body by a schema.
