@@ -1,5 +1,5 @@
 // Not the global timers: a test runner may replace them with fake ones.
-import { clearTimeout, setTimeout } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 
 /** Answers requests in this process, for any host, like the global `fetch`. */
@@ -24,30 +24,15 @@ export const createFetch =
       headers: Object.fromEntries(request.headers),
       ...(body !== '' && { body }),
     });
-    await waitFor(signal, answered.delayMs ?? 0);
+    const { delayMs = 0 } = answered;
+    if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) throw signal.reason;
     if (answered.transportFault === 'reset')
       throw new TypeError('fetch failed', {
         cause: Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
       });
     return toResponse(answered, request.method);
   };
-
-/** @throws the reason of the signal if it aborts first */
-async function waitFor(signal: AbortSignal, ms: number): Promise<void> {
-  if (signal.aborted) throw signal.reason;
-  if (ms === 0) return;
-  await new Promise<void>((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-}
 
 /** RFC 9110, 15. */
 const STATUSES_WITHOUT_BODY = new Set([204, 205, 304]);
