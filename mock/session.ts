@@ -6,7 +6,7 @@ import { createJournal, type Journal } from './journal.ts';
 import { startingQueue, type NextQueue } from './next.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { JOURNAL_SIZE, type MockData } from './options.ts';
-import { createWorld, keysOf, lookUp, worldNameProblem, type World } from './world.ts';
+import { createWorld, keysOf, lookUp, type World } from './world.ts';
 
 /** The clock of a world: at the base time `since` (ms) it shows `at` (Unix ms), and runs `rate` times as fast. */
 export interface Clock {
@@ -58,15 +58,12 @@ export interface Session {
   answered: number;
 }
 
-/** A monotonic clock, in ms. */
-const elapsedMs = (): number => performance.now();
-
 /**
  * Creates a mock without a transport.
  *
  * @param elapsed a monotonic clock, in ms
  */
-export function createSession(options: MockData, elapsed = elapsedMs): Session {
+export function createSession(options: MockData, elapsed = () => performance.now()): Session {
   const { fixture = builtIn as Fixture, clock } = options;
   const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
   const { arePublicKeys = options.fixture === undefined } = options;
@@ -141,9 +138,15 @@ export function newService({ behaviour = reference, basePath }: MockData, deviat
 /** Maximum number of worlds besides the main one. It protects the memory. */
 export const MAX_WORLDS = 10_000;
 
-/** Returns why a name of a world is invalid, if it is. */
+/** Maximum length of the name of a world. */
+const MAX_NAME = 100;
+
+/** Returns why a name of a world is invalid, if it is. It is sent in a header field, after the key and `~`. */
 function nameProblem({ redactor }: Session, name: string): string | undefined {
-  return redactor.redact(name) === name ? worldNameProblem(name) : 'must not contain a key';
+  if (redactor.redact(name) !== name) return 'must not contain a key';
+  if (name.length > MAX_NAME) return `has ${name.length} characters; the maximum is ${MAX_NAME}`;
+  if (/^(?:[!-}](?:[ -}]*[!-}])?)?$/.test(name)) return undefined;
+  return 'must be visible ASCII characters other than ~, with spaces only between them';
 }
 
 /** Returns why a world cannot be created; undefined if it exists or can be. */

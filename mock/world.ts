@@ -53,15 +53,6 @@ export interface World {
   readonly foundAt: Map<string, number>;
 }
 
-const MAX_LENGTH = 100;
-
-/** Returns why a world name is invalid, if it is. The name is sent in a header field, after the key and `~`. */
-export function worldNameProblem(name: string): string | undefined {
-  if (name.length > MAX_LENGTH) return `has ${name.length} characters; the maximum is ${MAX_LENGTH}`;
-  if (/^(?:[!-}](?:[ -}]*[!-}])?)?$/.test(name)) return undefined;
-  return 'must be visible ASCII characters other than ~, with spaces only between them';
-}
-
 /** Returns the keys of a fixture by value. If two have the same value, the last one is used. */
 export const keysOf = ({ apiKeys = [] }: Fixture) => keysByValue(apiKeys);
 
@@ -98,14 +89,11 @@ export function lookUp<Value>({ base, changed }: Overlay<Value>, id: string): Va
   return changed.get(id) ?? base.get(id);
 }
 
-/** Iterates over the values in the order of the fixture, then over added ones. */
-function* iterate<Value>({ base, changed }: Overlay<Value>): Generator<Value> {
-  for (const [id, value] of base.entries()) yield changed.get(id) ?? value;
-  for (const [id, value] of changed) if (!base.has(id)) yield value;
-}
-
 /** Returns the values in the order of the fixture, then added ones. */
-export const valuesOf = <Value>(overlay: Overlay<Value>): readonly Value[] => [...iterate(overlay)];
+export function valuesOf<Value>({ base, changed }: Overlay<Value>): readonly Value[] {
+  const added = [...changed].filter(([id]) => !base.has(id));
+  return [...Array.from(base, ([id, value]) => changed.get(id) ?? value), ...added.map(([, value]) => value)];
+}
 
 /** Returns the partner of a deposit's user; null: no IB. */
 export function partnerOf({ users }: World, { user_id }: Deposit): string | null {
