@@ -6,7 +6,7 @@ import { splitTarget } from './handler.ts';
 import { operations, type Operation } from './operations.ts';
 import { page } from './page/generated/page.ts';
 import { badRequest, checkInput, Refusal } from './refusal.ts';
-import { worldHandle, type Session, type WorldHandle } from './session.ts';
+import { checkWorldName, keepSandbox, peekSandbox, type Session } from './session.ts';
 
 /** Path of the admin API; it does not depend on the base path. */
 export const ADMIN_PATH = /^\/__admin(?=[/?]|$)/;
@@ -47,33 +47,42 @@ function handle(session: Session, access: Access | undefined, request: HttpReque
   const body = request.body ? parseBody(request.body) : undefined;
   const ids = (row.pattern.exec(path) ?? []).slice(1).map((id) => unescape(id));
   const input = method === 'GET' ? query : body;
-  const result = perform(row, worldHandle(session, world ?? '', world === undefined), [
-    ...ids,
-    ...(input === undefined ? [] : [input]),
-  ]);
+  const result = perform(row, session, world, [...ids, ...(input === undefined ? [] : [input])]);
   return result === undefined ? answerOf(204) : answerOf(200, 'application/json', JSON.stringify(result));
 }
 
 /**
  * Runs an operation in a world. HTTP and JavaScript both call it, so they refuse the same input with the same words.
  *
+ * @param name of the world; undefined: the main world, or all
  * @throws Refusal with 400 and the first wrong place, or what the operation throws
  */
-export function perform(one: Operation, world: WorldHandle, args: readonly unknown[]): unknown {
+export function perform(
+  one: Operation,
+  session: Session,
+  name: string | undefined,
+  args: readonly unknown[],
+) {
   const hasId = one.call.includes('{id}');
   const [id, input] = hasId ? args : [undefined, ...args];
   const what = one.call.startsWith('GET') ? 'query' : 'body';
   try {
-    if (one.isGlobal && !world.isAll)
+    checkWorldName(session, name ?? '');
+    if (one.isGlobal && name !== undefined)
       throw badRequest('world', 'is unknown here: the call is about all worlds');
     if (hasId && typeof id !== 'string') throw badRequest('id', 'must be a text');
     if (args.length > Number(hasId) + 1) throw badRequest('', `${one.call} takes one ${what}`);
     if (one.input !== undefined) checkInput(one.input, what, input === undefined ? {} : input);
     else if (one.run.length < 2 && input !== undefined && !isEmpty(input))
       throw badRequest('', `${one.call} takes no ${what}`);
-    return one.run(world, ...(args as readonly never[]));
+    const sandbox = peekSandbox(session, name ?? '');
+    const context = { session, sandbox, isAll: name === undefined };
+    const result = one.run(context, ...(args as readonly never[]));
+    // Not before: a refused call creates no world.
+    if (one.isChange) keepSandbox(session, sandbox);
+    return result;
   } catch (error) {
-    throw error instanceof Refusal ? withoutKeys(world.session, error) : error;
+    throw error instanceof Refusal ? withoutKeys(session, error) : error;
   }
 }
 

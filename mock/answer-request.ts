@@ -2,7 +2,7 @@ import { httpDate } from './answer.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { addEntry, createEntry, type JournalEntry } from './journal.ts';
 import { answerNext } from './next.ts';
-import { addressedWorld, getSandbox, timeIn, type Sandbox, type Session } from './session.ts';
+import { addressedWorld, keepSandbox, peekSandbox, timeIn, type Sandbox, type Session } from './session.ts';
 
 /** A request and its response. Do not print the header fields: they contain keys. */
 export interface AnsweredRequest {
@@ -40,7 +40,8 @@ export function answerRequest(session: Session, request: HttpRequest) {
   const { problem } = addressed;
   if (problem !== undefined) return answerInWorld(session, session.main, { ...request, wrongWorld: problem });
   const headers = { ...request.headers, authorization: addressed.authorization };
-  return answerInWorld(session, getSandbox(session, addressed.name), { ...request, headers });
+  const sandbox = keepSandbox(session, peekSandbox(session, addressed.name));
+  return answerInWorld(session, sandbox, { ...request, headers });
 }
 
 function answerInWorld(session: Session, sandbox: Sandbox, request: HttpRequest) {

@@ -7,13 +7,13 @@ import type { JournalEntry } from './journal.ts';
 import { msOf } from './next.ts';
 import { operations } from './operations.ts';
 import { badRequest } from './refusal.ts';
-import { worldHandle, type Session, type WorldHandle } from './session.ts';
+import { checkWorldName, type Context, type Session } from './session.ts';
 
 /** Node's maximum for a timer, in ms. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The JavaScript method of an operation: its `{id}`, and then its query or body. */
-type Method<Row> = Row extends { run: (world: WorldHandle, ...args: infer Args) => infer Result }
+type Method<Row> = Row extends { run: (context: Context, ...args: infer Args) => infer Result }
   ? (...args: Args) => Result
   : never;
 type Methods = { readonly [Name in keyof typeof operations]: Method<(typeof operations)[Name]> };
@@ -54,17 +54,20 @@ export interface Controls extends WorldControls {
 
 export function createControls(session: Session): Controls {
   return {
-    ...worldControls(session, worldHandle(session, '', true)),
-    world: (name = randomUUID()) => ({ name, ...worldControls(session, worldHandle(session, name)) }),
+    ...worldControls(session, undefined),
+    world: (name = randomUUID()) => {
+      checkWorldName(session, name);
+      return { name, ...worldControls(session, name) };
+    },
   };
 }
 
-/** Creates the operations of a world. */
-function worldControls(session: Session, world: WorldHandle): WorldControls {
+/** Creates the operations of a world; undefined: the main world, or all. */
+function worldControls(session: Session, world: string | undefined): WorldControls {
   const methods = Object.fromEntries(
     Object.entries(operations).map(([name, one]) => [
       name,
-      (...args: readonly unknown[]) => copyOf(perform(one, world, args.map(copyOf))),
+      (...args: readonly unknown[]) => copyOf(perform(one, session, world, args.map(copyOf))),
     ]),
   ) as Methods;
   const requests = (filter?: RequestFilter) => methods.requests(filter).requests;

@@ -1,7 +1,7 @@
 import type { ClockChange } from '../schemas/generated/types.ts';
 import { msOf } from './next.ts';
 import { badRequest } from './refusal.ts';
-import { clockTime, MAX_TIME, timeIn, type Sandbox, type Session, type WorldHandle } from './session.ts';
+import { clockTime, MAX_TIME, timeIn, type Context, type Sandbox, type Session } from './session.ts';
 import { settled, valuesOf, type World } from './world.ts';
 
 /** The clock of a world. */
@@ -24,15 +24,11 @@ export function shownClock(session: Session, sandbox: Sandbox): ShownClock {
  *
  * @throws Refusal with 400 for a wrong time
  */
-export function changeClock(
-  { session, open, peek }: WorldHandle,
-  { now, advance, rate }: ClockChange,
-): ShownClock {
+export function changeClock({ session, sandbox }: Context, { now, advance, rate }: ClockChange): ShownClock {
   const base = session.now();
-  const from = clockTime(peek().clock, base);
+  const from = clockTime(sandbox.clock, base);
   const set = now === undefined ? from : checkTime('now', parseTime(now));
   const at = checkTime('advance', advance === undefined ? set : set + msOf(advance));
-  const sandbox = open();
   if (set < from) sandbox.world = shiftBack(sandbox.world, from, from - set);
   sandbox.clock = { at, since: base, rate: rate ?? sandbox.clock.rate };
   return shownClock(session, sandbox);

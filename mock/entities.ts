@@ -11,7 +11,7 @@ import type {
 import { Problem } from '../schemas/problem.ts';
 import { isValidId } from './handler.ts';
 import { badRequest, Refusal, refusalOf } from './refusal.ts';
-import { timeIn, type Sandbox, type Session, type WorldHandle } from './session.ts';
+import { timeIn, type Context, type Sandbox, type Session } from './session.ts';
 import {
   depositNow,
   executedAs,
@@ -87,12 +87,11 @@ function checkBody(given: unknown, ...inPath: readonly string[]): void {
 
 /** Changes a user, or adds one, who joins now by default. Fields that are not given stay. */
 export function setUser(
-  { session, open, peek }: WorldHandle,
+  { session, sandbox }: Context,
   id: string,
   given: Partial<Omit<FixtureUser, 'user_id'>>,
 ): User {
   checkBody(given, 'user_id');
-  const sandbox = peek();
   const found = lookUp(sandbox.world.users, id.toLowerCase());
   const user = readItem(session, 'users', {
     user_id: id,
@@ -100,7 +99,7 @@ export function setUser(
     ...found,
     ...given,
   });
-  open().world.users.changed.set(id.toLowerCase(), user);
+  sandbox.world.users.changed.set(id.toLowerCase(), user);
   return user;
 }
 
@@ -116,16 +115,12 @@ export type DepositChange = Partial<
  * Changes a deposit, or adds one. Without another state, fields that are not given stay. `afterSeconds` and
  * `afterPolls` count from now.
  */
-export function setDeposit(
-  { session, open, peek }: WorldHandle,
-  id: string,
-  given: DepositChange,
-): DepositNow {
+export function setDeposit({ session, sandbox }: Context, id: string, given: DepositChange): DepositNow {
   checkBody(given, 'reference_id');
-  const sandbox = peek();
+  const { world } = sandbox;
   const now = timeIn(session, sandbox);
-  const known = lookUp(sandbox.world.deposits, id.toLowerCase());
-  const found = known && settled(sandbox.world, known, now);
+  const known = lookUp(world.deposits, id.toLowerCase());
+  const found = known && settled(world, known, now);
   const { reference_id = id, user_id } = found ?? {};
   const isSame = given.state === undefined || given.state === found?.state;
   const planned = planOf(found);
@@ -139,8 +134,7 @@ export function setDeposit(
     ...given,
     reference_id,
   };
-  const deposit = readDeposit(session, sandbox.world, item);
-  const { world } = open();
+  const deposit = readDeposit(session, world, item);
   if (given.becomes !== undefined || !isSame) {
     world.polls.delete(id.toLowerCase());
     world.foundAt.delete(id.toLowerCase());
@@ -190,12 +184,11 @@ const NEW_NAME = /^[\w./-]{1,100}$/;
 
 /** Changes a key by its value or name. A new one needs `key`. Fields that are not given stay. */
 export function setKey(
-  { session, open, peek }: WorldHandle,
+  { session, sandbox }: Context,
   asked: string,
   given: Partial<FixtureApiKey>,
 ): ShownKey {
   checkBody(given);
-  const sandbox = peek();
   const found = findKey(sandbox, asked);
   if (found === undefined) checkNewKey(sandbox, asked, given);
   else if (given.key !== undefined) throw badRequest('key', 'cannot be changed: add another one');
@@ -211,8 +204,8 @@ export function setKey(
     given.expiresAfterSeconds === undefined ? since : timeIn(session, sandbox) - sandbox.world.createdAt;
   const key = { ...read, name, ...(starts !== undefined && { since: starts }) };
   session.redactor.add({ value: key.key, name, owner: key.partner });
-  open().world.keys.changed.set(key.key, key);
-  return shownKey(session, open(), key);
+  sandbox.world.keys.changed.set(key.key, key);
+  return shownKey(session, sandbox, key);
 }
 
 function checkNewKey({ world }: Sandbox, name: string, given: Partial<FixtureApiKey>): void {

@@ -25,8 +25,8 @@ import {
   resetAll,
   resetWorld,
   timeIn,
+  type Context,
   type Sandbox,
-  type WorldHandle,
 } from './session.ts';
 import { variants } from './deviations/variants.ts';
 import { depositNow, valuesOf } from './world.ts';
@@ -41,14 +41,20 @@ export interface Operation<Args extends readonly never[] = readonly never[], Res
   readonly isGlobal?: true;
   /** Needs neither a token nor a loopback name. */
   readonly isPublic?: true;
-  readonly run: (world: WorldHandle, ...args: Args) => Result;
+  /** Changes its world, which is kept from then on. */
+  readonly isChange?: true;
+  readonly run: (context: Context, ...args: Args) => Result;
 }
 
 const operation = <Args extends readonly unknown[], Result>(
   call: string,
-  run: (world: WorldHandle, ...args: Args) => Result,
+  run: (context: Context, ...args: Args) => Result,
   more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic'> = {},
 ) => ({ call, run, ...more });
+
+const change = <Args extends readonly unknown[], Result>(
+  ...given: Parameters<typeof operation<Args, Result>>
+) => ({ ...operation(...given), isChange: true as const });
 
 const deviations = Object.values({ ...faults, ...variants });
 
@@ -63,12 +69,11 @@ export const operations = {
   /** The requests of the journal, oldest first, each with its answer and the reason. */
   requests: operation('GET /requests', findRequests, { input: 'requestFilter' }),
   /** Clears the journal. */
-  clearRequests: operation('DELETE /requests', ({ peek }) => clearJournal(peek().journal)),
+  clearRequests: operation('DELETE /requests', ({ sandbox }) => clearJournal(sandbox.journal)),
   /** Users, deposits as they are now, keys by name, limits and how full they are, fault, next answers, requests to try, and the worlds. */
   data: operation(
     'GET /data',
-    ({ session, peek }, filter: DataFilter = {}) => {
-      const sandbox = peek();
+    ({ session, sandbox }, filter: DataFilter = {}) => {
       const { world, service, deviation, next } = sandbox;
       const now = timeIn(session, sandbox);
       const users = pageOf(valuesOf(world.users), filter, (user) => user);
@@ -104,35 +109,33 @@ export const operations = {
     { isGlobal: true },
   ),
   /** Changes a user, or adds one. */
-  setUser: operation('PUT /users/{id}', setUser),
+  setUser: change('PUT /users/{id}', setUser),
   /** Changes a deposit, or adds one; afterSeconds and afterPolls count from now. */
-  setDeposit: operation('PUT /deposits/{id}', setDeposit),
+  setDeposit: change('PUT /deposits/{id}', setDeposit),
   /** Changes a key by its value or name; a new one needs "key". expiresAfterSeconds counts from now. */
-  setKey: operation('PUT /keys/{id}', setKey),
+  setKey: change('PUT /keys/{id}', setKey),
   /** Sets the limits for all keys, as in a fixture. An endpoint that is not given has none. */
-  setLimits: operation('PUT /limits', ({ open }, given: FixtureLimits) => {
+  setLimits: change('PUT /limits', ({ sandbox }, given: FixtureLimits) => {
     const { limits } = readPart({ limits: given ?? null }, 'limits');
-    const sandbox = open();
     sandbox.world = { ...sandbox.world, limits: limits! };
     return { limits: limits! };
   }),
   /** The time and the speed of the clock. */
-  clock: operation('GET /clock', ({ session, peek }) => shownClock(session, peek())),
+  clock: operation('GET /clock', ({ session, sandbox }) => shownClock(session, sandbox)),
   /** Sets the time, moves it forward, sets the speed. Set back, it keeps remaining times: what was due in 3 s stays due in 3 s. */
-  setClock: operation('PUT /clock', changeClock, { input: 'clockChange' }),
+  setClock: change('PUT /clock', changeClock, { input: 'clockChange' }),
   /** The active fault or variant, and all that there are. */
-  fault: operation('GET /fault', ({ peek }) => ({
-    fault: peek().deviation?.id ?? null,
+  fault: operation('GET /fault', ({ sandbox }) => ({
+    fault: sandbox.deviation?.id ?? null,
     faults: deviations.map(({ id, what }) => ({ id, what })),
   })),
   /** Sets the fault or variant; null switches it off. */
-  setFault: operation(
+  setFault: change(
     'PUT /fault',
-    ({ session, open }, { fault }: FaultChange) => {
+    ({ session, sandbox }, { fault }: FaultChange) => {
       const found = deviations.find(({ id }) => id === fault);
       if (fault !== null && found === undefined)
         throw badRequest('fault', 'is not an id that GET /__admin/fault lists');
-      const sandbox = open();
       sandbox.deviation = found;
       sandbox.service = newService(session.options, found);
       return { fault };
@@ -140,37 +143,27 @@ export const operations = {
     { input: 'faultChange' },
   ),
   /** Sets what happens to the next requests: an answer, or a list of them. */
-  next: operation('POST /next', ({ open, peek }, given: NextAnswer | readonly NextAnswer[]) => {
-    const answers = checkNext(given, peek().next.length);
-    const { next } = open();
-    next.push(...answers);
+  next: change('POST /next', ({ sandbox: { next } }, given: NextAnswer | readonly NextAnswer[]) => {
+    next.push(...checkNext(given, next.length));
     return { next: shownNext(next) };
   }),
   /** Resets one world (?world=) or all to what the mock started with. */
   reset: operation(
     'POST /reset',
-    ({ session, name, isAll }, _body: ResetBody = {}) => {
+    ({ session, sandbox, isAll }, _body: ResetBody = {}) => {
       if (isAll) resetAll(session);
-      else resetWorld(session, name);
+      else resetWorld(session, sandbox.name);
     },
     { input: 'reset' },
   ),
-  // Follows Pact's provider states. `verify` can use it as its state hook.
-  /** Sets up a provider state, or tears it down. */
   /** Sets up a provider state as in Pact, or tears it down. `verify` can use it as its state hook. */
-  state: operation(
-    'POST /state',
-    ({ open, peek }, change: StateChange) => {
-      // First in a new world that is not kept: a refused call creates none.
-      applyState(peek().world, change);
-      applyState(open().world, change);
-    },
-    { input: 'stateChange' },
-  ),
+  state: change('POST /state', ({ sandbox }, state: StateChange) => applyState(sandbox.world, state), {
+    input: 'stateChange',
+  }),
 };
 
-function findRequests(handle: WorldHandle, filter: RequestFilter = {}) {
-  const { sandbox, key } = searchedWorld(handle, filter.key);
+function findRequests(context: Context, filter: RequestFilter = {}) {
+  const { sandbox, key } = searchedWorld(context, filter.key);
   const { kept, dropped, droppedTo } = readJournal(sandbox.journal);
   const { method, path, target, endpoint, status, reason, since = 0, limit } = filter;
   if (dropped > 0 && since < droppedTo && limit === undefined)
@@ -193,12 +186,12 @@ function findRequests(handle: WorldHandle, filter: RequestFilter = {}) {
   const found = kept.filter(matches);
   const requests = limit === undefined ? found : found.slice(Math.max(0, found.length - limit));
   // A mistyped world would make every check true that no request came.
-  const isUnused = sandbox.name !== '' && !handle.session.sandboxes.has(sandbox.name);
+  const isUnused = sandbox.name !== '' && !context.session.sandboxes.has(sandbox.name);
   return { requests, dropped, ...(isUnused && { unused: true }) };
 }
 
 /** Returns the world to search, which the key may name, and the name of the key in its journal. */
-function searchedWorld({ session, name: world }: WorldHandle, asked: string | undefined) {
+function searchedWorld({ session, sandbox: { name: world } }: Context, asked: string | undefined) {
   const named = asked === undefined ? undefined : addressedWorld(session, `Bearer ${asked}`);
   if (named?.problem !== undefined) throw badRequest('key', `is invalid: ${named.problem}`);
   if (named !== undefined && world !== '' && world !== named.name)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from './deviations/faults.ts';
 import { ids, START, testSession } from './testing/session.ts';
-import { MAX_WORLDS, resetAll, resetWorld, getSandbox } from './session.ts';
+import { MAX_WORLDS, resetAll, resetWorld, keepSandbox, peekSandbox } from './session.ts';
 
 describe('a key with a world name', () => {
   test('opens a separate world: deposits, clock, limiters, journal', () => {
@@ -107,7 +107,7 @@ test('the same request gets the same bytes in every world', () => {
 
 test('beyond the maximum of worlds, a new one is refused until a reset', () => {
   const { session, user, world } = testSession();
-  for (let count = 0; count < MAX_WORLDS; count++) getSandbox(session, `w${count}`);
+  for (let count = 0; count < MAX_WORLDS; count++) keepSandbox(session, peekSandbox(session, `w${count}`));
   const full = /there are 10000 worlds already; a reset of the mock removes them/;
   const { status, headers } = user(ids.member, 'northwind-key~one-more');
   assert.equal(status, 401);
@@ -141,6 +141,6 @@ test('all worlds of a frozen mock have the same time, also after a reset', () =>
 test('deviations keep their state per world', () => {
   const [id, { change }] = Object.entries(faults).find(([name]) => name.startsWith('revocation-unnoticed'))!;
   const { session } = testSession({ deviation: { id, change } });
-  const services = ['', 'a', 'b'].map((name) => getSandbox(session, name).service);
+  const services = ['', 'a', 'b'].map((name) => peekSandbox(session, name).service);
   assert.equal(new Set(services).size, 3);
 });

@@ -58,6 +58,14 @@ export interface Session {
   answered: number;
 }
 
+/** What an operation is about. */
+export interface Context {
+  readonly session: Session;
+  readonly sandbox: Sandbox;
+  /** The caller named no world: what concerns all worlds concerns all of them. */
+  readonly isAll: boolean;
+}
+
 /**
  * Creates a mock without a transport.
  *
@@ -155,42 +163,29 @@ const boundProblem = ({ sandboxes }: Session, name: string) =>
     ? `there are ${MAX_WORLDS} worlds already; a reset of the mock removes them`
     : undefined;
 
-/** Returns a world for reading. If it does not exist, returns a new one without adding it to the session. */
+/** Returns a world. If it does not exist, returns a new one, which is not in the session yet. */
 export function peekSandbox(session: Session, name: string): Sandbox {
   return name === '' ? session.main : (session.sandboxes.get(name) ?? createSandbox(session, name));
 }
 
 /**
- * Returns a world, and creates it on first use.
+ * Adds a world to the session, if it is not in it yet.
  *
  * @throws Refusal with 409 if there are too many
  */
-export function getSandbox(session: Session, name: string): Sandbox {
-  const found = peekSandbox(session, name);
-  if (name === '') return found;
+export function keepSandbox(session: Session, sandbox: Sandbox): Sandbox {
+  const { name } = sandbox;
+  if (name === '') return sandbox;
   const problem = boundProblem(session, name);
   if (problem !== undefined) throw new Refusal(409, problem, { place: 'world' });
-  session.sandboxes.set(name, found);
-  return found;
+  session.sandboxes.set(name, sandbox);
+  return sandbox;
 }
 
-/** Access to a world: `open` creates it if necessary, `peek` only reads. Do not keep results: a reset replaces them. */
-export interface WorldHandle {
-  readonly session: Session;
-  /** Empty for the main world. */
-  readonly name: string;
-  /** The caller named no world: what concerns all worlds concerns all of them. */
-  readonly isAll: boolean;
-  readonly open: () => Sandbox;
-  readonly peek: () => Sandbox;
-}
-
-/** @throws Refusal with 400 for an invalid name */
-export function worldHandle(session: Session, name: string, isAll = false): WorldHandle {
+/** @throws Refusal with 400 for an invalid name of a world */
+export function checkWorldName(session: Session, name: string): void {
   const wrong = typeof name === 'string' ? nameProblem(session, name) : 'must be a text';
   if (wrong !== undefined) throw badRequest('world', wrong);
-  const [open, peek] = [() => getSandbox(session, name), () => peekSandbox(session, name)];
-  return { session, name, isAll, open, peek };
 }
 
 /** Resets one world to the fixture. */

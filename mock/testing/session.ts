@@ -7,7 +7,7 @@ import { readJournal } from '../journal.ts';
 import type { HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../handler.ts';
 import type { ClockMode, MockData } from '../options.ts';
-import { createSession, getSandbox } from '../session.ts';
+import { createSession, peekSandbox } from '../session.ts';
 import { createControls } from '../api.ts';
 
 export const builtIn = fixture as Fixture;
@@ -52,7 +52,7 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
     get,
     user: (id: string, key?: string | null) => get(userPath(id), key),
     deposit: (id: string, key?: string | null) => get(depositPath(id), key),
-    entries: (world = '') => readJournal(getSandbox(session, world).journal).kept,
+    entries: (world = '') => readJournal(peekSandbox(session, world).journal).kept,
   };
 }
 
