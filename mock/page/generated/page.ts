@@ -599,16 +599,12 @@ ol {
     );
     const filled = limiters.filter(({ counted }) => counted > 0);
     const fullest = filled.toSorted((one, other) => other.counted / other.most - one.counted / one.most);
-    const rows = fullest.slice(0, MAX_LIMITERS).map(({ endpoint, key, counted, most, isLimited, freesInMs }) => {
+    const rows = fullest.slice(0, MAX_LIMITERS).map((limiter) => {
+      const { endpoint, key, counted, most, isLimited, freesInMs } = limiter;
       const frees = \`\${isLimited ? "limited, " : ""}frees in \${seconds(freesInMs)}\`;
       const meter = /* @__PURE__ */ a2("meter", { "aria-label": \`\${endpoint} \${key}\`, max: most, value: Math.min(counted, most) });
-      return row(
-        endpoint + key,
-        \`\${endpoint}, \${key}\`,
-        frees,
-        cell(\`\${number(counted)} of \${number(most)}\`),
-        meter
-      );
+      const filling = cell(\`\${number(counted)} of \${number(most)}\`);
+      return row(endpoint + key, \`\${endpoint}, \${key}\`, frees, filling, meter);
     });
     const some = rows.length < filled.length ? \`the fullest \${rows.length} of \${filled.length}\` : "";
     return section("Limits", words.join(", ") || "none", some, /* @__PURE__ */ a2("ul", { children: rows }));
