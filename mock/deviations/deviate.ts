@@ -1,5 +1,5 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Exchange, FindingKind, HttpRequest, HttpResponse, Serve } from '../exchange.ts';
+import type { Exchange, FindingKind, HttpRequest, HttpResponse, Parameter, Serve } from '../exchange.ts';
 import { credentialOf, isValidId, readQuery, splitTarget, type Behaviour } from '../handler.ts';
 import { lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../world.ts';
 
@@ -181,6 +181,12 @@ export const cached = (ms: number, kinds: readonly FindingKind[], also: readonly
 /** The endpoint that a request names, whatever is before its path. */
 export const endpointIn = ({ target }: HttpRequest) =>
   endpointNames.find((name) => splitTarget(target).path.endsWith(endpoints[name].path));
+/** A request with a normalized path; undefined: it is normal already. */
+export function withPath(request: HttpRequest, normalize: (path: string) => string): HttpRequest | undefined {
+  const { path, query } = splitTarget(request.target);
+  const other = normalize(path);
+  return other === path ? undefined : { ...request, target: query === '' ? other : `${other}?${query}` };
+}
 export const knownKey = (request: HttpRequest, { keys }: World) => lookUp(keys, credentialOf(request) ?? '');
 const isAccepted = ({ state, partner }: ApiKey) => state === 'active' && partner !== null;
 export const withKey = (request: HttpRequest, { key }: ApiKey): HttpRequest => ({
@@ -211,9 +217,18 @@ export const accepted = (test: (key: ApiKey, request: HttpRequest) => boolean) =
     return found && withKey(request, found);
   });
 
-/** Reads the value of the parameter as another one; undefined: as it is. */
+/**
+ * Reads the value of the parameter as another one; undefined: as it is.
+ *
+ * @param as gets the first value, the endpoint, all values of the parameter, and all parameters
+ */
 export const id = (
-  as: (value: string | undefined, endpoint: Endpoint) => string | undefined,
+  as: (
+    value: string | undefined,
+    endpoint: Endpoint,
+    values: readonly string[],
+    parameters: readonly Parameter[],
+  ) => string | undefined,
   only?: Endpoint,
 ) =>
   read((request) => {
@@ -221,8 +236,10 @@ export const id = (
     if (endpoint === undefined || (only !== undefined && only !== endpoint)) return undefined;
     const { path, query } = splitTarget(request.target);
     const { parameter } = endpoints[endpoint];
-    const value = readQuery(query).find(([name]) => name === parameter)?.[1];
-    const other = as(value, endpoint);
+    const parameters = readQuery(query);
+    const values = parameters.flatMap(([name, text]) => (name === parameter ? text : []));
+    const [value] = values;
+    const other = as(value, endpoint, values, parameters);
     if (other === undefined || other === value) return undefined;
     return { ...request, target: `${path}?${parameter}=${encodeURIComponent(other)}` };
   });

@@ -525,11 +525,7 @@ const open = (test: (request: HttpRequest) => boolean, as: Partial<HttpRequest> 
     opened((_, request) => test(request)),
   );
 const openPath = (normalize: (path: string) => string) => {
-  const plain = (request: HttpRequest) => {
-    const { path, query } = splitTarget(request.target);
-    const other = normalize(path);
-    return other === path ? undefined : { ...request, target: `${other}?${query}` };
-  };
+  const plain = (request: HttpRequest) => d.withPath(request, normalize);
   return d.all(
     read(plain),
     opened((_, request) => plain(request) !== undefined),

@@ -1,32 +1,12 @@
-import { endpointNames, endpoints } from '../../schemas/endpoints.ts';
+import { endpointNames } from '../../schemas/endpoints.ts';
 import { httpDate } from '../answer.ts';
 import * as d from './deviate.ts';
 import { body, error, field, header, json, on, page, read, set, without } from './deviate.ts';
-import type { Exchange, HttpRequest, Parameter } from '../exchange.ts';
-import { readQuery, splitTarget, type Behaviour } from '../handler.ts';
+import type { Exchange, HttpRequest } from '../exchange.ts';
+import type { Behaviour } from '../handler.ts';
 import { inFrontVariants, normalizers } from './in-front.ts';
 import { limiters } from '../limiter.ts';
 import { limitIn } from '../world.ts';
-
-/** Reads a path as another one. */
-const withPath = (normalize: (path: string) => string) =>
-  read((request) => {
-    const { path, query } = splitTarget(request.target);
-    return { ...request, target: `${normalize(path)}${query === '' ? '' : `?${query}`}` };
-  });
-/** Reads the value of the parameter from all parameters of the query; undefined: it is missing. */
-const withValue = (valueOf: (all: readonly Parameter[], name: string) => string | undefined) =>
-  read((request) => {
-    const endpoint = d.endpointIn(request);
-    if (endpoint === undefined) return undefined;
-    const { path, query } = splitTarget(request.target);
-    const { parameter } = endpoints[endpoint];
-    const value = valueOf(readQuery(query), parameter);
-    const target = value === undefined ? path : `${path}?${parameter}=${encodeURIComponent(value)}`;
-    return { ...request, target };
-  });
-const valuesIn = (all: readonly Parameter[], name: string) =>
-  all.filter((one) => one[0] === name).map((one) => one[1]);
 
 const hasNoKey = ({ request }: Exchange) => request.headers.authorization === undefined;
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
@@ -56,7 +36,7 @@ const requests: d.Rows = {
   ...Object.fromEntries(
     Object.entries(normalizers).map(([name, [words, normalize]]) => [
       `${pathIds[name] ?? `${name}-normalized`}: A path ${words} is read as one without it`,
-      withPath(normalize),
+      read((request) => d.withPath(request, normalize)),
     ]),
   ),
   'other-paths-redirected': on('noSuchPath', error(308, 'Other path')),
@@ -90,14 +70,14 @@ const requests: d.Rows = {
     on(header('Access-Control-Allow-Origin', '*')),
     on('noSuchMethod', ({ request }) => request.method === 'OPTIONS', d.noContent),
   ),
-  'repeated-parameter-last: The last of repeated parameters is used': withValue((all, name) =>
-    valuesIn(all, name).at(-1),
+  'repeated-parameter-last: The last of repeated parameters is used': d.id((_value, _endpoint, values) =>
+    values.at(-1),
   ),
-  'repeated-parameter-refused: A repeated parameter is invalid': withValue((all, name) =>
-    valuesIn(all, name).length > 1 ? '' : valuesIn(all, name)[0],
+  'repeated-parameter-refused: A repeated parameter is invalid': d.id((_value, _endpoint, values) =>
+    values.length > 1 ? '' : undefined,
   ),
-  'unknown-parameter-refused: An unknown parameter makes the request invalid': withValue((all, name) =>
-    all.some((one) => one[0] !== name) ? '' : valuesIn(all, name)[0],
+  'unknown-parameter-refused: An unknown parameter makes the request invalid': d.id(
+    (_value, _endpoint, values, parameters) => (values.length < parameters.length ? '' : undefined),
   ),
   'nil-and-max-accepted: The nil and the max UUID are well formed': d.wellFormed(isNilOrMax, 'deposit-check'),
   'lower-case-bearer-refused: Only the scheme spelled Bearer is accepted': read(withoutLowerBearer),
