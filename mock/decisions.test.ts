@@ -11,7 +11,7 @@ const limited = Array.from({ length: 60 }, () => user(ids.nobody));
 
 const status = (...probes: readonly TimedRequest[]) => last(...probes).status;
 /** Whether the member was found. */
-const finds = (one: TimedRequest) => String(last(one).body).startsWith('{"is_under_ib":true,');
+const finds = (one: TimedRequest) => last(one).body.startsWith('{"is_under_ib":true,');
 
 /** Proof of the decision by question. */
 const shown: Readonly<Record<string, () => boolean>> = {
@@ -91,7 +91,7 @@ const shown: Readonly<Record<string, () => boolean>> = {
     status(deposit(ids.afterSeconds, { atMs: 4999 })) === 404 &&
     status(deposit(ids.afterSeconds, { atMs: 5000 })) === 200,
   'executedAt after a transition': () =>
-    String(last(deposit(ids.afterSeconds, { atMs: 7000 })).body).endsWith(':1736942405000}'),
+    last(deposit(ids.afterSeconds, { atMs: 7000 })).body.endsWith(':1736942405000}'),
   'A deposit that became EXECUTED': () =>
     status(
       ...Array.from({ length: 9 }, () => deposit(ids.afterPolls, { atMs: 1 })),

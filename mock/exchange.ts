@@ -22,7 +22,7 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body: string;
   readonly delayMs?: number;
   /** The transport resets the connection instead of answering, or ends it in the middle of the body. */
   readonly transportFault?: 'reset' | 'truncate';

@@ -39,7 +39,7 @@ const STATUSES_WITHOUT_BODY = new Set([204, 205, 304]);
 
 function toResponse({ status, headers, body, transportFault }: HttpResponse, method: string): Response {
   const hasBody = method !== 'HEAD' && !STATUSES_WITHOUT_BODY.has(status);
-  const whole = hasBody ? (body as string) : null;
+  const whole = hasBody ? body : null;
   return new Response(transportFault === 'truncate' && whole !== null ? truncatedBody(whole) : whole, {
     status,
     headers,
@@ -47,7 +47,7 @@ function toResponse({ status, headers, body, transportFault }: HttpResponse, met
 }
 
 /** Sends half of a body, then fails like fetch on a closed connection. */
-function truncatedBody(body: string | Uint8Array): ReadableStream<Uint8Array> {
+function truncatedBody(body: string): ReadableStream<Uint8Array> {
   const whole = Buffer.from(body);
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(whole.subarray(0, whole.length / 2))),

@@ -98,7 +98,7 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
           : redact(value),
     ),
     responseHeaders: fieldsOf(headers, (_, value) => redact(value)),
-    responseBody: truncated(redact(response.body.toString())),
+    responseBody: truncated(redact(response.body)),
   };
   if (call !== undefined) entry.endpoint = call.endpoint;
   if (call?.key !== undefined) entry.key = call.key.name;

@@ -407,7 +407,7 @@ describe('deposits', () => {
     passTime(100_000);
     const { date_joined } = setUser(ids.nobody, { partner: 'northwind' });
     assert.equal(date_joined, new Date(START + 100_000).toISOString());
-    assert.match(String(user(ids.nobody).body), /"is_under_ib":true/);
+    assert.match(user(ids.nobody).body, /"is_under_ib":true/);
     const becomes = { state: 'EXECUTED', amountInUsd: 5, afterSeconds: 10 } as const;
     setDeposit(ids.nobody, { user_id: ids.nobody, state: 'pending', becomes });
     assert.equal(deposit(ids.nobody).status, 404);

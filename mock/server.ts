@@ -304,7 +304,7 @@ function refuseBytes({ sockets }: Connections, socket: Socket, code: string | un
     const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.once('close', () => clearTimeout(timer));
     const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body.toString()}`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);
     // Read all: otherwise the end of the client's side is never seen.
     socket.resume();
   };

@@ -118,5 +118,5 @@ function directClient({ answer }: Service, world: World, now: () => number): Cli
 /** HTTP allows no body for HEAD, 204 and 304 (RFC 9112 6.3). */
 function bytesOf(method: string, { status, body }: HttpResponse): Uint8Array {
   if (method === 'HEAD' || status === 204 || status === 304) return new Uint8Array();
-  return typeof body === 'string' ? Buffer.from(body) : body;
+  return Buffer.from(body);
 }

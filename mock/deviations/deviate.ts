@@ -110,14 +110,14 @@ export const reset: Edit = () => ({ transportFault: 'reset' });
 
 /** Rewrites the body. */
 export const body =
-  (write: (text: string) => HttpResponse['body']): Edit =>
-  (response) => ({ body: write(String(response.body)) });
+  (write: (text: string) => string): Edit =>
+  (response) => ({ body: write(response.body) });
 export const withNewline = body((text) => `${text}\n`);
 /** Rewrites the JSON of the body. */
 export const json =
   (edit: (payload: Json, exchange: Exchange) => unknown): Edit =>
   (response, exchange) => ({
-    body: JSON.stringify(edit(JSON.parse(String(response.body)) as Json, exchange)),
+    body: JSON.stringify(edit(JSON.parse(response.body) as Json, exchange)),
   });
 /** Adds or replaces fields of the JSON. */
 export const fields = (more: Json): Edit => json((payload) => ({ ...payload, ...more }));

@@ -15,7 +15,7 @@ export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
       headers: {},
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = answer.body.toString();
+    const text = answer.body;
     return {
       status: answer.status,
       headers: answer.headers,
