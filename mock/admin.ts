@@ -3,10 +3,10 @@ import { unescape } from 'node:querystring';
 import { syntaxErrorIn } from '../schemas/json.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { splitTarget } from './handler.ts';
-import { operations, type Operation } from './operations.ts';
+import { operations, perform, withoutKeys, type Operation } from './operations.ts';
 import { page } from './page/generated/page.ts';
-import { badRequest, checkInput, Refusal } from './refusal.ts';
-import { checkWorldName, keepSandbox, peekSandbox, type Session } from './session.ts';
+import { badRequest, Refusal } from './refusal.ts';
+import type { Session } from './session.ts';
 
 /** Path of the admin API; it does not depend on the base path. */
 export const ADMIN_PATH = /^\/__admin(?=[/?]|$)/;
@@ -49,53 +49,6 @@ function handle(session: Session, access: Access | undefined, request: HttpReque
   const input = method === 'GET' ? query : body;
   const result = perform(row, session, world, [...ids, ...(input === undefined ? [] : [input])]);
   return result === undefined ? answerOf(204) : answerOf(200, 'application/json', JSON.stringify(result));
-}
-
-/**
- * Runs an operation in a world. HTTP and JavaScript both call it, so they refuse the same input with the same words.
- *
- * @param name of the world; undefined: the main world, or all
- * @throws Refusal with 400 and the first wrong place, or what the operation throws
- */
-export function perform(
-  one: Operation,
-  session: Session,
-  name: string | undefined,
-  args: readonly unknown[],
-) {
-  const hasId = one.call.includes('{id}');
-  const [id, input] = hasId ? args : [undefined, ...args];
-  const what = one.call.startsWith('GET') ? 'query' : 'body';
-  try {
-    checkWorldName(session, name ?? '');
-    if (one.isGlobal && name !== undefined)
-      throw badRequest('world', 'is unknown here: the call is about all worlds');
-    if (hasId && typeof id !== 'string') throw badRequest('id', 'must be a text');
-    if (args.length > Number(hasId) + 1) throw badRequest('', `${one.call} takes one ${what}`);
-    if (one.input !== undefined) checkInput(one.input, what, input === undefined ? {} : input);
-    else if (one.run.length < 2 && input !== undefined && !isEmpty(input))
-      throw badRequest('', `${one.call} takes no ${what}`);
-    const sandbox = peekSandbox(session, name ?? '');
-    const context = { session, sandbox, isAll: name === undefined };
-    const result = one.run(context, ...(args as readonly never[]));
-    // Not before: a refused call creates no world.
-    if (one.isChange) keepSandbox(session, sandbox);
-    return result;
-  } catch (error) {
-    throw error instanceof Refusal ? withoutKeys(session, error) : error;
-  }
-}
-
-const isEmpty = (input: unknown) =>
-  typeof input === 'object' && input !== null && Object.keys(input).length === 0;
-
-/** The message and the place of a refusal may repeat a part of the input, which may be a key. */
-function withoutKeys({ redactor: { redact } }: Session, { status, message, details }: Refusal): Refusal {
-  const { place } = details;
-  return new Refusal(status, redact(message), {
-    ...details,
-    ...(place !== undefined && { place: redact(place) }),
-  });
 }
 
 const rows = Object.values(operations).map((one) => {

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 // Not the global timers: a test runner may replace them with fake ones.
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Duration, RequestFilter } from '../schemas/generated/types.ts';
-import { perform } from './admin.ts';
 import type { JournalEntry } from './journal.ts';
 import { msOf } from './next.ts';
-import { operations } from './operations.ts';
+import { operations, perform } from './operations.ts';
 import { badRequest } from './refusal.ts';
 import { checkWorldName, type Context, type Session } from './session.ts';
 

@@ -17,9 +17,11 @@ import { splitTarget } from './handler.ts';
 import { clearJournal, readJournal, type JournalEntry } from './journal.ts';
 import { checkNext, shownNext } from './next.ts';
 import { gaugesOf } from './limiter.ts';
-import { badRequest, Refusal, type Schema } from './refusal.ts';
+import { badRequest, checkInput, Refusal, type Schema } from './refusal.ts';
 import {
   addressedWorld,
+  checkWorldName,
+  keepSandbox,
   newService,
   peekSandbox,
   resetAll,
@@ -27,6 +29,7 @@ import {
   timeIn,
   type Context,
   type Sandbox,
+  type Session,
 } from './session.ts';
 import { variants } from './deviations/variants.ts';
 import { depositNow, valuesOf } from './world.ts';
@@ -161,6 +164,56 @@ export const operations = {
     input: 'stateChange',
   }),
 };
+
+/**
+ * Runs an operation in a world. HTTP and JavaScript both call it, so they refuse the same input with the same words.
+ *
+ * @param name of the world; undefined: the main world, or all
+ * @throws Refusal with 400 and the first wrong place, or what the operation throws
+ */
+export function perform(
+  one: Operation,
+  session: Session,
+  name: string | undefined,
+  args: readonly unknown[],
+) {
+  const hasId = one.call.includes('{id}');
+  const [id, input] = hasId ? args : [undefined, ...args];
+  const what = one.call.startsWith('GET') ? 'query' : 'body';
+  try {
+    checkWorldName(session, name ?? '');
+    if (one.isGlobal && name !== undefined)
+      throw badRequest('world', 'is unknown here: the call is about all worlds');
+    if (hasId && typeof id !== 'string') throw badRequest('id', 'must be a text');
+    if (args.length > Number(hasId) + 1) throw badRequest('', `${one.call} takes one ${what}`);
+    if (one.input !== undefined) checkInput(one.input, what, input === undefined ? {} : input);
+    else if (one.run.length < 2 && input !== undefined && !isEmpty(input))
+      throw badRequest('', `${one.call} takes no ${what}`);
+    const sandbox = peekSandbox(session, name ?? '');
+    const context = { session, sandbox, isAll: name === undefined };
+    const result = one.run(context, ...(args as readonly never[]));
+    // Not before: a refused call creates no world.
+    if (one.isChange) keepSandbox(session, sandbox);
+    return result;
+  } catch (error) {
+    throw error instanceof Refusal ? withoutKeys(session, error) : error;
+  }
+}
+
+const isEmpty = (input: unknown) =>
+  typeof input === 'object' && input !== null && Object.keys(input).length === 0;
+
+/** The message and the place of a refusal may repeat a part of the input, which may be a key. */
+export function withoutKeys(
+  { redactor: { redact } }: Session,
+  { status, message, details }: Refusal,
+): Refusal {
+  const { place } = details;
+  return new Refusal(status, redact(message), {
+    ...details,
+    ...(place !== undefined && { place: redact(place) }),
+  });
+}
 
 function findRequests(context: Context, filter: RequestFilter = {}) {
   const { sandbox, key } = searchedWorld(context, filter.key);
