@@ -12,6 +12,7 @@ import {
 import type { Answered, Exchange } from '../../mock/exchange.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { variants } from '../../mock/deviations/variants.ts';
+import { planOf } from '../../mock/world.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { NextAnswer, SweptState } from '../../schemas/generated/types.ts';
 
@@ -122,25 +123,21 @@ const hideExecuted = ({ hasExecuted }: Aim) =>
     return finding.kind === 'executed' && (!hasExecuted || finding.deposit.state === 'EXECUTED');
   }, notFound);
 
-/** Finds a deposit that polls execute pending, as long as `stillOf` says so. */
-const pendingFor = (stillOf: () => (exchange: Exchange, id: string) => boolean) => (): Change => {
-  const isStill = stillOf();
-  const where = (exchange: Exchange) => {
+/** Finds a deposit that polls execute pending, as long as `isStill`. */
+const pendingWhile = (isStill: (exchange: Exchange, id: string) => boolean): Change =>
+  on((exchange: Exchange) => {
     const { finding } = exchange;
-    if (finding.kind !== 'executed' || finding.deposit.state !== 'pending') return false;
-    const { becomes, reference_id } = finding.deposit;
-    return becomes?.afterPolls !== undefined && isStill(exchange, reference_id);
-  };
-  return on(where, notFound);
-};
-const pendingForPolls = pendingFor(() => {
+    if (finding.kind !== 'executed' || planOf(finding.deposit)?.afterPolls === undefined) return false;
+    return isStill(exchange, finding.deposit.reference_id);
+  }, notFound);
+const pendingForPolls = () => {
   const polls = counters();
-  return ({ world }, id) => (polls(world, id).count += 1) <= MORE_POLLS;
-});
-const pendingForLonger = pendingFor(() => {
+  return pendingWhile(({ world }, id) => (polls(world, id).count += 1) <= MORE_POLLS);
+};
+const pendingForLonger = () => {
   const start = firstTimes();
-  return ({ world, now }, id) => now < start(world, id, now) + LONGER_MS;
-});
+  return pendingWhile(({ world, now }, id) => now < start(world, id, now) + LONGER_MS);
+};
 
 const inverted = on(
   'user-status',
