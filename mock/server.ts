@@ -196,11 +196,12 @@ function serveRequest(
   const target = (message as Request).originalUrl ?? message.url ?? '';
   const alongside = connections.open - 1;
   const request = { method, target, headers, rawHeaders, alongside };
+  const respond = (answered: HttpResponse) => send(connections, response, answered);
   const reply = (body?: string) => {
     try {
-      send(connections, response, answer(body === undefined ? request : { ...request, body }));
+      respond(answer(body === undefined ? request : { ...request, body }));
     } catch (error) {
-      send(connections, response, errorResponse(500, date()));
+      respond(errorResponse(500, date()));
       // It is a mistake of ours, or of `onExchange`: do not hide it.
       setImmediate(() => {
         throw error;
@@ -210,10 +211,8 @@ function serveRequest(
   // Most requests have no body and need no wait.
   if (!hasBody(message)) return reply();
   void readBody(message, maxBody).then((body) => {
-    if (body === 'tooLarge') {
-      const words = `The body is larger than ${maxBody} bytes`;
-      send(connections, response, errorResponse(413, date(), words));
-    } else if (body !== 'cutOff') reply(body.toString());
+    if (body === 'tooLarge') respond(errorResponse(413, date(), `The body is larger than ${maxBody} bytes`));
+    else if (body !== 'cutOff') reply(body.toString());
     return undefined;
   });
 }
