@@ -31,15 +31,19 @@ export function createAnswerer(session: Session, { hasPage, cors = false, onExch
   };
 }
 
+/** The name of a world may have spaces. */
+const KEY_AND_WORLD = /^bearer +(\S.*)$/i;
+
 /** Answers a request in the world that its key names, and writes it to the journal of that world. */
 export function answerRequest(session: Session, request: HttpRequest) {
-  const { authorization } = request.headers;
-  const addressed =
-    authorization?.includes('~') === true ? addressedWorld(session, authorization) : undefined;
+  const { authorization = '' } = request.headers;
+  const [, credential = ''] = authorization.includes('~') ? (KEY_AND_WORLD.exec(authorization) ?? []) : [];
+  const addressed = addressedWorld(session, credential);
   if (addressed === undefined) return answerInWorld(session, session.main, request);
   const { problem } = addressed;
   if (problem !== undefined) return answerInWorld(session, session.main, { ...request, wrongWorld: problem });
-  const headers = { ...request.headers, authorization: addressed.authorization };
+  const scheme = authorization.slice(0, -credential.length);
+  const headers = { ...request.headers, authorization: scheme + addressed.key };
   const sandbox = keepSandbox(session, peekSandbox(session, addressed.name));
   return answerInWorld(session, sandbox, { ...request, headers });
 }

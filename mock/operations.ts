@@ -244,16 +244,15 @@ function findRequests(context: Context, filter: RequestFilter = {}) {
 }
 
 /** Returns the world to search, which the key may name, and the name of the key in its journal. */
-function searchedWorld({ session, sandbox: { name: world } }: Context, asked: string | undefined) {
-  const named = asked === undefined ? undefined : addressedWorld(session, `Bearer ${asked}`);
-  if (named?.problem !== undefined) throw badRequest('key', `is invalid: ${named.problem}`);
-  if (named !== undefined && world !== '' && world !== named.name)
+function searchedWorld({ session, sandbox }: Context, asked: string | undefined) {
+  if (asked === undefined) return { sandbox, key: undefined };
+  const named = addressedWorld(session, asked);
+  if (named === undefined) return { sandbox, key: nameOf(sandbox, asked) };
+  if (named.problem !== undefined) throw badRequest('key', `is invalid: ${named.problem}`);
+  if (sandbox.name !== '' && sandbox.name !== named.name)
     throw badRequest('key', 'names another world than the call');
-  const sandbox = peekSandbox(session, named?.name ?? world);
-  return {
-    sandbox,
-    key: asked === undefined ? undefined : nameOf(sandbox, named?.authorization.slice(7) ?? asked),
-  };
+  const found = peekSandbox(session, named.name);
+  return { sandbox: found, key: nameOf(found, named.key) };
 }
 
 /** A key that there is not is refused: a test that expects no such request would always pass. */

@@ -207,16 +207,14 @@ function addKeys({ add }: Session['redactor'], { fixture }: Served): void {
 }
 
 /**
- * Returns the world that an Authorization field names: `Bearer northwind-key~mine` is northwind-key in the
- * world `mine`. Undefined: the main world, as for a known key that contains `~`. `problem` says why the world
- * cannot be used.
+ * Returns the world that a sent key names: `northwind-key~mine` is northwind-key in the world `mine`. Undefined: the
+ * main world, as for a known key that contains `~`. `problem` says why the world cannot be used.
  */
-export function addressedWorld(session: Session, authorization: string) {
-  const [, credential = ''] = /^bearer +(\S.*)$/i.exec(authorization) ?? [];
+export function addressedWorld(session: Session, credential: string) {
   const mark = credential.lastIndexOf('~');
   if (mark <= 0 || lookUp(session.main.world.keys, credential) !== undefined) return undefined;
   const name = credential.slice(mark + 1);
   const why = name === '' ? 'is missing' : nameProblem(session, name);
   const problem = why ? `the world name after ~ ${why}` : boundProblem(session, name);
-  return { name, problem, authorization: authorization.slice(0, mark - credential.length) };
+  return { name, problem, key: credential.slice(0, mark) };
 }
