@@ -5,6 +5,11 @@ import { CLEAR_LINE, createDisplay, renderProgress, renderWaiting } from './disp
 import type { Progress } from '../schemas/progress.ts';
 import { hostileText } from '../reports/testing/records.ts';
 import { columns } from '../reports/text.ts';
+import { faults } from '../mock/deviations/faults.ts';
+import { reference } from '../mock/handler.ts';
+import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
+import type { Fixture } from '../schemas/generated/types.ts';
+import { verifyMock } from './testing/verify-mock.ts';
 
 const terminal = { color: false, width: 80 };
 
@@ -162,4 +167,18 @@ test('a wait', () => {
   const waiting = { endpoint: 'user-status', waitMs: 251_500, why: 'Retry-After 297 s' } as const;
   assert.equal(renderWaiting(waiting), 'waiting 4:12 for user-status (Retry-After 297 s)');
   assert.equal(renderWaiting({ waitMs: 1, why: 'a rest' }), 'waiting 0:01 (a rest)');
+});
+
+test('progress names a failure while lookups go on, not only once they have ended', async (context) => {
+  let time = 0;
+  context.mock.method(performance, 'now', () => (time += 5));
+  const failing: string[] = [];
+  await verifyMock(faults['path-parameter-dropped']!.change(reference), {
+    fixture: builtIn as Fixture,
+    seed: 1,
+    cases: 800,
+    onProgress: ({ failing: [id], doing }) => void (id !== undefined && failing.push(`${doing}: ${id}`)),
+  });
+  const [first] = failing;
+  assert.equal(first, 'deposit-check: pairs and examples: invalid-uuid/deposit-check/malformed');
 });

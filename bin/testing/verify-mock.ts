@@ -27,7 +27,7 @@ export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
 
 export interface MockRunOptions extends Pick<
   RunOptions,
-  'isBrief' | 'isEnough' | 'onExchange' | 'onRemark' | 'onWait'
+  'isBrief' | 'isEnough' | 'onExchange' | 'onProgress' | 'onRemark' | 'onWait'
 > {
   readonly fixture: Fixture;
   readonly seed: number;

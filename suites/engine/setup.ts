@@ -61,6 +61,7 @@ export function createRun(options: RunOptions) {
     onExchange: (exchange) => {
       onExchange?.(exchange);
       evaluation.addExchange(exchange);
+      if (performance.now() - run.reportedAt >= REPORT_MS) report(run);
     },
   });
   const scenarios = asked.filter((one) => one.kind === 'scenario').toSorted((a, b) => rank(a) - rank(b));
@@ -68,7 +69,7 @@ export function createRun(options: RunOptions) {
     ...scenarios.flatMap(({ id, turn }) => (turn === undefined ? [id] : [])),
     BECOMING,
   ]);
-  return {
+  const run = {
     options,
     known,
     startedAt,
@@ -107,6 +108,7 @@ export function createRun(options: RunOptions) {
     failing,
     describe: createDescriber({ ...options, target: options.target.href }),
   };
+  return run;
 }
 
 const clientFor = (options: RunOptions, deadline: number) =>
@@ -140,6 +142,9 @@ const newFindings = () => ({
   isHanging: false,
   /** Why the target cannot be judged. */
   stopped: undefined as Stop | undefined,
+  /** What the run does, and when that was reported (ms of real time). */
+  doing: 'preflight',
+  reportedAt: Number.NEGATIVE_INFINITY,
 });
 
 /** Required requirements come first: a run that is out of time drops the last ones. */
@@ -219,15 +224,22 @@ export function finishStopped(state: Run, requirement: Requirement, why: Stop): 
   finish(state, requirement, { verdict: inconclusive(why.reason, why.words), cases: 0 });
 }
 
+/** Between requests, progress is reported so often, in ms: a person sees a failure when it comes. */
+const REPORT_MS = 50;
+
 /** Reports progress: what the run does now. */
-export function report({ options, results, budget, begun, failing }: Run, doing: string): void {
+export function report(run: Run, doing = run.doing): void {
+  const { options, results, budget, begun, failing } = run;
   const { requirements, maxDurationMs, maxRequests } = options;
+  const now = performance.now();
+  run.doing = doing;
+  run.reportedAt = now;
   options.onProgress?.({
     done: results.size,
     total: requirements.length,
     doing,
     requests: budget.spent(),
-    elapsedMs: performance.now() - begun,
+    elapsedMs: now - begun,
     maxDurationMs,
     maxRequests,
     failing: failing(),
