@@ -148,46 +148,50 @@ export function shownBy(endpoint: Endpoint, levels: Levels): readonly number[] {
 /** A zero for each code of an endpoint. */
 export const zeros = (endpoint: Endpoint) => new Uint16Array(numberings[endpoint].base ** 3);
 
-/** The codes of all combinations that a fixture allows, by strength. Numbers alone: objects would take 0.2 s. */
-const combinations = oncePer((known: Known) =>
-  perEndpoint((endpoint): Readonly<Record<Strength, readonly number[]>> => {
-    const { all, base } = numberings[endpoint];
-    const isFound = zeros(endpoint);
-    const ofStrength = (strength: Strength) => {
-      const found: number[] = [];
-      const levels: { -readonly [Name in keyof Levels]?: string } = {};
-      /** Adds a level of each of some factors in turn. */
-      const extend = (
-        chosen: Numbering['all'],
-        kindOf: (factor: Factor) => 'alone' | 'grouped' | 'withGates',
-        at = 0,
-        code = 0,
-      ): void => {
-        const factor = chosen[at]!;
-        const isLast = at === chosen.length - 1;
-        for (const one of factor.numbered.values()) {
-          const number = one[kindOf(factor)];
-          if (number === undefined || (factor.isGate && !one.hides)) continue;
-          const longer = code * base + number;
-          // Most levels of a group show nothing new.
-          if (isLast && isFound[longer] === 1) continue;
-          levels[factor.name] = one.name;
-          if (!freeFactors.has(factor.name) && !isFeasible(endpoint, levels, known)) continue;
-          if (isLast) isFound[longer] = 1;
-          if (isLast) found.push(longer);
-          else extend(chosen, kindOf, at + 1, longer);
-        }
-        delete levels[factor.name];
-      };
-      for (const chosen of subsets(all, strength)) {
-        const ofGates = gateNumbers(chosen.filter(({ isGate }) => isGate));
-        extend(chosen, ({ isGate }) => (strength === 1 ? 'alone' : isGate ? ofGates : 'grouped'));
-      }
-      return found;
-    };
-    return { 1: ofStrength(1), 2: ofStrength(2), 3: ofStrength(3) };
-  }),
-);
+/** The codes of all combinations of a strength that a fixture allows. Numbers alone: objects would take 0.2 s. */
+function allOf(endpoint: Endpoint, strength: Strength, known: Known): readonly number[] {
+  const { all, base } = numberings[endpoint];
+  const found: number[] = [];
+  const isFound = zeros(endpoint);
+  const levels: { -readonly [Name in keyof Levels]?: string } = {};
+  /** Adds a level of each of some factors in turn. */
+  const extend = (
+    chosen: Numbering['all'],
+    kindOf: (factor: Factor) => 'alone' | 'grouped' | 'withGates',
+    at = 0,
+    code = 0,
+  ): void => {
+    const factor = chosen[at]!;
+    const isLast = at === chosen.length - 1;
+    for (const one of factor.numbered.values()) {
+      const number = one[kindOf(factor)];
+      if (number === undefined || (factor.isGate && !one.hides)) continue;
+      const longer = code * base + number;
+      // Most levels of a group show nothing new.
+      if (isLast && isFound[longer] === 1) continue;
+      levels[factor.name] = one.name;
+      if (!freeFactors.has(factor.name) && !isFeasible(endpoint, levels, known)) continue;
+      if (isLast) isFound[longer] = 1;
+      if (isLast) found.push(longer);
+      else extend(chosen, kindOf, at + 1, longer);
+    }
+    delete levels[factor.name];
+  };
+  for (const chosen of subsets(all, strength)) {
+    const ofGates = gateNumbers(chosen.filter(({ isGate }) => isGate));
+    extend(chosen, ({ isGate }) => (strength === 1 ? 'alone' : isGate ? ofGates : 'grouped'));
+  }
+  return found;
+}
+
+const combinations = perEndpoint((endpoint) => ({
+  1: oncePer((known: Known) => allOf(endpoint, 1, known)),
+  2: oncePer((known: Known) => allOf(endpoint, 2, known)),
+  3: oncePer((known: Known) => allOf(endpoint, 3, known)),
+}));
+
+export const combinationsOf = (endpoint: Endpoint, strength: Strength, known: Known) =>
+  combinations[endpoint][strength](known);
 
 /** The levels of a combination; of those of a group, the first one. */
 export function levelsOf(endpoint: Endpoint, code: number): readonly Numbered[] {
@@ -214,8 +218,6 @@ const subsets = <Item>(items: readonly Item[], size: number): readonly (readonly
     ? [[]]
     : items.flatMap((item, at) => subsets(items.slice(at + 1), size - 1).map((rest) => [item, ...rest]));
 
-export const combinationsOf = (endpoint: Endpoint, known: Known) => combinations(known)[endpoint];
-
 /** Counts the combinations that the lookups of a run have shown. */
 export function createCoverage(known: Known) {
   const shown = perEndpoint(zeros);
@@ -227,7 +229,7 @@ export function createCoverage(known: Known) {
     figures: (): { readonly strength: number; readonly coverage: Coverage } => {
       const [levels, pairs, triples] = ([1, 2, 3] as const).map((strength): [number, number] => {
         const codes = endpointNames.flatMap((endpoint) =>
-          combinationsOf(endpoint, known)[strength].map((code) => shown[endpoint][code]!),
+          combinationsOf(endpoint, strength, known).map((code) => shown[endpoint][code]!),
         );
         return [codes.filter((count) => count > 0).length, codes.length];
       }) as [[number, number], [number, number], [number, number]];

@@ -30,8 +30,8 @@ const shownBy = (endpoint: Endpoint, rows: readonly Row[]) =>
 /** Combinations of a strength that no row shows. */
 const unseen = (endpoint: Endpoint, known: Known, rows: readonly Row[], strength: Strength) => {
   const shown = shownBy(endpoint, rows);
-  return combinationsOf(endpoint, known)
-    [strength].filter((code) => !shown.has(code))
+  return combinationsOf(endpoint, strength, known)
+    .filter((code) => !shown.has(code))
     .map((code) => JSON.stringify(feasibleLevels(endpoint, code, known)));
 };
 

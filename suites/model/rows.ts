@@ -180,7 +180,8 @@ const [LEVEL, PAIR, FINE_PAIR] = [1000, 100, 50];
 
 /** What it is worth that a row is the first to show a combination. Most worth have those of a lower strength. */
 function worthOf(combination: readonly Numbered[]): number {
-  if (combination.length < 3) return combination.length === 1 ? LEVEL : PAIR;
+  // Pairs of single levels have the codes of pairs, but are none.
+  if (combination.length < 3) return combination.length === 1 ? LEVEL : FINE_PAIR;
   const gates = combination.filter(({ factor }) => factor.isGate);
   const isOpen = gates.every(({ level }) => level.mayLetIn === true);
   const key = gates.find(({ factor }) => factor.name === 'key')?.name ?? 'active';
@@ -220,7 +221,7 @@ interface Candidate {
 }
 
 /** Removes the best one. No row gains more than it did before: only those that may be best are counted again. */
-function takeBest(candidates: Candidate[], worth: Uint16Array): Levels | undefined {
+function takeBest(candidates: Candidate[], gainOf: (candidate: Candidate) => number): Levels | undefined {
   for (;;) {
     const best = candidates.reduce<Candidate | undefined>(
       (most, one) => (most !== undefined && most.gain >= one.gain ? most : one),
@@ -228,20 +229,33 @@ function takeBest(candidates: Candidate[], worth: Uint16Array): Levels | undefin
     );
     if (best === undefined) return undefined;
     const { gain } = best;
-    best.gain = 0;
-    for (const code of best.codes) best.gain += worth[code]!;
-    best.gain /= best.cost;
+    best.gain = gainOf(best);
     if (best.gain === gain) return candidates.splice(candidates.indexOf(best), 1)[0]!.levels;
   }
 }
 
+/** The worth of a combination that was not counted yet. */
+const UNKNOWN = 0xffff;
+
 /** Chooses rows that show most of what no row has shown. */
 function createChooser(endpoint: Endpoint, known: Known, seed: number) {
-  const all = combinationsOf(endpoint, known);
-  /** By code: the worth of a combination, and 0 once a row has shown it. Fine pairs are no combinations. */
-  const worth = zeros(endpoint).fill(FINE_PAIR);
-  for (const strength of [1, 2, 3] as const)
-    for (const code of all[strength]) worth[code] = worthOf(levelsOf(endpoint, code));
+  const pairs = combinationsOf(endpoint, 2, known);
+  /** The combinations that may not have been shown, by strength. */
+  const left = {
+    1: new Set(levelsInTurn(endpoint, combinationsOf(endpoint, 1, known), seed)),
+    2: new Set(pairs),
+  };
+  /** By code: the worth of a combination, and 0 once a row has shown it. */
+  const worth = zeros(endpoint).fill(UNKNOWN);
+  for (const code of pairs) worth[code] = PAIR;
+  const gainOf = ({ codes, cost }: Candidate) => {
+    let sum = 0;
+    for (const code of codes) {
+      if (worth[code] === UNKNOWN) worth[code] = worthOf(levelsOf(endpoint, code));
+      sum += worth[code]!;
+    }
+    return sum / cost;
+  };
   const gates = factors[endpoint].filter(({ isGate }) => isGate);
   const costly = factors[endpoint].filter(({ isCostly }) => isCostly === true);
   const plainGates = Object.fromEntries(gates.map(({ name, names }) => [name, names[0]!]));
@@ -251,8 +265,6 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
       ([name]) => name in plainGates || !hidesNothing.has(name as FactorName),
     ),
   );
-  /** The combinations that may not have been shown, by strength. */
-  const left = { 1: new Set(levelsInTurn(endpoint, all[1], seed)), 2: new Set(all[2]) };
   const drawRow = createDraw(endpoint, seed);
   /** Draws rows with these levels, as far as they exist. */
   const draw = (levels: Partial<Levels> = {}): Candidate[] => {
@@ -269,10 +281,10 @@ function createChooser(endpoint: Endpoint, known: Known, seed: number) {
   let kept: Candidate[] = [];
   /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
   const best = (levels?: Partial<Levels>): Levels | undefined => {
-    if (levels !== undefined) return takeBest(draw(levels), worth);
+    if (levels !== undefined) return takeBest(draw(levels), gainOf);
     kept.sort((one, other) => other.gain - one.gain);
     kept = [...draw(), ...kept.slice(0, KEPT)];
-    return takeBest(kept, worth);
+    return takeBest(kept, gainOf);
   };
   /** The best row with these levels. Other gates are plain, so that they hide nothing. */
   const around = (levels: Partial<Levels>): Levels =>
