@@ -18,7 +18,7 @@ export interface Supply {
 }
 
 /** Sends a request with the key under test. */
-export const withTestKey = (known: Known, request: Request): Request => ({
+const withTestKey = (known: Known, request: Request): Request => ({
   ...request,
   credential: { as: 'key', key: known.callerKeys[0]! },
 });

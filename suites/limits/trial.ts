@@ -2,7 +2,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
-import type { TrialContext } from '../scenario-context.ts';
+import type { Exchange, TrialContext } from '../scenario-context.ts';
 import { failed, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import {
   findableLookup,
@@ -14,7 +14,6 @@ import {
   type Stream,
 } from './stream.ts';
 import { statedLimit, type RateLimit } from './limit.ts';
-import type { WhileLimited } from './limited.ts';
 
 /** What a run finds out about the limiter of an endpoint. */
 export interface Trial {
@@ -39,7 +38,7 @@ export type Judged =
   'limit' | 'spares-successes' | 'counts-unknown-users' | 'not-reset' | 'counts-foreign-users';
 
 /** A limiter that answered 429. */
-export interface Limited extends WhileLimited {
+export interface Limited {
   readonly refusal: { readonly request: Request; readonly reply: Answer };
   readonly by: Stream;
   /** The reply to a lookup after the waits. */
@@ -47,6 +46,14 @@ export interface Limited extends WhileLimited {
   /** The longest time in which nothing was sent, and the one that decides that a key does not recover, in ms. */
   readonly quietMs: number;
   readonly decidingMs: number;
+  /** Whether other keys were limited too, by key name. */
+  readonly others: Readonly<Record<string, boolean>>;
+  /** Whether the key was still limited when it asked in other forms. */
+  readonly isLimited: boolean;
+  /** Number of forms that were answered. */
+  readonly cases: number;
+  /** A form that passed, again and again, while the plain form got 429. */
+  readonly around: (Exchange & { readonly form: string }) | undefined;
 }
 
 /** The most requests of one kind, and the most ms that they take, if no limit is stated. */

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../catalogue/known.ts';
 import type { TrialContext } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
-import { whileLimited } from './lasting.ts';
+import { whileLimited } from './limited.ts';
 import { describeLimit, describeMs } from './limit.ts';
 import { describeStream, outdoes, stream, type Stream } from './stream.ts';
 import {
