@@ -5,12 +5,10 @@ import { findableId, unknownId } from '../inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { refused, unauthorized } from './named-answers.ts';
 import { lookup, lookupOf } from '../request.ts';
-import { answers, scenario, type AnswerRow, type Requirement } from './requirement.ts';
+import { answers, observes, scenario, statusOf, type AnswerRow, type Requirement } from './requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { judgeActiveKeys, revocationOf } from '../scenarios/keys.ts';
 import { judgeForm, judgeWaysAround } from '../scenarios/no-way-around.ts';
-import { observing, observingEach, statusOf } from '../scenarios/observing.ts';
-import { observed } from './verdict.ts';
 
 const revocation = (endpoint: Endpoint, context: Context, known: Known) =>
   revocationOf(endpoint, (of) => `auth/${of}/revoked`, context, known);
@@ -104,22 +102,22 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
 /** What one endpoint does where the interface leaves a choice. */
 function keyObservations(endpoint: Endpoint): readonly Requirement[] {
   return [
-    observing({
+    observes({
       endpoint,
       id: `auth/${endpoint}/order`,
       clause: 'Errors: the order of 400 and 401 is not shown',
       title: 'Whether 400 or 401 comes first when both apply',
-      run: async ({ send }) => {
-        const invalid = [lookup(endpoint, undefined, keyless), lookupOf(endpoint, 'not-a-uuid', keyless)];
-        const [missing, malformed] = (await send(...invalid)).map(statusOf);
-        const words =
-          missing === malformed
-            ? `${missing} comes first`
-            : `missing ${endpoints[endpoint].parameter}: ${missing}, malformed: ${malformed}`;
-        return observed(words, { missing, malformed });
-      },
+      requests: () => [
+        ['missing', lookup(endpoint, undefined, keyless)],
+        ['malformed', lookupOf(endpoint, 'not-a-uuid', keyless)],
+      ],
+      show: statusOf,
+      words: ({ missing, malformed }) =>
+        missing === malformed
+          ? `${missing} comes first`
+          : `missing ${endpoints[endpoint].parameter}: ${missing}, malformed: ${malformed}`,
     }),
-    observingEach({
+    observes({
       endpoint,
       id: `auth/${endpoint}/scheme-case`,
       clause: 'RFC 9110 11.1',
@@ -139,7 +137,7 @@ export const auth: readonly Requirement[] = [
     ...keyScenarios(endpoint),
     ...keyObservations(endpoint),
   ]),
-  observingEach({
+  observes({
     endpoint: 'service',
     id: 'auth/service/www-authenticate',
     clause: 'RFC 9110 15.5.2',

@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Level } from '../../schemas/generated/types.ts';
-import type { Answer, Reply } from '../answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Condition, Facts } from './facts.ts';
 import type { Known } from './known.ts';
 import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';
 import type { Request } from '../request.ts';
 import type { Company, Context, Exchange, TrialContext } from '../scenario-context.ts';
-import type { Observation, Verdict } from './verdict.ts';
+import { inconclusive, observed, type Observation, type Verdict } from './verdict.ts';
 
 /** What every row of the catalogue has. */
 export interface Metadata {
@@ -185,6 +185,44 @@ export const monitor = ({
 });
 
 export const scenario = (spec: Omit<Scenario, 'kind'>): Scenario => ({ ...spec, kind: 'scenario' });
+
+/** Whether a request was not sent. A timeout or a reset is behaviour of the target. */
+const isUnsent = (reply: Reply): reply is Trouble =>
+  reply.kind === 'trouble' && reply.code !== 'timeout' && reply.code !== 'network';
+
+/** The status of a reply, or why there is none. */
+export const statusOf = (reply: Reply) => (reply.kind === 'answer' ? reply.status : reply.words);
+
+type Shown = Readonly<Record<string, string | number>>;
+
+const listOf = (seen: Shown) =>
+  Object.entries(seen)
+    .map(([name, text]) => `${name}: ${text}`)
+    .join(', ');
+
+/** Records how each of several named requests is answered where the interface is silent. It never fails. */
+export const observes = ({
+  requests: requestsOf,
+  show = (reply) => String(statusOf(reply)),
+  words = listOf,
+  ...row
+}: Omit<Scenario, 'kind' | 'level' | 'run'> & {
+  readonly requests: (known: Known) => readonly (readonly [name: string, request: Request])[];
+  readonly show?: (reply: Reply) => string | number;
+  readonly words?: (seen: Shown) => string;
+}): Scenario =>
+  scenario({
+    ...row,
+    level: 'observed',
+    run: async ({ send }, known) => {
+      const requests = requestsOf(known);
+      const replies = await send(...requests.map(([, request]) => request));
+      const unsent = replies.find(isUnsent);
+      if (unsent !== undefined) return { finding: inconclusive(unsent.code, unsent.words) };
+      const seen = Object.fromEntries(requests.map(([name], at) => [name, show(replies[at]!)]));
+      return { finding: observed(words(seen), seen) };
+    },
+  });
 
 export const isLookupRow = (row: Requirement): row is LookupRow =>
   row.kind !== 'monitor' && row.kind !== 'scenario';

@@ -3,13 +3,12 @@ import { header, summary, type Reply } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { lookup, lookupOf, userStatus, type Request } from '../request.ts';
-import { monitor, scenario, type Requirement } from './requirement.ts';
+import { monitor, observes, scenario, type Requirement } from './requirement.ts';
 import { judgeConcurrency } from '../scenarios/concurrency.ts';
-import { observingEach } from '../scenarios/observing.ts';
 import { failed, inconclusive, pass } from './verdict.ts';
 
-const recordStatuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause' | 'endpoint'>): Requirement =>
-  observingEach({ ...row, endpoint: 'service', clause: 'not shown' });
+const records = (row: Omit<Parameters<typeof observes>[0], 'clause' | 'endpoint'>): Requirement =>
+  observes({ ...row, endpoint: 'service', clause: 'not shown' });
 
 const changedLookups = (change: (request: Request) => Partial<Request>) => (known: Known) =>
   endpointNames.map((endpoint) => {
@@ -25,7 +24,7 @@ const isOther = ({ endpoint, method, target }: Request): boolean =>
   !['GET', 'HEAD'].includes(method) || target.split('?')[0] !== endpoints[endpoint].path;
 
 export const robustness: readonly Requirement[] = [
-  recordStatuses({
+  records({
     id: 'robustness/service/methods',
     title: 'How methods other than GET are answered',
     requests: (known) =>
@@ -34,12 +33,12 @@ export const robustness: readonly Requirement[] = [
         userStatus(findableId('user-status', known), { method }),
       ]),
   }),
-  recordStatuses({
+  records({
     id: 'robustness/service/trailing-slash',
     title: 'How a path with a trailing slash is answered',
     requests: changedLookups(({ target }) => ({ target: target.replace('?', '/?') })),
   }),
-  recordStatuses({
+  records({
     id: 'robustness/service/repeated-parameter',
     title: 'Which value of a repeated parameter counts',
     requests: (known) =>
@@ -52,17 +51,17 @@ export const robustness: readonly Requirement[] = [
         ] as const;
       }),
   }),
-  recordStatuses({
+  records({
     id: 'robustness/service/unknown-parameter',
     title: 'How a request with an unknown parameter is answered',
     requests: changedLookups(({ target }) => ({ target: `${target}&verbose=1` })),
   }),
-  recordStatuses({
+  records({
     id: 'robustness/service/head',
     title: 'How HEAD requests are answered',
     requests: changedLookups(() => ({ method: 'HEAD' })),
   }),
-  recordStatuses({
+  records({
     id: 'robustness/service/cors',
     title: 'Whether answers allow other origins (CORS)',
     requests: changedLookups(() => ({ headers: { origin: 'https://partner.example' } })),

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Reply, Trouble } from '../answer.ts';
-import { knownFrom } from '../catalogue/known.ts';
+import { knownFrom } from './known.ts';
 import { userStatus } from '../request.ts';
 import { answerOf } from '../testing/samples.ts';
 import type { TrialContext } from '../scenario-context.ts';
-import { observing } from './observing.ts';
-import { observed } from '../catalogue/verdict.ts';
+import { observes } from './requirement.ts';
 
-const watched = observing({
+const watched = observes({
   id: 'a/service/b',
   endpoint: 'service',
   clause: 'not shown',
   title: 'Something',
-  run: async ({ send }) => observed((await send(userStatus('x'))).map(({ kind }) => kind).join()),
+  requests: () => [['one', userStatus('x')]],
 });
 const known = knownFrom({});
 const finding = async (reply: Reply) => {
