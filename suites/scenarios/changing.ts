@@ -40,17 +40,17 @@ export async function askMeanwhile(
 ): Promise<readonly Exchange[]> {
   const { send, wait, now } = context;
   const count = affordable(context, requests, LOOKUPS_MEANWHILE);
-  const asked: Exchange[] = [];
+  const exchanges: Exchange[] = [];
   const pauseMs = Math.max(0, dueAt - now()) / count;
   let leftMs = dueAt - now();
   for (let nth = 0; nth < count && leftMs > 0; nth++) {
     const request = requests[nth % requests.length]!;
-    asked.push({ request, reply: (await send(request))[0]! });
+    exchanges.push(...(await asked(send, [request])));
     await wait(pauseMs);
     leftMs = dueAt - now();
   }
   if (leftMs > -TIMER_MS) await wait(leftMs + TIMER_MS);
-  return asked;
+  return exchanges;
 }
 
 /**
@@ -65,8 +65,16 @@ export async function askAtOnce(
   isFree = false,
 ): Promise<readonly Exchange[]> {
   const all = repeated(requests, affordable(context, requests, most, isFree));
-  const replies = await context.sendAtOnce(...all);
-  return all.map((request, at) => ({ request, reply: replies[at]! }));
+  return asked(context.sendAtOnce, all);
+}
+
+/** Sends requests, and puts each reply to its request. */
+export async function asked(
+  send: Context['send'],
+  requests: readonly Request[],
+): Promise<readonly Exchange[]> {
+  const replies = await send(...requests);
+  return requests.map((request, at) => ({ request, reply: replies[at]! }));
 }
 
 /** Repeats items in turn, up to `count`. */
@@ -111,14 +119,14 @@ const seconds = (ms: number) => `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
  */
 export function afterHook(
   result: ScenarioResult,
-  asked: string,
+  change: string,
   { askedAt, dueAt }: ChangeTimes,
   graceMs?: number,
 ): ScenarioResult {
   const { finding, reply } = result;
   if (finding.kind !== 'failed' || reply?.kind !== 'answer') return result;
   const { aspect, expected, actual } = finding;
-  const at = `${seconds(reply.sentAt - askedAt)} after the state hook was asked for ${asked}`;
+  const at = `${seconds(reply.sentAt - askedAt)} after the state hook was asked for ${change}`;
   const advice =
     graceMs !== undefined && reply.sentAt >= dueAt
       ? `; raise --grace (${seconds(graceMs)} now) if your system promises this later`

@@ -12,10 +12,11 @@ import type { Known, KnownKey } from '../catalogue/known.ts';
 import { lookup, lookupOf, type Request } from '../request.ts';
 import type { ScenarioResult, Scenario } from '../catalogue/requirement.ts';
 import type { Changed, Context, Exchange } from '../scenario-context.ts';
-import { blockedBy, failed, inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
+import { blockedBy, failed, inconclusive, judgeReply, pass } from '../catalogue/verdict.ts';
 import {
   afterHook,
   askAtOnce,
+  asked,
   askMeanwhile,
   isScarce,
   LOOKUPS_AFTER,
@@ -33,28 +34,19 @@ const MAX_KEYS = 10;
 export const judgeActiveKeys =
   (endpoint: Endpoint): Scenario['run'] =>
   async (context, known) => {
-    const { send } = context;
     // Under a limit with a long window, each counted lookup is missing later on.
-    const isFew = isScarce(context, endpoint);
+    const ours = isScarce(context, endpoint) ? [] : [findableId(endpoint, known).toLowerCase()];
     const keys = [known.callerKeys, known.otherKeys].flatMap((some) => evenSample(some, MAX_KEYS));
-    let cases = 0;
-    let lost: Verdict | undefined;
-    for (const key of keys) {
-      const own = idSeenBy(key, endpoint, known);
-      const ids = new Set([own, ...(isFew ? [] : [findableId(endpoint, known).toLowerCase()])]);
-      for (const id of ids) {
-        const request = lookupOf(endpoint, id, { credential: { as: 'key', key } });
-        const [reply] = (await send(request)) as [Reply];
-        const expected = `an answer for ${key.name}, which the fixture calls active: never 401`;
-        const finding = judgeReply(reply, (answer) =>
-          answer.status === 401 ? failed('status', expected, summary(answer)) : pass,
-        );
-        if (finding.kind === 'failed') return { finding, request, reply, cases: cases + 1 };
-        if (finding.kind === 'passed') cases++;
-        else lost ??= finding;
-      }
-    }
-    return { finding: cases === 0 ? (lost ?? pass) : pass, cases };
+    const requests = keys.flatMap((key) =>
+      [...new Set([idSeenBy(key, endpoint, known), ...ours])].map((id) =>
+        lookupOf(endpoint, id, { credential: { as: 'key', key } }),
+      ),
+    );
+    return resultOf([], await asked(context.send, requests), ({ credential }, answer) => {
+      const name = credential.as === 'key' ? credential.key.name : '';
+      const expected = `an answer for ${name}, which the fixture calls active: never 401`;
+      return answer.status === 401 ? failed('status', expected, summary(answer)) : pass;
+    });
   };
 
 /** What an endpoint answered while a key was revoked. */
