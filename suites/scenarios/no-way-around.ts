@@ -3,10 +3,10 @@ import { summary, type Answer, type Trouble } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
 import { compressed, formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
-import { presentedKey } from '../catalogue/facts-of-request.ts';
+import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
 import { findableId, idSeenBy, unknownId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
-import { lookupOf, type Credential, type Request } from '../request.ts';
+import { lookupOf, queryOf, type Credential, type Request } from '../request.ts';
 import type { Scenario, ScenarioResult } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
@@ -32,8 +32,10 @@ interface Tries {
   readonly reached: Set<Form>;
   /** Number of answers that were judged. */
   cases: number;
-  end?: ScenarioResult;
 }
+
+/** What ends the scenario: a way that shows data, or a limit. */
+type End = ScenarioResult | undefined;
 
 /** A request that may show no data of the partner. */
 interface Way {
@@ -65,24 +67,24 @@ export const judgeWaysAround =
     // A cache may keep that HEAD has no body, and compressed answers. Rows about lookups judge what it shows of them.
     await context.send({ ...plain, method: 'HEAD' }, plain, inForm(compressed, plain));
     const tries: Tries = { context, known, plain, own: own!, reached: new Set(), cases: 0 };
-    const [other] = known.otherKeys;
-    await tryForms(tries, { as: 'none' });
-    for (const credential of invalidCredentials(known)) await tryForms(tries, credential);
-    if (other !== undefined) await tryForms(tries, { as: 'key', key: other });
-    if (other !== undefined) await tryWays(tries, claimsOf(tries, other));
-    await tryWays(tries, otherBytesOf(tries));
-    const { cases, end } = tries;
-    if (end !== undefined) return { ...end, cases };
-    return cases > 0
-      ? { finding: pass, cases }
-      : { finding: inconclusive('network', 'no form of the request was answered'), cases };
+    let end: End;
+    for (const credential of credentialsOf(known)) end ??= await tryForms(tries, credential);
+    for (const other of known.otherKeys.slice(0, 1)) end ??= await tryWays(tries, claimsOf(tries, other));
+    end ??= await tryWays(tries, otherBytesOf(tries));
+    const { cases } = tries;
+    if (cases === 0) end ??= { finding: inconclusive('network', 'no form of the request was answered') };
+    return { finding: pass, ...end, cases };
   };
 
-/** A key that nobody has, and one that is not valid any more: a form may skip only the check of its state. */
-function invalidCredentials({ revokedKeys, expiredKeys }: Known): readonly Credential[] {
+/** Keys that may not show the data. Of one that is not valid any more, a form may skip only the check of its state. */
+function credentialsOf({ revokedKeys, expiredKeys, otherKeys }: Known): readonly Credential[] {
   const value = 'Bearer no-such-key';
-  const keys = [...revokedKeys, ...expiredKeys].slice(0, 1);
-  return [{ as: 'header', value, shell: value }, ...keys.map((key) => ({ as: 'key', key }) as const)];
+  const keys = [...[...revokedKeys, ...expiredKeys].slice(0, 1), ...otherKeys.slice(0, 1)];
+  return [
+    { as: 'none' },
+    { as: 'header', value, shell: value },
+    ...keys.map((key) => ({ as: 'key', key }) as const),
+  ];
 }
 
 /** Judges an answer to another form of a lookup of own data. Without a key of the partner, it shows no data. */
@@ -100,16 +102,15 @@ export function judgeForm(known: Known, request: Request, answer: Answer): Verdi
 }
 
 /** Sends the forms with a credential that may not see the data. */
-async function tryForms(tries: Tries, credential: Credential): Promise<void> {
+async function tryForms(tries: Tries, credential: Credential): Promise<End> {
   const { context, known, plain, reached } = tries;
-  if (tries.end !== undefined) return;
   const isOther = credential.as === 'key' && known.otherKeys.includes(credential.key);
   const asked = { ...plain, credential };
   const [first] = await context.send(asked);
-  if (first?.kind === 'trouble' && first.code === 'budget') tries.end = endedBy(asked, first);
+  if (first?.kind === 'trouble' && first.code === 'budget') return endedBy(asked, first);
   const shows = (answer: Answer) => showsData(answer, plain, known);
   // Other requirements are about the plain request.
-  if (first?.kind !== 'answer' || shows(first)) return;
+  if (first?.kind !== 'answer' || shows(first)) return undefined;
   const unknown = { ...asked, target: lookupOf(plain.endpoint, unknownId(known)).target };
   const whose = isOther ? "with another partner's key" : 'without a valid key';
   const wayOf = (form: Form): Way => ({
@@ -121,33 +122,31 @@ async function tryForms(tries: Tries, credential: Credential): Promise<void> {
     shows,
   });
   if (credential.as === 'none') return tryWays(tries, formsOfRequests.map(wayOf), AT_ONCE);
-  await tryWays(
-    tries,
-    [...reached].slice(0, isOther && isScarce(context, plain.endpoint) ? FEW_FORMS : undefined).map(wayOf),
-  );
+  const most = isOther && isScarce(context, plain.endpoint) ? FEW_FORMS : undefined;
+  return tryWays(tries, [...reached].slice(0, most).map(wayOf));
 }
 
 const inForm = ({ change }: Form, request: Request): Request => ({ ...request, ...change(request) });
 
 /** Sends ways, so many at once, until one shows data. */
-async function tryWays(tries: Tries, ways: readonly Way[], atOnce = 1): Promise<void> {
+async function tryWays(tries: Tries, ways: readonly Way[], atOnce = 1): Promise<End> {
   let timeouts = 0;
   for (let at = 0; at < ways.length; at += atOnce) {
-    if (tries.end !== undefined || (atOnce === 1 && timeouts === MAX_TIMEOUTS)) return;
+    if (atOnce === 1 && timeouts === MAX_TIMEOUTS) break;
     const some = ways.slice(at, at + atOnce);
     const replies = await tries.context.sendAtOnce(...some.map(({ request }) => request));
     for (const [nth, reply] of replies.entries()) {
-      if (tries.end !== undefined) return;
       const way = some[nth]!;
       if (reply.kind === 'answer') {
         const finding = await judgeWay(tries, way, reply);
-        if (finding !== undefined) tries.end = { finding, request: way.request, reply };
+        if (finding !== undefined) return { finding, request: way.request, reply };
       } else if (reply.code === 'timeout') timeouts++;
       // A limit that others have used up leaves out claims, not forms.
       else if (reply.code === 'budget' || (reply.code !== 'network' && way.form !== undefined))
-        tries.end = endedBy(way.request, reply);
+        return endedBy(way.request, reply);
     }
   }
+  return undefined;
 }
 
 const endedBy = (request: Request, reply: Trouble): ScenarioResult => ({
@@ -158,22 +157,18 @@ const endedBy = (request: Request, reply: Trouble): ScenarioResult => ({
 
 /** Judges the answer to a way; undefined if it shows no data. */
 async function judgeWay(tries: Tries, way: Way, reply: Answer): Promise<Verdict | undefined> {
-  const { context, known, plain, reached } = tries;
-  const { name, request, form, isRefused = false, shows } = way;
+  const { name, request, form, isRefused = false } = way;
   tries.cases++;
-  if (form !== undefined && isReached(reply)) reached.add(form);
+  if (form !== undefined && isReached(reply)) tries.reached.add(form);
   // Requirements about lookups judge what is one.
-  if (context.verdictsOn(request, reply).length > 0) return undefined;
-  const targets = [plain.target, lookupOf(plain.endpoint, unknownId(known)).target] as const;
-  const isLetIn =
-    isRefused &&
-    request.method === 'HEAD' &&
-    isSuccess(reply) &&
-    (await dependsOnCaller(context, request, reply, targets));
-  const isAround = isLetIn || (shows(reply) && (await isWayAround(context, way)));
+  if (tries.context.verdictsOn(request, reply).length > 0) return undefined;
+  const wrong = (expected: string) => failed('data', `${expected} (${name})`, summary(reply));
+  const isLetIn = isRefused && request.method === 'HEAD' && isSuccess(reply);
+  if (isLetIn && (await dependsOnCaller(tries, request, reply))) return wrong('no 2xx, because GET gets 401');
+  if (!way.shows(reply)) return undefined;
+  const isAround = await isWayAround(tries.context, way);
   if (typeof isAround !== 'boolean') return isAround;
-  const expected = isLetIn ? 'no 2xx, because GET gets 401' : 'no data of the partner';
-  return isAround ? failed('data', `${expected} (${name})`, summary(reply)) : undefined;
+  return isAround ? wrong('no data of the partner') : undefined;
 }
 
 /** Lookups alone that show that it is the form that shows data. */
@@ -211,13 +206,12 @@ const partnerNames = ['partner', 'partner_id', 'tenant_id', 'ib_id'] as const;
 function claimsOf({ context, known, plain, own }: Tries, key: KnownKey): readonly Way[] {
   const { endpoint } = plain;
   const asked: Request = { ...plain, credential: { as: 'key', key } };
-  const seen = lookupOf(endpoint, idSeenBy(key, endpoint, known)).target;
-  const queryOf = (target: string) => target.slice(target.indexOf('?') + 1);
+  const seen = lookupOf(endpoint, idSeenBy(key, endpoint, known));
   const partner = encodeURIComponent(known.partner ?? '');
   const named = partnerNames.map((name) => `${name}=${partner}`);
   const fields = partnerNames.map((name) => [`x-${name.replace('_', '-')}`, partner]);
   const claims: Readonly<Record<string, Partial<Request>>> = {
-    'an id of that partner before': { target: `${seen}&${queryOf(plain.target)}` },
+    'an id of that partner before': { target: `${seen.target}&${queryOf(plain)}` },
     'an id of that partner behind': { target: `${plain.target}&${queryOf(seen)}` },
     'the partner in the query': { target: [plain.target, ...named].join('&') },
     'the partner in header fields': {
@@ -232,7 +226,7 @@ function claimsOf({ context, known, plain, own }: Tries, key: KnownKey): readonl
       // The same for either id alone: the other id has the same data, or other requirements are about it.
       others: [
         { ...asked, ...claim, target: plain.target },
-        { ...asked, ...claim, target: seen },
+        { ...asked, ...claim, target: seen.target },
       ],
       shows: (answer) => sameAnswer(own, answer).kind === 'passed',
     }));
@@ -256,13 +250,18 @@ const varying = new Set(['date', 'age', 'etag', 'last-modified', 'set-cookie', '
 
 /** Whether HEAD is answered otherwise with a key, or for another id. A page for everyone shows nothing. */
 async function dependsOnCaller(
-  { send }: Context,
+  { context, known, plain }: Tries,
   request: Request,
   reply: Answer,
-  targets: readonly string[],
 ): Promise<boolean> {
-  const others = targets.map((target): Request => ({ ...request, target, credential: { as: 'caller' } }));
-  const again = await send(request, ...others, { ...request, target: targets[1]! });
+  const { target } = lookupOf(plain.endpoint, unknownId(known));
+  const withKey: Request = { ...request, credential: { as: 'caller' } };
+  const others = [
+    { ...withKey, target: plain.target },
+    { ...withKey, target },
+    { ...request, target },
+  ];
+  const again = await context.send(request, ...others);
   const [same, ...rest] = again.map((one) => (one.kind === 'answer' ? one : undefined));
   const names = Object.keys(reply.headers).filter(
     (name) => !varying.has(name) && String(same?.headers[name]) === String(reply.headers[name]),
@@ -290,11 +289,9 @@ function showsData({ text, json }: Answer, plain: Request, known: Known): boolea
 }
 
 /** When the user of a lookup joined, to the second, or when its deposit was executed. */
-function timeOf({ target }: Request, { userById, depositById }: Known): string | undefined {
-  const id = target.slice(target.indexOf('=') + 1).toLowerCase();
-  const deposit = depositById.get(id);
+function timeOf(plain: Request, known: Known): string | undefined {
+  const { user, deposit } = factsOf(known, plain) ?? {};
   // A short number may be anything.
-  const executedAt =
-    deposit?.state === 'EXECUTED' && deposit.executedAt >= 1e9 ? `${deposit.executedAt}` : undefined;
-  return executedAt ?? userById.get(id)?.date_joined.slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
+  if (deposit !== undefined) return deposit.executedAt >= 1e9 ? `${deposit.executedAt}` : undefined;
+  return user?.date_joined.slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
 }
