@@ -1,6 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Answer, Trouble } from '../answer.ts';
-import type { TrialContext, Exchange } from '../scenario-context.ts';
+import type { Exchange, Pace, TrialContext } from '../scenario-context.ts';
 import { lookupOf, userStatus, type Request } from '../request.ts';
 import { describeMs } from './limit.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
@@ -11,10 +11,10 @@ import type { Known } from '../catalogue/known.ts';
 export interface Supply {
   readonly kind: string;
   readonly next: () => Request;
-  /** A request that no limiter of a key refuses. */
-  readonly free: () => Request;
   /** The status of its answers, if it is not that of the first one. */
   readonly usual?: number;
+  /** Set if every second request is one of a member, which is no failed lookup. */
+  readonly isMixed?: true;
 }
 
 /** Sends a request with the key under test. */
@@ -31,10 +31,9 @@ export type Supplies = ReturnType<typeof suppliesFor>;
 /** The kinds of requests that try a limiter. Some limiters count distinct ids, so that a failed lookup never repeats one. */
 export function suppliesFor(endpoint: Endpoint, known: Known) {
   let used = 0;
-  const free = () => lookupOf(endpoint, unknownId(known), { credential: { as: 'none' } });
   const supply = (kind: string, make: (nth: number) => Request): Supply => {
     let nth = 0;
-    return { kind, next: () => make(nth++), free };
+    return { kind, next: () => make(nth++) };
   };
   const cycled = (kind: string, ids: readonly string[]) =>
     supply(kind, (nth) => withTestKey(known, userStatus(ids[nth % ids.length]!)));
@@ -49,7 +48,10 @@ export function suppliesFor(endpoint: Endpoint, known: Known) {
   return {
     members,
     unknown,
-    mixed: supply('unknown users and members in turn', (nth) => (nth % 2 === 0 ? unknown : members).next()),
+    mixed: {
+      ...supply('unknown users and members in turn', (nth) => (nth % 2 === 0 ? unknown : members).next()),
+      isMixed: true,
+    } satisfies Supply,
     malformed: supply('malformed ids', (nth) => withTestKey(known, lookupOf(endpoint, `invalid-${nth}`))),
     wrongKeys: {
       ...supply('wrong keys', (nth) => {
@@ -67,13 +69,9 @@ export function suppliesFor(endpoint: Endpoint, known: Known) {
   };
 }
 
-/** How a stream is sent: so many requests, so many of them in flight, at most so long. */
-export interface Pace {
-  readonly most: number;
-  readonly inFlight: number;
+/** How a stream is sent: so many failed lookups, so many requests in flight, at most so long. */
+interface Bounds extends Pick<Pace, 'most' | 'inFlight' | 'gapMs'> {
   readonly withinMs: number;
-  /** The time between two requests, in ms. */
-  readonly gapMs?: number;
 }
 
 /** Requests of one kind, up to the first refusal. Times are in ms. */
@@ -82,7 +80,7 @@ export interface Stream {
   readonly sent: number;
   /** Requests that a limiter let pass. */
   readonly passed: number;
-  /** Those of them that were failed lookups: every second one of a mixture. */
+  /** Those that count if they are failed lookups: every second one of a mixture. */
   readonly failures: number;
   /** Whether 429 came before any request passed. */
   readonly startsLimited: boolean;
@@ -107,10 +105,12 @@ const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer }
 const [REPEATS, MAX_TRIES, PAUSE_MS] = [10, 3, 5000];
 
 /** Sends new requests of a kind until the first refusal. Never retries. */
-export async function stream(context: TrialContext, supply: Supply, pace: Pace): Promise<Stream> {
-  const { kind, next, free } = supply;
+export async function stream(context: TrialContext, supply: Supply, bounds: Bounds): Promise<Stream> {
+  const { kind, next, isMixed = false } = supply;
+  const { inFlight, gapMs = 0, withinMs } = bounds;
+  const wanted = bounds.most * (isMixed ? 2 : 1);
   const startedAt = context.now();
-  const endsAt = startedAt + pace.withinMs;
+  const endsAt = startedAt + withinMs;
   const sent: Exchange[] = [];
   let usual: number | undefined = supply.usual;
   /** Whether an answer refuses a request. Others of its kind got another answer, or no lookup may get it. */
@@ -119,9 +119,8 @@ export async function stream(context: TrialContext, supply: Supply, pace: Pace):
     return status === 429 || (status >= 400 && status !== usual);
   };
   let instead: Stream['instead'];
-  for (let tries = 0; instead === undefined && tries < MAX_TRIES && sent.length < pace.most; tries++) {
-    const { inFlight, gapMs = 0 } = pace;
-    const most = pace.most - sent.length;
+  for (let tries = 0; instead === undefined && tries < MAX_TRIES && sent.length < wanted; tries++) {
+    const most = wanted - sent.length;
     const part = await context.stream(next, { most, inFlight, gapMs, endsAt, isLast: isRefusal });
     sent.push(...part);
     const odd = part.filter(isAnswered).find((one) => isRefusal(one.reply));
@@ -132,14 +131,14 @@ export async function stream(context: TrialContext, supply: Supply, pace: Pace):
     if (!isAgain || !again.every(({ reply }) => isRefusal(reply))) continue;
     // If nobody gets an answer as before, it is not the limiter: the target restarts, or sheds load.
     const isOutage = usual !== undefined && odd.reply.status >= 500;
-    const [anyone] = isOutage ? await context.burst(free()) : [];
+    const [anyone] = isOutage ? await context.burst({ ...next(), credential: { as: 'none' } }) : [];
     if (anyone?.kind === 'answer' && anyone.status >= 500) await context.wait(PAUSE_MS);
     else instead = odd;
   }
   const answered = sent.filter(isAnswered);
   const refusal = answered.find(isLimited);
   // What comes much later may belong to another window.
-  const isInTime = ({ reply }: { readonly reply: Answer }) => reply.receivedAt <= endsAt + pace.withinMs / 20;
+  const isInTime = ({ reply }: { readonly reply: Answer }) => reply.receivedAt <= endsAt + withinMs / 20;
   const passed = answered.filter((one) => one.reply.status === usual && isInTime(one)).length;
   const times = answered.map(({ reply }) => reply.receivedAt - reply.sentAt);
   const tenth = Math.ceil(times.length / 10);
@@ -150,7 +149,7 @@ export async function stream(context: TrialContext, supply: Supply, pace: Pace):
     kind,
     sent: sent.length,
     passed,
-    failures: passed,
+    failures: isMixed ? Math.ceil(passed / 2) : passed,
     isKeyRefused: usual !== 401 && answered.some(({ reply }) => reply.status === 401),
     startsLimited: refusal !== undefined && passed === 0,
     elapsedMs: (refusal?.reply.receivedAt ?? context.now()) - startedAt,
@@ -165,19 +164,13 @@ export async function stream(context: TrialContext, supply: Supply, pace: Pace):
 
 const mean = (some: readonly number[]) => some.reduce((sum, ms) => sum + ms, 0) / Math.max(1, some.length);
 
-/** The same of a mixture with members, of which every second one is a failed lookup. */
-export const mixedStream = async (context: TrialContext, supply: Supply, pace: Pace): Promise<Stream> => {
-  const one = await stream(context, supply, { ...pace, most: 2 * pace.most });
-  return { ...one, failures: Math.ceil(one.passed / 2) };
-};
-
 /**
  * Whether more requests passed in one stream than triggered a limiter in another, at no lower pace: then those of the
  * first do not count in the same way.
  */
-export const outdoes = (one: Stream, other: Stream, passed = one.failures): boolean =>
-  passed > other.failures &&
-  (passed / Math.max(1, one.elapsedMs)) * Math.max(1, other.elapsedMs) >= other.failures + 1;
+export const outdoes = (one: Stream, other: Stream): boolean =>
+  one.failures > other.failures &&
+  (one.failures / Math.max(1, one.elapsedMs)) * Math.max(1, other.elapsedMs) >= other.failures + 1;
 
 export const describeStream = ({ kind, sent, elapsedMs }: Stream): string =>
   `${sent} requests (${kind}) in ${describeMs(elapsedMs)}`;

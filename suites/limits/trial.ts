@@ -4,15 +4,7 @@ import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import type { Exchange, TrialContext } from '../scenario-context.ts';
 import { failed, inconclusive, type Verdict } from '../catalogue/verdict.ts';
-import {
-  findableLookup,
-  suppliesFor,
-  mixedStream,
-  stream,
-  type Supplies,
-  type Supply,
-  type Stream,
-} from './stream.ts';
+import { findableLookup, suppliesFor, stream, type Supplies, type Supply, type Stream } from './stream.ts';
 import { statedLimit, type RateLimit } from './limit.ts';
 
 /** What a run finds out about the limiter of an endpoint. */
@@ -112,10 +104,8 @@ const SLOWER = 0.6;
 export async function send(trial: Trial, supply: Supply, below?: Stream): Promise<Stream> {
   const { context, supplies, streams } = trial;
   const gapMs = below === undefined ? 0 : below.elapsedMs / (SLOWER * Math.max(1, below.failures));
-  const one =
-    supply === supplies.mixed
-      ? await mixedStream(context, supply, paceOf(trial, 4))
-      : await stream(context, supply, { ...paceOf(trial, supply === supplies.members ? 4 : 1), gapMs });
+  const times = supply === supplies.members || supply === supplies.mixed ? 4 : 1;
+  const one = await stream(context, supply, { ...paceOf(trial, times), gapMs });
   streams.push(one);
   return one;
 }

@@ -87,10 +87,7 @@ const USED_UP = 'the limit was used up before';
 function judgeMembers(trial: Trial, members: Stream | undefined, by: Stream | undefined): void {
   const { verdicts, stated } = trial;
   if (members === undefined || verdicts.has('spares-successes')) return;
-  const isShown =
-    stated === undefined
-      ? by === undefined || outdoes(members, by, members.passed)
-      : isBeyond(trial, members);
+  const isShown = stated === undefined ? by === undefined || outdoes(members, by) : isBeyond(trial, members);
   const slow = `${describeStream(members)}: too slow to reach the limit`;
   verdicts.set('spares-successes', isShown ? pass : notCompared(slow));
 }
