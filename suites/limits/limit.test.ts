@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { depositCheck, lookup, userStatus, type Changes } from '../request.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
-import { askedBy, isCounted } from './limit.ts';
+import { askedBy, isCounted, retryAfterMs } from './limit.ts';
 
 describe('the cost of a request at the limiter', () => {
   const member = known.members[0]!.user_id;
@@ -75,4 +75,26 @@ describe('whether a request counted, by its answer', () => {
       const answer = answerOf(status, body, { 'content-type': 'application/json' });
       assert.equal(isCounted({ endpoint, key: 'k', cost }, answer), counted);
     });
+});
+
+const NOW = Date.UTC(2026, 0, 1);
+
+const waitOf = (value: string, date?: string) =>
+  retryAfterMs({
+    ...answerOf(429, {}),
+    headers: { 'retry-after': [value], ...(date !== undefined && { date: [date] }) },
+    receivedAt: NOW,
+  });
+
+test('Retry-After is read as seconds, fractions or a date by the clock of the target', () => {
+  assert.equal(waitOf('3'), 3000);
+  assert.equal(waitOf(' 0.25 '), 250);
+  assert.equal(waitOf('Thu, 01 Jan 2026 00:00:05 GMT'), 5000);
+  assert.equal(waitOf('Thu, 01 Jan 2026 00:00:05 GMT', 'Thu, 01 Jan 2026 00:00:03 GMT'), 2000);
+  assert.equal(waitOf('Thu, 01 Jan 2025 00:00:05 GMT'), 0);
+});
+
+test('what is neither is ignored', () => {
+  for (const value of ['-1', '', 'soon', '3 s', '1e9', 'Infinity', '2026-01-01', '99999999999'])
+    assert.equal(waitOf(value), undefined, value);
 });

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../catalogue/known.ts';
 import { oncePer } from '../../schemas/once-per.ts';
-import type { Answer } from '../answer.ts';
+import { header, type Answer } from '../answer.ts';
 import { isMember } from '../catalogue/expectations.ts';
 import type { Facts } from '../catalogue/facts.ts';
 import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
@@ -78,4 +78,101 @@ export const askedBy = (known: Known, request: Request): Asked => askedFor(known
 export function isCounted({ endpoint, cost }: Asked, answer: Answer): boolean {
   if (answer.status === 401 || answer.status === 429) return false;
   return endpoint === 'deposit-check' ? cost > 0 : cost > 0 && !isMember(answer);
+}
+
+/** Date formats of HTTP: IMF-fixdate, RFC 850 and asctime (RFC 9110 5.6.7). All are UTC. */
+const httpDate = /^[A-Za-z]{3,9},? [-\w ]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;
+
+/** How long a 429 asks to wait (RFC 9110 10.2.3), in ms; undefined if it says nothing that can be read. */
+export function retryAfterMs(answer: Answer): number | undefined {
+  const text = header(answer, 'retry-after')?.trim() ?? '';
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text) * 1000;
+  const date = httpDate.test(text) ? Date.parse(text.replace(/( GMT)?$/, ' GMT')) : Number.NaN;
+  if (Number.isNaN(date)) return undefined;
+  // A date refers to the target's clock.
+  const theirs = Date.parse(header(answer, 'date') ?? '');
+  return Math.max(0, date - (Number.isNaN(theirs) ? answer.receivedAt : theirs));
+}
+
+/** ` (Retry-After 297 s)` */
+const describeRetry = (askedMs: number | undefined): string =>
+  askedMs === undefined ? '' : ` (Retry-After ${describeMs(askedMs)})`;
+
+/** A key got 429, and no request that counts has passed since. Times are in ms of the clock. */
+export interface Pause {
+  readonly since: number;
+  readonly ms: number;
+  readonly until: number;
+  readonly tries: number;
+  readonly why: string;
+  /** Whether requests that do not count wait, too. */
+  blocksAll: boolean;
+  readonly gaveUp?: string | undefined;
+}
+
+export const LIMITED_UNTIL_END = 'the key is rate-limited until after the end of --max-duration';
+
+/** First back-off, and the one after which a wait that would outlast the run is given up, in ms. */
+const [BACK_OFF_MS, MAX_BACK_OFF_MS] = [500, 8000];
+
+/** A key that gets 429 after so many ms in which nothing was sent with it does not recover. */
+export const decidingMs = (stated?: RateLimit, askedMs = 0): number =>
+  Math.max(15 * 60_000, 2 * askedMs, 4 * (stated?.windowMs ?? 0));
+
+/** One key on one endpoint. */
+export interface Account {
+  /** Requests in flight that may count, and others. */
+  readonly inFlight: [free: number, counted: number];
+  /** When requests counted, and when others passed, while a limit is stated. */
+  counted: number[];
+  free: number[];
+  /** Whether any request got another answer than 429. */
+  hasPassed: boolean;
+  pause: Pause | undefined;
+  /** The last pause that was long enough, in ms. */
+  enoughMs: number | undefined;
+}
+
+/** How long a key pauses: as Retry-After says, or as long as was enough before, then twice as long each time. */
+export function nextPause(
+  { pause, enoughMs, hasPassed }: Account,
+  {
+    askedMs,
+    leftMs,
+    stated,
+  }: {
+    readonly askedMs: number | undefined;
+    readonly leftMs: number;
+    readonly stated: RateLimit | undefined;
+  },
+): Pick<Pause, 'ms' | 'gaveUp'> {
+  const backOffMs = BACK_OFF_MS * 2 ** (pause?.tries ?? 0);
+  let ms =
+    pause === undefined
+      ? (askedMs ?? enoughMs ?? stated?.windowMs ?? BACK_OFF_MS)
+      : Math.max(askedMs ?? 0, 2 * pause.ms, BACK_OFF_MS);
+  // A field alone never stops a run: shorter waits test it.
+  const isTooLong = askedMs !== undefined && askedMs > leftMs;
+  if (isTooLong) ms = backOffMs;
+  if (pause !== undefined && pause.ms >= decidingMs(stated, isTooLong ? 0 : askedMs))
+    return { ms, gaveUp: `still 429 after ${describeMs(pause.ms)} in which nothing was sent` };
+  if (ms <= leftMs && !(isTooLong && ms > MAX_BACK_OFF_MS)) return { ms };
+  const usedUp = `the limit was already used up when this run began${describeRetry(askedMs)}`;
+  return { ms, gaveUp: hasPassed ? LIMITED_UNTIL_END : usedUp };
+}
+
+/** What is contradictory in a 429 before the stated limit, in words. Times are in ms of the clock. */
+export function contradictionOf(
+  limit: RateLimit,
+  { counted, free, inFlight }: Account,
+  now: number,
+  askedMs: number | undefined,
+): string | undefined {
+  const recent = (times: readonly number[]) => times.filter((at) => at > now - limit.windowMs).length;
+  const [used, others] = [recent(counted), recent(free)];
+  if (used >= limit.most - 1) return undefined;
+  const count = others > 0 ? `${used} counted requests and ${others} others` : `${used} counted requests`;
+  const sent = used + others + inFlight[0] + inFlight[1];
+  const members = sent >= limit.most ? ', or lookups of members count' : '';
+  return `429 after ${count}${describeRetry(askedMs)}, but the fixture states ${describeLimit(limit)}: it is wrong, or others use this limit${members}`;
 }

@@ -2,8 +2,17 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { trouble, type Answer, type Trouble } from '../answer.ts';
 import type { Budget } from '../engine/budget.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { describeLimit, describeMs, type Asked, type RateLimit } from './limit.ts';
-import { contradictionOf, LIMITED_UNTIL_END, nextPause, retryAfterMs, type Account } from './account.ts';
+import {
+  contradictionOf,
+  describeLimit,
+  describeMs,
+  LIMITED_UNTIL_END,
+  nextPause,
+  retryAfterMs,
+  type Account,
+  type Asked,
+  type RateLimit,
+} from './limit.ts';
 
 /** When a request may be sent. `reply`: that depends on a reply. */
 export type Turn =
@@ -36,35 +45,25 @@ export interface LimiterOptions extends Pick<RunOptions, 'clock' | 'signal'> {
   readonly onRemark?: (words: string) => void;
 }
 
-/** Keeps requests below the stated limits, and pauses a key on an endpoint after a 429. */
-export interface Limiter {
-  readonly options: LimiterOptions;
-  /** The stated limits that requests are kept below. */
-  readonly paced: Partial<Record<Endpoint, RateLimit>>;
-  readonly accounts: Map<string, Account>;
-  /** Endpoints that answered 429 to a request that should be free: pauses are for all requests of a key. */
-  readonly blockingAll: Set<Endpoint>;
-  readonly remarks: Map<Endpoint, string>;
-  /** Wakes those who wait for a reply. */
-  readonly waiting: Set<() => void>;
-  /** Requests that wait for a time. */
-  readonly queue: Set<Wait>;
-  /** When each endpoint answered last, in ms. */
-  readonly lastAnswers: Map<Endpoint, number>;
-  /** How long the run waited, and until when. */
-  readonly waits: Map<Endpoint, { readonly sumMs: number; readonly until: number }>;
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
-export const createLimiter = (options: LimiterOptions): Limiter => ({
+/** Keeps requests below the stated limits, and pauses a key on an endpoint after a 429. */
+export const createLimiter = (options: LimiterOptions) => ({
   options,
-  paced: { ...options.stated },
-  accounts: new Map(),
-  blockingAll: new Set(),
-  remarks: new Map(),
-  waiting: new Set(),
-  queue: new Set(),
-  lastAnswers: new Map(),
-  waits: new Map(),
+  /** The stated limits that requests are kept below. */
+  paced: { ...options.stated } as Partial<Record<Endpoint, RateLimit>>,
+  accounts: new Map<string, Account>(),
+  /** Endpoints that answered 429 to a request that should be free: pauses are for all requests of a key. */
+  blockingAll: new Set<Endpoint>(),
+  remarks: new Map<Endpoint, string>(),
+  /** Wakes those who wait for a reply. */
+  waiting: new Set<() => void>(),
+  /** Requests that wait for a time. */
+  queue: new Set<Wait>(),
+  /** When each endpoint answered last, in ms. */
+  lastAnswers: new Map<Endpoint, number>(),
+  /** How long the run waited, and until when. */
+  waits: new Map<Endpoint, { readonly sumMs: number; readonly until: number }>(),
 });
 
 /** Clocks round. */
