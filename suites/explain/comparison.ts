@@ -72,23 +72,6 @@ export function createComparison(row: LookupRow, { exchange, verdict }: Failure,
 
 const aspectOf = ({ verdict }: Finding) => ('aspect' in verdict ? verdict.aspect : undefined);
 
-/** A failure as its key sees it. */
-export interface View {
-  /** The key of another partner with which it was sent. It stays the same, like the key under test. */
-  readonly otherKey: KnownKey | undefined;
-  readonly known: Known;
-  /** The levels of the failure; undefined if no lookup with levels has failed. */
-  readonly start: Levels | undefined;
-  /** Whether the run draws the same requests with the same levels. */
-  readonly isReplayable: boolean;
-  /** Whether a request of the run has no other key of another partner. */
-  readonly hasSameKey: (request: Request) => boolean;
-  /** The levels of a request of the run. */
-  readonly levelsOf: (levels: Levels, request: Request) => Levels;
-  /** Other keys of other partners, and what is known if one takes the place of that which failed. */
-  readonly others: readonly (readonly [KnownKey, Known])[];
-}
-
 /** The key of another partner with which a request was sent. */
 function otherKeyOf(request: Request, known: Known): KnownKey | undefined {
   const { found } = presentedKey(known, request);
@@ -101,37 +84,39 @@ const seenFrom = (key: KnownKey, known: Known): Known => ({
   otherKeys: [key, ...known.otherKeys.filter(({ partner }) => partner !== key.partner)],
 });
 
-export function viewOf({ exchange: { request }, origin }: Failure, known: Known): View {
+/** A failure as its key sees it. */
+export type View = ReturnType<typeof viewOf>;
+
+export function viewOf({ exchange: { request }, origin }: Failure, known: Known) {
   const otherKey = otherKeyOf(request, known);
-  const hasSameKey = (one: Request) => {
-    const other = otherKeyOf(one, known);
-    return other === undefined || other.key === otherKey?.key;
-  };
-  if (otherKey === undefined)
-    return {
-      otherKey,
-      known,
-      start: origin?.levels,
-      isReplayable: true,
-      hasSameKey,
-      levelsOf: (levels) => levels,
-      others: [],
-    };
-  const seen = seenFrom(otherKey, known);
-  const levelsOf: View['levelsOf'] = (levels, one) => {
-    const found = levelsOfId(one.endpoint, idOf(one), seen);
+  const seen = otherKey === undefined ? known : seenFrom(otherKey, known);
+  const levelsOf = (levels: Levels, one: Request): Levels => {
+    const found = otherKey && levelsOfId(one.endpoint, idOf(one), seen);
     const isSame = found === undefined || levels.malformation !== 'none';
     return isSame ? levels : { ...levels, situation: found.situation };
   };
+  const asked = otherKey && plainlyAsked(request, otherKey, seen);
   const [first, ...more] = known.otherKeys;
+  const isFirst = first === otherKey && more.every(({ partner }) => partner !== otherKey?.partner);
   return {
+    /** The key of another partner with which it was sent. It stays the same, like the key under test. */
     otherKey,
     known: seen,
-    start: origin === undefined ? plainlyAsked(request, otherKey, seen) : levelsOf(origin.levels, request),
-    isReplayable: first === otherKey && more.every(({ partner }) => partner !== otherKey.partner),
-    hasSameKey,
+    /** The levels of the failure; undefined if no lookup with levels has failed. */
+    start: origin === undefined ? asked : levelsOf(origin.levels, request),
+    /** Whether the run draws the same requests with the same levels. */
+    isReplayable: otherKey === undefined || isFirst,
+    /** Whether a request of the run has no other key of another partner. */
+    hasSameKey: (one: Request): boolean => {
+      const other = otherKeyOf(one, known);
+      return other === undefined || other.key === otherKey?.key;
+    },
+    /** The levels of a request of the run. */
     levelsOf,
-    others: othersOf(otherKey, known).map((key) => [key, seenFrom(key, known)]),
+    /** Other keys of other partners, and what is known if one takes the place of that which failed. */
+    others: (otherKey === undefined ? [] : othersOf(otherKey, known)).map(
+      (key) => [key, seenFrom(key, known)] as const,
+    ),
   };
 }
 

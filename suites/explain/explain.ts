@@ -10,8 +10,7 @@ import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base, type Share } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
 import { reduceFields, withField, shrink, valuesOf } from './values.ts';
-import { validate, withOwner, type Validated } from './validate.ts';
-import { maskedBy, minimise, vary, type Varied } from './vary.ts';
+import { maskedBy, minimise, validate, vary, withOwner, type Validated, type Varied } from './conditions.ts';
 
 /**
  * Confirms a failure, finds its conditions, and shrinks its value.

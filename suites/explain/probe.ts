@@ -67,14 +67,16 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
   const observed: Observation[] = [];
   let logged: readonly Observation[] | undefined;
   const example = view.otherKey === undefined ? exampleOf(failure.origin) : undefined;
-  const drawing = createDrawing(endpoint, seed, view.known);
+  let draws = 0;
+  /** The next number of a draw, for paths: each draws other requests. */
+  const nextDraw = () => draws++;
 
   return {
     ...view,
     failure,
     endpoint,
     seed,
-    nextDraw: drawing.nextDraw,
+    nextDraw,
     isOver: context.isOver,
     /** What is wrong with an answer. */
     verdictOf: (answer: Answer) =>
@@ -105,28 +107,18 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     hasExample: example !== undefined,
     /** Its number, if it is an id close to a known one. */
     nearPick: example?.isNear === true ? example.pick : undefined,
-    /**
-     * New lookups for which the failing answer would be wrong, each only once. An id comes once before one comes again,
-     * and those come first that were not asked for.
-     */
-    draw: (levels: Levels, { isFresh, fits, keepsExample, known: of }: Wanted = {}): readonly Request[] => {
+    /** New lookups for which the failing answer would be wrong. */
+    draw: (levels: Levels, wanted: Wanted): readonly Request[] => {
+      const { isFresh, fits, keepsExample, known = view.known } = wanted;
       const pick = keepsExample === true ? example?.pickFor(levels) : undefined;
-      const drawn = drawing.sample(levels, SAMPLE, defined({ pick, of }));
-      const different = [...new Map(drawn.map((one) => [fingerprint(one), one])).values()];
-      const places = new Map<string, number>();
-      return different
-        .filter((one) => isComparable(one) && fits?.(one) !== false)
-        .flatMap((request) => {
-          const asked = tally.history.asked(request);
-          const place = places.get(idOf(request)) ?? 0;
-          places.set(idOf(request), place + 1);
-          return isFresh === true && asked > 0 ? [] : [{ request, place, asked: Math.min(asked, REPEATED) }];
-        })
-        .toSorted((one, other) => one.place - other.place || one.asked - other.asked)
-        .map(({ request }) => request);
+      const how = { seed: seedOf(seed, nextDraw()), numRuns: SAMPLE, pick };
+      const drawn = sample(endpoint, levels, known, how);
+      const fitting = drawn.filter((one) => isComparable(one) && fits?.(one) !== false);
+      return inOrder(fitting, tally.history, isFresh);
     },
     /** Whether a lookup with these levels can be compared with the failure. */
-    isComparable: (levels: Levels): boolean => drawing.sample(levels, 4, { at: 0 }).some(isComparable),
+    isComparable: (levels: Levels): boolean =>
+      sample(endpoint, levels, view.known, { seed: seedOf(seed, 0), numRuns: 4 }).some(isComparable),
     /** Lookups of the run and of this explanation, with what they show. */
     observations: (): readonly Observation[] => [
       ...(logged ??= loggedIn(context, view, isComparable).flatMap(({ reply, ...one }) => {
@@ -151,25 +143,34 @@ const loggedIn = (
       return { request, reply, asked, levels: levelsOf(levels, request) };
     });
 
-/** Draws requests for levels, each time others. */
-function createDrawing(endpoint: Endpoint, seed: number, known: Known) {
-  let draws = 0;
-  return {
-    /** The next number of a draw, for paths. */
-    nextDraw: () => draws++,
-    sample: (
-      levels: Levels,
-      numRuns: number,
-      {
-        pick,
-        of = known,
-        at = draws++,
-      }: { readonly pick?: number; readonly of?: Known; readonly at?: number },
-    ): readonly Request[] =>
-      isFeasible(endpoint, levels, of)
-        ? fc.sample(fc.noBias(requestsOf(endpoint, levels, of, pick)), { seed: seedOf(seed, at), numRuns })
-        : [],
-  };
+/** Different requests with these levels; none if the fixture has no such entity. */
+function sample(
+  endpoint: Endpoint,
+  levels: Levels,
+  known: Known,
+  { pick, ...how }: { readonly seed: number; readonly numRuns: number; readonly pick?: number | undefined },
+): readonly Request[] {
+  if (!isFeasible(endpoint, levels, known)) return [];
+  const drawn = fc.sample(fc.noBias(requestsOf(endpoint, levels, known, pick)), how);
+  return [...new Map(drawn.map((one) => [fingerprint(one), one])).values()];
+}
+
+/** An id comes once before one comes again, and those come first that were not asked for. */
+function inOrder(
+  requests: readonly Request[],
+  history: Tally['history'],
+  isFresh = false,
+): readonly Request[] {
+  const places = new Map<string, number>();
+  return requests
+    .flatMap((request) => {
+      const asked = history.asked(request);
+      const place = places.get(idOf(request)) ?? 0;
+      places.set(idOf(request), place + 1);
+      return isFresh && asked > 0 ? [] : [{ request, place, asked: Math.min(asked, REPEATED) }];
+    })
+    .toSorted((one, other) => one.place - other.place || one.asked - other.asked)
+    .map(({ request }) => request);
 }
 
 /** The example of a lookup: of the one gate that is not plain, or of ids close to known ones. */

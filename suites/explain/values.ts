@@ -5,7 +5,7 @@ import { fieldsLevels } from '../model/levels.ts';
 import { idOf, writtenName, type Request } from '../request.ts';
 import { shareOf, drawsWith, type Base } from './base.ts';
 import type { Trial, Prober } from './probe.ts';
-import type { Varied } from './vary.ts';
+import type { Varied } from './conditions.ts';
 import { requestsOf } from '../model/drawing.ts';
 import { pathOf, requestAt, seedOf } from '../model/path.ts';
 import type { Levels } from '../model/factors.ts';
