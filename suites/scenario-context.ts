@@ -17,14 +17,11 @@ export interface StateHook {
   ) => Promise<void>;
 }
 
-/** When the state hook was asked for a change, and when all answers must show it, in ms of the clock. */
-export interface ChangeTimes {
+/** A change that was made. */
+export interface Changed {
+  /** When the state hook was asked for it, and when all answers must show it, in ms of the clock. */
   readonly askedAt: number;
   readonly dueAt: number;
-}
-
-/** A change that was made. */
-export interface Changed extends ChangeTimes {
   /** Asks for what rows about lookups judge, by the new state. They judge nothing else during a change. */
   readonly judged: <Result>(ask: () => Promise<Result>) => Promise<Result>;
 }
@@ -70,7 +67,7 @@ export interface Context {
   /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
   readonly longestWindowMs: (endpoint: Endpoint) => number;
   /** Calls `make` once per run, for requirements that share requests. */
-  readonly once: <Result>(name: string, make: (context: TrialContext) => Promise<Result>) => Promise<Result>;
+  readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
   /**
    * Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. Only for
    * scenarios that run alone.
@@ -85,10 +82,8 @@ export interface Context {
   readonly verdictsOn: (request: Request, answer: Answer) => readonly Verdict[];
   /** Whether the rows that a wrong answer would fail have failed by other lookups. */
   readonly failsAnyway: (request: Request, answer: Answer) => boolean;
-}
 
-/** What the trial of a limiter can do besides: requests that do not wait for a limiter. */
-export interface TrialContext extends Context {
+  // For the trial of a limiter: requests that do not wait for one.
   /** Like `send`, and reports each 429. It waits until `until` at most, in ms of the clock. */
   readonly sendUntilAllowed: (
     request: Request,

@@ -4,7 +4,7 @@ import type { Reply, Trouble } from '../answer.ts';
 import { knownFrom } from './known.ts';
 import { userStatus } from '../request.ts';
 import { answerOf } from '../testing/samples.ts';
-import type { TrialContext } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 import { observes } from './requirement.ts';
 
 const watched = observes({
@@ -16,8 +16,8 @@ const watched = observes({
 });
 const known = knownFrom({});
 const finding = async (reply: Reply) => {
-  const context: Partial<TrialContext> = { send: async () => [reply] };
-  return (await watched.run(context as TrialContext, known)).finding;
+  const context: Partial<Context> = { send: async () => [reply] };
+  return (await watched.run(context as Context, known)).finding;
 };
 
 describe('an observation', () => {

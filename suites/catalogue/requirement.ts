@@ -6,7 +6,7 @@ import type { Known } from './known.ts';
 import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';
 import type { Request } from '../request.ts';
-import type { Company, Context, Exchange, TrialContext } from '../scenario-context.ts';
+import type { Company, Context, Exchange } from '../scenario-context.ts';
 import { inconclusive, observed, type Observation, type Verdict } from './verdict.ts';
 
 /** What every row of the catalogue has. */
@@ -116,7 +116,7 @@ export interface Scenario extends Metadata {
   readonly sendsFree?: number;
   /** Set if it compares answers to requests sent at once, which no other row judges. */
   readonly judgesConcurrency?: true;
-  readonly run: (context: TrialContext, known: Known) => Promise<ScenarioResult>;
+  readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
   /** Judges one answer to a request about which the interface says nothing; undefined if it is not about it. */
   readonly judge?: (known: Known, request: Request, answer: Answer) => Verdict | undefined;
 }

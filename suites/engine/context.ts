@@ -4,10 +4,10 @@ import { trouble, type Reply } from '../answer.ts';
 import type { Known } from '../catalogue/known.ts';
 import { afterChange, afterUndo, type Change, type Present } from '../model/change.ts';
 import type { Request } from '../request.ts';
-import type { Context, Exchange, Pace, TrialContext } from '../scenario-context.ts';
+import type { Context, Exchange, Pace } from '../scenario-context.ts';
 import { BECOMING } from '../scenarios/becomes-executed.ts';
 import type { RunOptions } from './run-options.ts';
-import type { Sender } from './sender.ts';
+import type { Sender, SendOptions } from './sender.ts';
 
 export interface ContextOptions extends Pick<
   RunOptions,
@@ -26,67 +26,57 @@ export interface ContextOptions extends Pick<
 }
 
 /** Returns a function that creates the context of a requirement, by id. */
-export function createContexts(options: ContextOptions): (of: string) => TrialContext {
-  const { sender, clock, signal, deadline, graceMs, verdictsOn } = options;
+export function createContexts(options: ContextOptions): (of: string) => Context {
+  const { sender, clock, signal, deadline, graceMs, verdictsOn, failsAnyway, leftRequests } = options;
   const shared = new Map<string, Promise<unknown>>();
+  const withState = withStateHook(options);
+  const contextOf = (of: string): Context => ({
+    ...sendingContext(options, of),
+    waitForQuiet: sender.waitForQuiet,
+    longestWindowMs: sender.longestWindowMs,
+    once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
+      const result = shared.get(name) ?? make(contextOf(name));
+      shared.set(name, result);
+      return result as Promise<Result>;
+    },
+    wait: (ms) => {
+      const waitMs = Math.min(ms, Math.max(0, (options.untilOf(of) ?? deadline) - clock.now()));
+      options.onWait({ waitMs, why: of });
+      return clock.sleep(waitMs, signal);
+    },
+    now: clock.now,
+    leftMs: () => deadline - clock.now(),
+    leftRequests,
+    keyWorks: sender.keyWorks,
+    graceMs,
+    verdictsOn,
+    failsAnyway,
+    ...defined({ withState }),
+  });
   return contextOf;
-
-  function contextOf(of: string): TrialContext {
-    return {
-      ...sendingContext(options, of),
-      waitForQuiet: sender.waitForQuiet,
-      longestWindowMs: sender.longestWindowMs,
-      once: <Result>(name: string, make: (context: TrialContext) => Promise<Result>) => {
-        const result = shared.get(name) ?? make(contextOf(name));
-        shared.set(name, result);
-        return result as Promise<Result>;
-      },
-      wait: (ms) => {
-        const waitMs = Math.min(ms, Math.max(0, (options.untilOf(of) ?? deadline) - clock.now()));
-        options.onWait({ waitMs, why: of });
-        return clock.sleep(waitMs, signal);
-      },
-      now: clock.now,
-      leftMs: () => deadline - clock.now(),
-      leftRequests: options.leftRequests,
-      keyWorks: sender.keyWorks,
-      graceMs,
-      verdictsOn,
-      failsAnyway: options.failsAnyway,
-      ...defined({ withState: withStateHook(options) }),
-    };
-  }
 }
 
 /** The part of a context that sends requests. */
 function sendingContext(
   { sender, clock, burstConcurrency, untilOf }: ContextOptions,
   of: string,
-): Pick<TrialContext, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
+): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
   const sendOnce = (request: Request) => sender.sendOnce(request, { of });
-  const until = untilOf(of);
-  // Polls that nobody can make later.
-  const isReserved = of === BECOMING;
-  const sendInTurn = async (requests: readonly Request[]) => {
+  // Polls that nobody can make later may use what lookups leave.
+  const options: SendOptions = { of, until: untilOf(of), isReserved: of === BECOMING };
+  const sendBy = async (requests: readonly Request[], inFlight: number, more: SendOptions = {}) => {
     const replies: Reply[] = [];
-    for (const request of requests)
-      replies.push((await sender.send(request, { of, until, isReserved })).reply);
-    return replies;
-  };
-  const sendTogether = async (requests: readonly Request[]) => {
-    const replies: Reply[] = [];
-    const bound = burstConcurrency ?? requests.length;
-    for (let at = 0; at < requests.length; at += bound) {
+    for (let at = 0; at < requests.length; at += inFlight) {
       const sent = requests
-        .slice(at, at + bound)
-        .map((one) => sender.send(one, { of, until, isAtOnce: true as const }));
-      replies.push(...(await Promise.all(sent)).map(({ reply }) => reply));
+        .slice(at, at + inFlight)
+        .map(async (one) => (await sender.send(one, { ...options, ...more })).reply);
+      replies.push(...(await Promise.all(sent)));
     }
     return replies;
   };
   return {
-    send: (...requests) => sendInTurn(requests),
-    sendAtOnce: (...requests) => sendTogether(requests),
+    send: (...requests) => sendBy(requests, 1),
+    sendAtOnce: (...requests) => sendBy(requests, burstConcurrency ?? requests.length, { isAtOnce: true }),
     burst: (...requests) => Promise.all(requests.map(async (request) => (await sendOnce(request)).reply)),
     stream: (make, pace) => stream(make, pace, sendOnce, clock, burstConcurrency),
     sendUntilAllowed: async (request, onRefused, waitsUntil) =>

@@ -6,7 +6,7 @@ import type { Known } from '../catalogue/known.ts';
 import { lackOf } from '../catalogue/needs.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../catalogue/requirement.ts';
 import { BECOMING } from '../scenarios/becomes-executed.ts';
-import type { TrialContext } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 import { skipped, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import type { Result } from './record.ts';
 import type { RunExchange, RunOptions } from './run-options.ts';
@@ -84,7 +84,7 @@ export function createEvaluation(options: EvaluationOptions) {
 }
 
 /** Runs a scenario. An exception is our own bug: the result is `broken`. */
-export async function runScenario(scenario: Scenario, context: TrialContext, known: Known): Promise<Result> {
+export async function runScenario(scenario: Scenario, context: Context, known: Known): Promise<Result> {
   try {
     const { finding, request, reply, company, cases = 1, ...more } = await scenario.run(context, known);
     const evidence = request && reply && { request, reply, ...defined({ company }) };

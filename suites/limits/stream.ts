@@ -1,6 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Answer, Trouble } from '../answer.ts';
-import type { Exchange, Pace, TrialContext } from '../scenario-context.ts';
+import type { Exchange, Pace, Context } from '../scenario-context.ts';
 import { lookupOf, userStatus, type Request } from '../request.ts';
 import { describeMs } from './limit.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
@@ -105,7 +105,7 @@ const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer }
 const [REPEATS, MAX_TRIES, PAUSE_MS] = [10, 3, 5000];
 
 /** Sends new requests of a kind until the first refusal. Never retries. */
-export async function stream(context: TrialContext, supply: Supply, bounds: Bounds): Promise<Stream> {
+export async function stream(context: Context, supply: Supply, bounds: Bounds): Promise<Stream> {
   const { kind, next, isMixed = false } = supply;
   const { inFlight, gapMs = 0, withinMs } = bounds;
   const wanted = bounds.most * (isMixed ? 2 : 1);

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../catalogue/known.ts';
-import type { TrialContext } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
 import { whileLimited } from './limited.ts';
 import { describeLimit, describeMs } from './limit.ts';
@@ -24,7 +24,7 @@ import {
 const [QUIET_MS, MAX_QUIET_MS, PART_OF_REST] = [2000, 8000, 1 / 6];
 
 /** Triggers the limiter of an endpoint. Done once per run. */
-export const trigger = (endpoint: Endpoint, context: TrialContext, known: Known): Promise<Trial> =>
+export const trigger = (endpoint: Endpoint, context: Context, known: Known): Promise<Trial> =>
   context.once(`limiter of ${endpoint}`, async (shared) => {
     const trial = await createTrial(endpoint, shared, known);
     const windowMs = shared.longestWindowMs(endpoint);

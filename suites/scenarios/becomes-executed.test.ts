@@ -4,7 +4,7 @@ import { trouble, type Reply } from '../answer.ts';
 import { pending } from '../catalogue/pending.ts';
 import type { Request } from '../request.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context, TrialContext } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 import { answerOf, resultIn, runScenario, sampleKnown } from '../testing/samples.ts';
 
 const becomesExecuted = pending.find(
@@ -78,8 +78,8 @@ for (const [what, last, expected] of [
       ...contextOf((_, now) =>
         areSent ? last : now > Date.UTC(2026, 0, 1) ? answerOf(200, execution) : notFound,
       ),
-      once: async <Result>(name: string, make: (of: TrialContext) => Promise<Result>) => {
-        if (!shared.has(name)) shared.set(name, await make(context as TrialContext));
+      once: async <Result>(name: string, make: (of: Context) => Promise<Result>) => {
+        if (!shared.has(name)) shared.set(name, await make(context as Context));
         return shared.get(name) as Result;
       },
     };

@@ -3,7 +3,7 @@ import type { Answer } from '../answer.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { ChangeTimes, Context, Exchange } from '../scenario-context.ts';
+import type { Changed, Context, Exchange } from '../scenario-context.ts';
 import { failed, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 
 /** Lookups of each kind after a change: if one of three machines never learns it, 0.2 % of runs miss that. */
@@ -120,7 +120,7 @@ const seconds = (ms: number) => `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
 export function afterHook(
   result: ScenarioResult,
   change: string,
-  { askedAt, dueAt }: ChangeTimes,
+  { askedAt, dueAt }: Changed,
   graceMs?: number,
 ): ScenarioResult {
   const { finding, reply } = result;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { auth } from '../catalogue/auth.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context, TrialContext } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 import { answerOf, runScenario, sampleKnown as known } from '../testing/samples.ts';
 import { judgeActiveKeys } from './keys.ts';
 
@@ -18,7 +18,7 @@ async function judged(isRefused: (partner: string | null) => boolean) {
         : answerOf(200, {}),
     );
   };
-  const context = { send, longestWindowMs: () => 0 } as unknown as TrialContext;
+  const context = { send, longestWindowMs: () => 0 } as unknown as Context;
   return { sent, ...(await judgeActiveKeys('user-status')(context, known)) };
 }
 

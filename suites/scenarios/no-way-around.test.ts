@@ -4,7 +4,7 @@ import { readJson, trouble, type Answer, type Reply } from '../answer.ts';
 import { formsOfRequests } from '../inputs/forms.ts';
 import { unknownId } from '../inputs/uuids.ts';
 import type { Request } from '../request.ts';
-import type { TrialContext } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { inconclusive } from '../catalogue/verdict.ts';
 import { judgeWaysAround } from './no-way-around.ts';
@@ -60,7 +60,7 @@ async function judged(
     sendAtOnce: sendAll,
     longestWindowMs: () => windowMs,
     verdictsOn: () => [],
-  } as unknown as TrialContext;
+  } as unknown as Context;
   return { sent, ...(await judgeWaysAround('user-status')(context, known)) };
 }
 
@@ -178,7 +178,7 @@ test("with a long window, few requests have another partner's key", async () => 
 });
 
 test('without data for the own key, nothing is judged', async () => {
-  const context = { send: () => Promise.resolve([hidden]) } as unknown as TrialContext;
+  const context = { send: () => Promise.resolve([hidden]) } as unknown as Context;
   const { finding } = await judgeWaysAround('user-status')(context, known);
   assert.equal(finding.kind, 'inconclusive');
 });

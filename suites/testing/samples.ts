@@ -2,7 +2,7 @@ import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { readBody, type Answer } from '../answer.ts';
 import { knownFrom } from '../catalogue/known.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
-import type { TrialContext } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 
 /** An answer as the engine reads it. An object as body is sent as JSON. */
 export function answerOf(
@@ -76,8 +76,8 @@ export const sampleFixture: Fixture = {
 export const sampleKnown = knownFrom(sampleFixture);
 
 /** Runs a scenario in a partial context. */
-export function resultIn({ run }: Scenario, some: Partial<TrialContext>, known = sampleKnown) {
-  const context = { once: (_, make) => make(context), ...some } as TrialContext;
+export function resultIn({ run }: Scenario, some: Partial<Context>, known = sampleKnown) {
+  const context = { once: (_, make) => make(context), ...some } as Context;
   return run(context, known);
 }
 
