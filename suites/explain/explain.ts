@@ -4,7 +4,7 @@ import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { isFeasible } from '../model/feasible.ts';
 import type { LookupRow } from '../catalogue/requirement.ts';
 import type { Request } from '../request.ts';
-import { findCompany, isEnoughFor } from '../scenarios/company.ts';
+import { findCompany, isEnoughFor } from '../scenarios/concurrency.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base, type Share } from './base.ts';

@@ -9,7 +9,6 @@ import { originOf, seedOf } from '../model/path.ts';
 import type { Known } from '../catalogue/known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
 import type { LookupRow } from '../catalogue/requirement.ts';
-import { sendWith } from '../scenarios/company.ts';
 import type { Company, Exchange } from '../scenario-context.ts';
 import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
 import { createComparison, viewOf, type Outcome, type View } from './comparison.ts';
@@ -186,4 +185,16 @@ function exampleOf(origin: Origin | undefined) {
   const isExample = (others: Levels) => gates.every((name) => others[name] === levels[name]);
   const pickFor = (others: Levels) => (isExample(others) ? Number(pick) : undefined);
   return { pick: Number(pick), isNear, pickFor };
+}
+
+/** Sends a lookup with another request: right after it, or at the same time. */
+async function sendWith(
+  send: (request: Request) => Promise<Exchange>,
+  request: Request,
+  company: Company,
+): Promise<Exchange> {
+  const other = send(company.request);
+  if (company.when === 'before') await other;
+  const [exchange] = await Promise.all([send(request), other]);
+  return { ...exchange, company };
 }

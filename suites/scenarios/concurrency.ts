@@ -2,15 +2,15 @@ import { defined } from '../../schemas/defined.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
-import { evenSample, unknownIds } from '../inputs/uuids.ts';
+import { presentedKey } from '../catalogue/facts-of-request.ts';
+import { evenSample, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS, statedLimit } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Company, Context } from '../scenario-context.ts';
 import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 import { repeated } from './changing.ts';
-import { findCompany } from './company.ts';
 
 /** Lookups in flight at once. Larger crowds follow only while no answer was lost. */
 const SIZES = [16, 32, 64] as const;
@@ -35,34 +35,24 @@ function mostDeposits(known: Known): number {
 /** A crowd: different ids and keys side by side, and the same id with two partners' keys. */
 function crowd(known: Known, size: number, depositsAtMost: number): readonly Request[] {
   const { members, executed, callerKeys, otherKeys } = known;
-  const callers = [callerKeys[0], otherKeys[0], callerKeys[1]].flatMap(
-    (key): Pick<Request, 'credential'>[] => (key === undefined ? [] : [{ credential: { as: 'key', key } }]),
-  );
-  const asked = (endpoint: Endpoint, ids: readonly string[]) =>
-    ids.flatMap((id) => callers.map((caller) => lookupOf(endpoint, id, caller)));
-  const users = asked(
-    'user-status',
-    evenSample(members, MAX_ENTITIES).map(({ user_id }) => user_id),
-  );
-  const deposits = asked(
-    'deposit-check',
-    evenSample(executed, MAX_ENTITIES).map((one) => one.reference_id),
-  );
-  const [unknown] = unknownIds(known, 1) as readonly [string];
-  // Another partner's key does not see our users: a limiter may count that.
-  const isOwn = ({ credential }: Request) => credential.as !== 'key' || credential.key !== otherKeys[0];
+  const ours = callerKeys.slice(0, 2);
+  const callers = [...ours.slice(0, 1), ...otherKeys.slice(0, 1), ...ours.slice(1)];
+  const asked = (endpoint: Endpoint, ids: readonly string[], keys = callers) =>
+    ids.flatMap((id) => keys.map((key) => lookupOf(endpoint, id, { credential: { as: 'key', key } })));
+  const userIds = evenSample(members, MAX_ENTITIES).map(({ user_id }) => user_id);
+  const depositIds = evenSample(executed, MAX_ENTITIES).map(({ reference_id }) => reference_id);
+  const unknown = [unknownId(known)];
   // A stated limit counts failed lookups of users.
   const isFree = statedLimit('user-status', known) === undefined;
   const few = [
-    ...deposits.slice(0, depositsAtMost),
-    ...users.slice(0, callers.length),
-    ...(isFree ? [lookupOf('user-status', unknown, callers[0])] : []),
+    ...asked('deposit-check', depositIds).slice(0, depositsAtMost),
+    ...asked('user-status', userIds.slice(0, 1)),
+    ...(isFree ? asked('user-status', unknown, ours.slice(0, 1)) : []),
     // Another partner's key, or another deposit, shows a second answer too.
-    ...(depositsAtMost > MIN_DEPOSITS ? [lookupOf('deposit-check', unknown, callers[0])] : []),
+    ...(depositsAtMost > MIN_DEPOSITS ? asked('deposit-check', unknown, ours.slice(0, 1)) : []),
   ];
-  // Members never count, so that the rest of a crowd consists of them.
-  const rest = repeated(users.length > 0 ? users.filter(isOwn) : few, Math.max(0, size - few.length));
-  return interleaved(few, rest);
+  // Members never count for their own partner, so that the rest of a crowd consists of them.
+  return interleaved(few, repeated(asked('user-status', userIds, ours), Math.max(0, size - few.length)));
 }
 
 /** Takes from each list in turn. */
@@ -193,3 +183,57 @@ const overlap = (one: Reply, other: Reply) =>
   other.kind === 'answer' &&
   one.sentAt <= other.receivedAt &&
   other.sentAt <= one.receivedAt;
+
+/** Requests that may make a lookup fail that passes alone: caches, and lookups that wait for an equal one. */
+function companionsOf(request: Request, known: Known): readonly Company[] {
+  const { endpoint } = request;
+  const isOurs = presentedKey(known, request).found?.partner === known.partner;
+  const [key] = isOurs ? known.otherKeys : known.callerKeys;
+  const company = (when: Company['when'], what: string, changes: Partial<Request>): Company => ({
+    words: `${when}: ${what}`,
+    when,
+    request: { ...request, ...changes },
+  });
+  return [
+    ...(key === undefined
+      ? []
+      : [
+          company('meanwhile', 'another partner asks for the same id', { credential: { as: 'key', key } }),
+          company('before', "another partner's lookup of the same id", { credential: { as: 'key', key } }),
+        ]),
+    company('meanwhile', 'the same lookup is sent', {}),
+    company('meanwhile', 'another id is asked for', { target: lookupOf(endpoint, unknownId(known)).target }),
+    company('before', 'a HEAD for the same URL', { method: 'HEAD' }),
+    company('before', 'the same lookup without a key', { credential: { as: 'none' } }),
+  ];
+}
+
+/** A lookup fails because of another request if so many of so many pass alone, and then fail with it. */
+const [FAILING, TRIES] = [4, 5];
+
+/**
+ * The other request that makes lookups fail; undefined if none of some common ones does.
+ *
+ * @param requests that pass alone, in turn: a cache may keep what makes one fail
+ * @param fails asks for a lookup alone, or with another request
+ */
+export async function findCompany(
+  requests: readonly Request[],
+  known: Known,
+  fails: (request: Request, company?: Company) => Promise<boolean>,
+): Promise<Company | undefined> {
+  const failsWith = async (nth: number) => {
+    let failed = 0;
+    for (let at = 0; at < TRIES && at - failed <= TRIES - FAILING; at++) {
+      const request = requests[at % requests.length]!;
+      if (!(await fails(request)) && (await fails(request, companionsOf(request, known)[nth]))) failed++;
+    }
+    return failed >= FAILING;
+  };
+  const all = companionsOf(requests[0]!, known);
+  for (const [nth, company] of all.entries()) if (await failsWith(nth)) return company;
+  return undefined;
+}
+
+/** Whether there are enough lookups, so that none of them is needed twice. */
+export const isEnoughFor = ({ length }: readonly Request[]): boolean => length >= FAILING;
