@@ -2,8 +2,8 @@ import { defined } from '../../schemas/defined.ts';
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
 import { carriesSecret, redactorOf, type Redact, type Secret } from '../../schemas/redact.ts';
 import type { Answer } from '../answer.ts';
-import type { Known, KnownKey } from '../catalogue/known.ts';
-import type { Company, Exchange } from '../scenario-context.ts';
+import type { Known } from '../catalogue/known.ts';
+import type { Exchange } from '../scenario-context.ts';
 import { writtenName, type Request } from '../request.ts';
 
 const MAX_BODY = 2000;
@@ -25,15 +25,15 @@ export function recordExchange(
   const key = keyOf(request);
   const other = company && keyOf(company.request);
   const isOther = other !== undefined && other.key !== key?.key;
-  const named = variableOf(key, variables, 'IB_API_KEY');
-  const line = named(redact(curl(request, base)));
-  const beside =
-    company &&
-    variableOf(
-      other,
-      variables,
-      isOther ? 'OTHER_API_KEY' : 'IB_API_KEY',
-    )(redact(curl(company.request, base)));
+  /** Replaces the variable of a key by that of the fixture, or by a name. */
+  const named = (text: string, of = key, name = 'IB_API_KEY') =>
+    text.replaceAll('IB_API_KEY', variables.get(of?.key ?? '') ?? name);
+  const commandLine = () => {
+    const line = named(redact(curl(request, base)));
+    if (company === undefined) return line;
+    const beside = named(redact(curl(company.request, base)), other, isOther ? 'OTHER_API_KEY' : undefined);
+    return company.when === 'before' ? `${beside}; ${line}` : `${beside} & ${line} & wait`;
+  };
   const variable = (text: string) => named(redact(withVariable(text, request, '$IB_API_KEY')));
   const authorization = shellCredential(request);
   return {
@@ -57,24 +57,13 @@ export function recordExchange(
             body: redact(reply.text).slice(0, MAX_BODY),
           },
         }),
-    curl: withCompany(line, beside, company?.when),
+    curl: commandLine(),
     ...defined({ key: key?.name, otherKey: isOther ? other.name : undefined }),
   };
 }
 
 const keyOf = ({ credential, misplaced }: Request) =>
   credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
-
-/** Replaces the variable of a key by that of the fixture, or by a name. */
-const variableOf =
-  (key: KnownKey | undefined, variables: ReadonlyMap<string, string>, name: string) => (text: string) =>
-    text.replaceAll('IB_API_KEY', variables.get(key?.key ?? '') ?? name);
-
-/** Two requests in a command line, the other one first: one after the other, or both at once. */
-function withCompany(line: string, other = '', when?: Company['when']): string {
-  if (when === undefined) return line;
-  return when === 'before' ? `${other}; ${line}` : `${other} & ${line} & wait`;
-}
 
 /**
  * Also replaces what a request sent in place of a key, if it is derived from one, and cookies of the target that it
