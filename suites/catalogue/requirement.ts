@@ -121,6 +121,12 @@ export interface Scenario extends Metadata {
   readonly judge?: (known: Known, request: Request, answer: Answer) => Verdict | undefined;
 }
 
+/** How many of so many lookups failed. */
+export interface Share {
+  readonly failed: number;
+  readonly of: number;
+}
+
 /** The result of a scenario, with the request that shows it. */
 export interface ScenarioResult {
   readonly finding: Verdict | Observation;
@@ -132,7 +138,7 @@ export interface ScenarioResult {
   /** Distinct inputs that were judged. */
   readonly cases?: number;
   /** How many of `of` equal lookups failed, if not all did. */
-  readonly intermittent?: { readonly failed: number; readonly of: number };
+  readonly intermittent?: Share;
 }
 
 export type Requirement = LookupRow | Monitor | Scenario;

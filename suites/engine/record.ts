@@ -1,15 +1,10 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../catalogue/known.ts';
-import { rankOf, type Requirement } from '../catalogue/requirement.ts';
+import { rankOf, type Requirement, type Share } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Observation, Verdict } from '../catalogue/verdict.ts';
 import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';
-
-interface Share {
-  readonly failed: number;
-  readonly of: number;
-}
 
 export interface Separation {
   readonly with?: Share;
@@ -31,7 +26,7 @@ export interface Result {
   /** How many new lookups failed with all of `where`, and without each. */
   readonly separation?: Separation;
   /** How many of `of` equal lookups failed, if not all did. */
-  readonly intermittent?: { readonly failed: number; readonly of: number };
+  readonly intermittent?: Share;
 }
 
 /** The part of a record that is known before the run. */

@@ -1,14 +1,9 @@
 import { defined } from '../../schemas/defined.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
+import type { Share } from '../catalogue/requirement.ts';
 import type { Levels } from '../model/factors.ts';
 import { idOf, type Request } from '../request.ts';
 import type { Prober, Trial, Wanted } from './probe.ts';
-
-/** How many of so many lookups failed. */
-export interface Share {
-  readonly failed: number;
-  readonly of: number;
-}
 
 /** Lookups that fail like the first failure: how to draw them, and how many of them fail. */
 export interface Base extends Wanted {
