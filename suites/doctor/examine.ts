@@ -181,7 +181,7 @@ const keyMissing = problem(
 
 /** The key under test, and one entry of each kind: two lookups of each endpoint may count. */
 function underTest(key: KnownKey, known: Known, { users = [], deposits = [] }: Fixture): readonly Probe[] {
-  const withKey = { credential: { as: 'key', key } } as const;
+  const changes = { credential: { as: 'key', key } } as const;
   const entry = (place: string, is: string, request: Request): Probe => ({
     area: 'fixture',
     subject: place,
@@ -189,16 +189,14 @@ function underTest(key: KnownKey, known: Known, { users = [], deposits = [] }: F
     says: `because ${place} is ${is}`,
     fix: `Correct ${place} or the data of the target. If the target has a bug, a run reports it. If several entries differ, check that the key belongs to the partner.`,
   });
-  const user = (is: string, some: Known['members']) =>
-    some
-      .slice(0, 1)
-      .map((one) => entry(`users[${users.indexOf(one)}]`, is, userStatus(one.user_id, withKey)));
-  const deposit = (is: string, some: Known['foreignDeposits']) =>
-    some
-      .slice(0, 1)
-      .map((one) => entry(`deposits[${deposits.indexOf(one)}]`, is, depositCheck(one.reference_id, withKey)));
+  const user = (is: string, [one]: Known['members']) =>
+    one === undefined ? [] : [entry(`users[${users.indexOf(one)}]`, is, userStatus(one.user_id, changes))];
+  const deposit = (is: string, [one]: Known['foreignDeposits']) =>
+    one === undefined
+      ? []
+      : [entry(`deposits[${deposits.indexOf(one)}]`, is, depositCheck(one.reference_id, changes))];
   return [
-    keyProbe(key, 'active', known),
+    ...keyProbes(known, 'active', [key]),
     ...user('a user of the IB', known.members),
     ...user('a user outside the IB', known.foreigners),
     ...deposit('EXECUTED', known.executed),
@@ -207,30 +205,24 @@ function underTest(key: KnownKey, known: Known, { users = [], deposits = [] }: F
 }
 
 /** One key of each other kind. */
-function otherKeys(known: Known): readonly Probe[] {
-  const { callerKeys, otherKeys: ofOthers, revokedKeys, expiredKeys, nonPartnerKeys } = known;
-  const kinds = [
-    ['active', callerKeys.slice(1)],
-    ['active', ofOthers],
-    ['revoked', revokedKeys],
-    ['expired', expiredKeys],
-    ['of a non-Partner account', nonPartnerKeys],
-  ] as const;
-  return kinds.flatMap(([is, keys]) => keys.slice(0, 1).map((key) => keyProbe(key, is, known)));
-}
+const otherKeys = (known: Known): readonly Probe[] => [
+  ...keyProbes(known, 'active', known.callerKeys.slice(1)),
+  ...keyProbes(known, 'active', known.otherKeys),
+  ...keyProbes(known, 'revoked', known.revokedKeys),
+  ...keyProbes(known, 'expired', known.expiredKeys),
+  ...keyProbes(known, 'of a non-Partner account', known.nonPartnerKeys),
+];
 
-function keyProbe(key: KnownKey, is: string, known: Known): Probe {
+/** Asks with the first of these keys. */
+function keyProbes(known: Known, is: string, [key]: readonly KnownKey[]): readonly Probe[] {
+  if (key === undefined) return [];
   const place = `apiKeys[${known.everyKey.indexOf(key)}]`;
-  return {
-    area: 'keys',
-    subject: key.name,
-    request: userStatus(findableId('user-status', known), { credential: { as: 'key', key } }),
-    says: `${place} is ${is}`,
-    fix:
-      is === 'active'
-        ? `Check that the target has this key and that it is active. If not, correct ${place}.`
-        : `Revoke the key on the target, or correct ${place}.`,
-  };
+  const fix =
+    is === 'active'
+      ? `Check that the target has this key and that it is active. If not, correct ${place}.`
+      : `Revoke the key on the target, or correct ${place}.`;
+  const request = userStatus(findableId('user-status', known), { credential: { as: 'key', key } });
+  return [{ area: 'keys', subject: key.name, request, says: `${place} is ${is}`, fix }];
 }
 
 /** Judges an answer as a run does. */
