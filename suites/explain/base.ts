@@ -101,11 +101,8 @@ export const isWhole = (base: Base, levels: Levels): boolean =>
 const [CHANCE, MIN_DRAWS] = [0.01, 6];
 
 /** How many lookups must pass to show that none fails, if this share of them failed before. */
-export function drawsFor({ failed, of }: Share): number {
-  if (failed === of) return MIN_DRAWS;
-  const draws = Math.ceil(Math.log(CHANCE) / Math.log(1 - failed / of));
-  return Math.min(MOST, Math.max(MIN_DRAWS, draws));
-}
+export const drawsFor = ({ failed, of }: Share): number =>
+  Math.min(MOST, Math.max(MIN_DRAWS, Math.ceil(Math.log(CHANCE) / Math.log(1 - failed / of))));
 
 /** How many lookups must pass to show that the levels matter. */
 export const drawsWith = (base: Base, levels: Levels): number =>

@@ -14,38 +14,31 @@ import { plainLevels, type Levels } from '../model/factors.ts';
 /** What a lookup shows. `unknown`: nothing, for example because it got no answer. */
 export type Outcome = 'fails' | 'passes' | 'unknown';
 
-/** What judges an answer. */
-interface Judging {
-  readonly known: Known;
-  readonly tally: Tally;
-}
-
 /** Compares other lookups with a failure. */
-export function createComparison(row: LookupRow, { exchange, verdict }: Failure, { known, tally }: Judging) {
+export function createComparison(
+  row: LookupRow,
+  { exchange, verdict }: Failure,
+  { known, tally }: { readonly known: Known; readonly tally: Tally },
+) {
   const hadNoAnswer = exchange.reply.kind === 'trouble';
   // What is only advised against is no failure of another requirement.
   const isRelevant = (one: Finding) =>
     one.row === row || one.row.kind !== 'answer' || one.row.level === 'required';
-  const signatureOf = (facts: Facts | undefined) => {
-    const right = facts === undefined ? [] : table.coverOf(facts).right;
+  const signatureOf = (of: Facts) => {
+    const { right } = table.coverOf(of);
     return (right.find((one) => one.row === row) ?? right[0])?.answer.name;
   };
-  const facts = factsOf(known, exchange.request);
+  const facts = factsOf(known, exchange.request)!;
   const signature = signatureOf(facts);
-  const allRight = new Set(facts && table.coverOf(facts).right.map(({ answer }) => answer.name));
+  const allRight = new Set(table.coverOf(facts).right.map(({ answer }) => answer.name));
 
   /** Whether the failing answer would also be wrong for another lookup: if not, another answer shows nothing. */
   const isComparable = (request: Request): boolean => {
-    if (request.endpoint !== exchange.request.endpoint) return false;
     const others = factsOf(known, request);
-    return (
-      others !== undefined &&
-      signatureOf(others) === signature &&
-      (exchange.reply.kind === 'trouble' ||
-        table
-          .judge(others, exchange.reply, known)
-          .some((one) => one.verdict.kind === 'failed' && isRelevant(one)))
-    );
+    if (others?.endpoint !== exchange.request.endpoint || signatureOf(others) !== signature) return false;
+    if (exchange.reply.kind === 'trouble') return true;
+    const found = table.judge(others, exchange.reply, known);
+    return found.some((one) => one.verdict.kind === 'failed' && isRelevant(one));
   };
 
   const outcomeOf = (request: Request, reply: Reply): Outcome => {

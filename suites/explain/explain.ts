@@ -3,8 +3,7 @@ import { plainLevels, type Levels } from '../model/factors.ts';
 import { factsOfLevels } from '../model/facts-of-levels.ts';
 import { isFeasible } from '../model/feasible.ts';
 import type { LookupRow, Share } from '../catalogue/requirement.ts';
-import type { Request } from '../request.ts';
-import { findCompany, isEnoughFor } from '../scenarios/concurrency.ts';
+import { findCompany } from '../scenarios/concurrency.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base } from './base.ts';
@@ -30,18 +29,13 @@ export async function explain(
   if (start === undefined) return { ...intermittent, ...(await explainForm(prober, repeats)) };
   let base = await firstBase(prober, start, repeats);
   if (base.share.failed === 0 || base.trials.length === 0)
-    return { ...intermittent, ...(await inCompanyOnce(prober, repeats)) };
+    return { ...intermittent, ...(await inCompany(prober, repeats)) };
   if (isTooRare(base)) return { ...intermittent, ...recorded(prober, base, onlyIts(base)) };
   const levels = await minimise(prober, base);
   const isSame = isSameEntity(levels, base.levels) && levels.malformation === base.levels.malformation;
   const moved = isSame ? { ...base, levels } : await baseOf(prober, levels, base, repeats);
   // Of plainer levels, one that failed by chance shows nothing.
   if (moved.share.failed > 0) base = moved;
-  const passing = base.trials.flatMap(({ request, hasFailed }) => (hasFailed ? [] : [request]));
-  if (!base.isRandom && isEnoughFor(passing)) {
-    const found = await inCompany(prober, passing);
-    if (found.where !== undefined) return { ...intermittent, ...found };
-  }
   const varied = isTooRare(base) ? onlyIts(base) : await vary(prober, base);
   const validated = await validate(prober, base, varied.conditions);
   const found = recorded(prober, base, varied, await withOwner(prober, base, validated));
@@ -54,33 +48,26 @@ export async function explain(
 
 /** What another form of a request shows, to which no levels belong. */
 async function explainForm(prober: Prober, { failed, of }: Share): Promise<Partial<Judgement>> {
-  if (failed < of) return inCompanyOnce(prober, { failed, of });
+  if (failed < of) return inCompany(prober, { failed, of });
   const { exchange } = prober.failure;
   const { fields, evidence } = await reduceFields(prober, exchange, plainLevels(prober.endpoint));
   return { evidence, ...(fields !== undefined && { where: [fields] }) };
 }
 
-/**
- * The other request that it takes to make lookups fail.
- *
- * @param requests that pass alone
- */
+/** The other request that it takes to make a lookup fail that failed once. */
 async function inCompany(
-  { endpoint, known, ask }: Prober,
-  requests: readonly Request[],
+  { endpoint, known, ask, failure }: Prober,
+  { failed }: Share,
 ): Promise<Pick<Judgement, 'where' | 'evidence'>> {
+  if (failed > 1) return {};
   let evidence: Exchange | undefined;
-  const company = await findCompany(requests, known, async (request, other) => {
+  const company = await findCompany(failure.exchange.request, known, async (request, other) => {
     const { outcome, sent } = await ask(request, plainLevels(endpoint), other);
     if (other !== undefined && outcome === 'fails') evidence = sent;
     return outcome === 'fails';
   });
   return company === undefined || evidence === undefined ? {} : { where: [company.words], evidence };
 }
-
-/** The same for a lookup that failed once. */
-const inCompanyOnce = async (prober: Prober, { failed }: Share) =>
-  failed > 1 ? {} : inCompany(prober, [prober.failure.exchange.request]);
 
 /** If other levels would show nothing. */
 const onlyIts = ({ trials }: Base): Varied => ({ conditions: [], trials, isMixed: false });

@@ -132,7 +132,7 @@ async function isRightAlone({ send }: Context, { request, before }: Suspect): Pr
 
 /** The other request that is enough to make a lookup fail, of those in its crowd. */
 const companyOf = ({ send, sendAtOnce }: Context, { request, before }: Suspect, known: Known) =>
-  findCompany([request], known, async (again, company) => {
+  findCompany(request, known, async (again, company) => {
     const asked = company === undefined ? [again] : [company.request, again];
     const replies = await (company?.when === 'before' ? send(...asked) : sendAtOnce(...asked));
     const reply = replies.at(-1);
@@ -212,28 +212,21 @@ function companionsOf(request: Request, known: Known): readonly Company[] {
 const [FAILING, TRIES] = [4, 5];
 
 /**
- * The other request that makes lookups fail; undefined if none of some common ones does.
+ * The other request that makes a lookup fail; undefined if none of some common ones does.
  *
- * @param requests that pass alone, in turn: a cache may keep what makes one fail
  * @param fails asks for a lookup alone, or with another request
  */
 export async function findCompany(
-  requests: readonly Request[],
+  request: Request,
   known: Known,
   fails: (request: Request, company?: Company) => Promise<boolean>,
 ): Promise<Company | undefined> {
-  const failsWith = async (nth: number) => {
+  const failsWith = async (company: Company) => {
     let failed = 0;
-    for (let at = 0; at < TRIES && at - failed <= TRIES - FAILING; at++) {
-      const request = requests[at % requests.length]!;
-      if (!(await fails(request)) && (await fails(request, companionsOf(request, known)[nth]))) failed++;
-    }
+    for (let at = 0; at < TRIES && at - failed <= TRIES - FAILING; at++)
+      if (!(await fails(request)) && (await fails(request, company))) failed++;
     return failed >= FAILING;
   };
-  const all = companionsOf(requests[0]!, known);
-  for (const [nth, company] of all.entries()) if (await failsWith(nth)) return company;
+  for (const company of companionsOf(request, known)) if (await failsWith(company)) return company;
   return undefined;
 }
-
-/** Whether there are enough lookups, so that none of them is needed twice. */
-export const isEnoughFor = ({ length }: readonly Request[]): boolean => length >= FAILING;
