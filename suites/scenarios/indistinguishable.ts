@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { header, summary, type Answer, type Reply } from '../answer.ts';
+import { header, summary, type Answer } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
@@ -60,16 +60,15 @@ async function compareEach(
   const ids = unknownIds(known, PAIRS + PAIRS / 2);
   const [unknown, others] = [ids.slice(0, PAIRS), ids.slice(PAIRS)];
   // Fill caches before the comparison.
-  let earlier = await context.send(...unknown.map((id) => lookupOf(endpoint, id)));
+  await context.send(...unknown.map((id) => lookupOf(endpoint, id)));
   let cases = 0;
   for (const id of evenSample(hidden, MAX_IDS)) {
-    let result = await compareOnce(context, { endpoint, id, unknown, order: orders[0] }, earlier);
-    earlier = [];
+    let result = await compareOnce(context, endpoint, id, unknown, orders[0]);
     // A difference counts only if it recurs in the same aspect.
     if (result.finding.kind === 'failed') {
       const { aspect } = result.finding;
       const varied = await withOtherHistories(context, endpoint, unknown, others);
-      result = await compareOnce(context, { endpoint, id, unknown: varied, order: orders[1] }, []);
+      result = await compareOnce(context, endpoint, id, varied, orders[1]);
       if (result.finding.kind === 'failed' && result.finding.aspect !== aspect) result = { finding: pass };
     }
     cases++;
@@ -91,30 +90,24 @@ async function withOtherHistories(
   return [often, others[0]!, once, others[1]!];
 }
 
-interface Comparison {
-  readonly endpoint: Endpoint;
-  readonly id: string;
-  readonly unknown: readonly string[];
-  readonly order: (typeof orders)[number];
-}
-
 /** Compares the answers about a hidden id with those about unknown ones. */
 async function compareOnce(
   { send, sendAtOnce }: Context,
-  { endpoint, id, unknown, order }: Comparison,
-  earlier: readonly Reply[],
+  endpoint: Endpoint,
+  id: string,
+  unknown: readonly string[],
+  order: (typeof orders)[number],
 ): Promise<ScenarioResult> {
   const request = lookupOf(endpoint, id);
-  let replies = [...earlier, ...(await send(request))];
+  let replies = await send(request);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const sides = { hidden: [] as Answer[], unknown: [] as Answer[] };
     for (const [nth, names] of order.entries()) {
       const ids = { hidden: id, unknown: unknown[nth]! };
-      replies = [...replies, ...(await sendAtOnce(...names.map((name) => lookupOf(endpoint, ids[name]))))];
-      const trouble = replies.find((one) => one.kind === 'trouble');
-      if (trouble !== undefined)
-        return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble };
-      const pair = replies.slice(-2) as readonly Answer[];
+      replies = await sendAtOnce(...names.map((name) => lookupOf(endpoint, ids[name])));
+      const lost = replies.find((one) => one.kind === 'trouble');
+      if (lost !== undefined) return { finding: inconclusive(lost.code, lost.words), request, reply: lost };
+      const pair = replies as readonly Answer[];
       if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
         for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
     }
