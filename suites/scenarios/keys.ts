@@ -56,24 +56,6 @@ interface Revocation {
   readonly spared: ScenarioResult;
 }
 
-/** A revoked key, and others that must go on working, or should. */
-interface Keys {
-  readonly revoked: KnownKey;
-  readonly sibling: KnownKey | undefined;
-  readonly stranger: KnownKey | undefined;
-}
-
-/** The key to revoke is one that no other requirement needs, if there is one. */
-function chooseKeys({ callerKeys, otherKeys }: Known): Keys {
-  const revoked = callerKeys[1] ?? otherKeys[0] ?? callerKeys[0]!;
-  const others = [...callerKeys, ...otherKeys].filter((one) => one !== revoked);
-  return {
-    revoked,
-    sibling: others.find(({ partner }) => partner === revoked.partner),
-    stranger: others.find(({ partner }) => partner !== revoked.partner),
-  };
-}
-
 const plainWith = (key: KnownKey, endpoint: Endpoint, known: Known) =>
   lookupOf(endpoint, idSeenBy(key, endpoint, known), { credential: { as: 'key', key } });
 
@@ -106,23 +88,24 @@ async function revokeKey(
   known: Known,
   revokedId: (of: Endpoint) => string,
 ): Promise<ReadonlyMap<Endpoint, Revocation>> {
-  const keys = chooseKeys(known);
+  // One that no other requirement needs, if there is one.
+  const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
   const results = new Map<Endpoint, Revocation>();
   const finish = (endpoint: Endpoint, both: ScenarioResult) =>
     void results.set(endpoint, { revoked: both, spared: both });
   for (const endpoint of endpointNames) {
-    const unready = await unreadiness(context, known, keys.revoked, endpoint, revokedId(endpoint));
+    const unready = await unreadiness(context, known, key, endpoint, revokedId(endpoint));
     if (unready !== undefined) finish(endpoint, unready);
   }
   const ready = endpointNames.filter((endpoint) => !results.has(endpoint));
   if (ready.length === 0) return results;
-  const change = { state: 'key revoked', key: keys.revoked } as const;
-  const firstLookups = (endpoint: Endpoint) => lookupsWith(keys.revoked, endpoint, known).slice(0, PLAIN);
+  const change = { state: 'key revoked', key } as const;
+  const firstLookups = (endpoint: Endpoint) => lookupsWith(key, endpoint, known).slice(0, PLAIN);
   const failure = await context.withState!(change, async (changed) => {
     const early = await askMeanwhile(context, ready.flatMap(firstLookups), changed.dueAt);
     for (const endpoint of ready) {
       const own = early.filter((one) => one.request.endpoint === endpoint && !isAccepted(one));
-      results.set(endpoint, await judgeEndpoint(context, known, keys, endpoint, own, changed));
+      results.set(endpoint, await judgeEndpoint(context, known, key, endpoint, own, changed));
     }
     return undefined;
   });
@@ -169,7 +152,7 @@ async function unreadiness(
 async function judgeEndpoint(
   context: Context,
   known: Known,
-  { revoked: key, sibling, stranger }: Keys,
+  key: KnownKey,
   endpoint: Endpoint,
   early: readonly Exchange[],
   changed: Changed,
@@ -185,6 +168,9 @@ async function judgeEndpoint(
       ? pass
       : (context.verdictsOn(request, answer).find(({ kind }) => kind === 'failed') ?? pass);
   const revoked = resultOf(early, due, wrong);
+  const others = [...known.callerKeys, ...known.otherKeys].filter((one) => one !== key);
+  const sibling = others.find(({ partner }) => partner === key.partner);
+  const stranger = others.find(({ partner }) => partner !== key.partner);
   const beside = (other: KnownKey) => askAtOnce(context, [plainWith(other, endpoint, known)], LOOKUPS_BESIDE);
   const ofStranger = stranger && resultOf([], await beside(stranger), wrong);
   const isOthersFault = revoked.finding.kind === 'passed' && ofStranger?.finding.kind === 'failed';
