@@ -84,41 +84,36 @@ export const plainFacts = (endpoint: Endpoint): RawFacts => ({
 
 /** Sets what cannot matter to its plain value, and adds the kind. */
 export function completeFacts(raw: RawFacts): Facts {
-  const { endpoint, key, parameter, user, deposit } = raw;
+  const { endpoint, key, parameter } = raw;
   const isPlain = parameter === 'plain';
   const isSeen = (key === 'accepted' || key === 'open') && (isPlain || parameter === 'alternative-spelling');
   const isRead = isSeen && isPlain;
-  const isOtherKey = isSeen && raw.isOtherKey;
-  const isOpen = raw.isOpen && ((isPlain && key !== 'elsewhere') || parameter === 'hostile');
-  const isEncoded = isRead && raw.isEncoded;
-  const isAlone = !isRead || raw.isAlone;
-  const isCased = isRead && raw.isCased;
-  const isOtherVersion = isRead && raw.isOtherVersion;
   const entity = isSeen ? raw.entity : 'unknown';
-  const isBecoming = isSeen && raw.isBecoming;
-  const isOurs = entity === 'foreign' && raw.isOurs;
-  const flags =
-    `${isOtherKey ? ' other-key' : ''}${isOpen ? ' open' : ''}${isEncoded ? ' encoded' : ''}` +
-    `${isAlone ? '' : ' with-others'}${isCased ? ' cased' : ''}${isOtherVersion ? ' other-version' : ''}` +
-    `${isBecoming ? ' becoming' : ''}${isOurs ? ' ours' : ''}`;
-  return {
+  const facts: RawFacts = {
     endpoint,
     key,
-    isOtherKey,
+    isOtherKey: isSeen && raw.isOtherKey,
     parameter,
-    isOpen,
-    isEncoded,
-    isAlone,
-    isCased,
-    isOtherVersion,
+    isOpen: raw.isOpen && ((isPlain && key !== 'elsewhere') || parameter === 'hostile'),
+    isEncoded: isRead && raw.isEncoded,
+    isAlone: !isRead || raw.isAlone,
+    isCased: isRead && raw.isCased,
+    isOtherVersion: isRead && raw.isOtherVersion,
     entity,
-    isBecoming,
-    isOurs,
-    kind: `${endpoint} ${key} ${parameter} ${entity}${flags}`,
-    user: isSeen ? user : undefined,
-    deposit: isSeen ? deposit : undefined,
+    isBecoming: isSeen && raw.isBecoming,
+    isOurs: entity === 'foreign' && raw.isOurs,
+    user: isSeen ? raw.user : undefined,
+    deposit: isSeen ? raw.deposit : undefined,
   };
+  return { ...facts, kind: kindOf(facts) };
 }
+
+const kindOf = (facts: RawFacts): string =>
+  `${facts.endpoint} ${facts.key} ${facts.parameter} ${facts.entity}` +
+  `${facts.isOtherKey ? ' other-key' : ''}${facts.isOpen ? ' open' : ''}` +
+  `${facts.isEncoded ? ' encoded' : ''}${facts.isAlone ? '' : ' with-others'}` +
+  `${facts.isCased ? ' cased' : ''}${facts.isOtherVersion ? ' other-version' : ''}` +
+  `${facts.isBecoming ? ' becoming' : ''}${facts.isOurs ? ' ours' : ''}`;
 
 /** Says which lookups a row is about. */
 export type Condition = (facts: Facts) => boolean;
