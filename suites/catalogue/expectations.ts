@@ -97,10 +97,10 @@ export function expectNumber(name: 'amountInUsd' | 'executedAt', value: number):
  *
  * @param stated the time of the fixture, if it has one: it is right, whatever it is
  */
-export function executionIn(answer: Answer, stated?: number): { readonly executedAt: number } | undefined {
-  const executedAt = isExecuted(answer) ? fieldsOf(answer)?.['executedAt'] : undefined;
-  const isTime = typeof executedAt === 'number' && executedAt >= 1e12 && executedAt < 1e13;
-  return isTime || (stated !== undefined && executedAt === stated) ? { executedAt } : undefined;
+export function executedAtIn(answer: Answer, stated?: number): number | undefined {
+  const time = isExecuted(answer) ? fieldsOf(answer)?.['executedAt'] : undefined;
+  const isTime = typeof time === 'number' && (time === stated || (time >= 1e12 && time < 1e13));
+  return isTime ? time : undefined;
 }
 
 /** Expects the full result of an executed deposit. Reports the first wrong field. */

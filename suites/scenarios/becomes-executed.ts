@@ -1,6 +1,7 @@
+import { defined } from '../../schemas/defined.ts';
 import type { FixturePendingDeposit } from '../../schemas/generated/types.ts';
 import { summary, type Answer, type Reply } from '../answer.ts';
-import { executionIn, expectDeposit, expectError, fieldsOf } from '../catalogue/expectations.ts';
+import { executedAtIn, expectDeposit, expectError, fieldsOf } from '../catalogue/expectations.ts';
 import { evenSample, withLetterCase } from '../inputs/uuids.ts';
 import type { BecomingDeposit, Known, KnownKey } from '../catalogue/known.ts';
 import { executionAt } from '../model/change.ts';
@@ -156,7 +157,7 @@ async function judgeChange(
   { pending: [staying] }: Known,
 ): Promise<Verdict> {
   const verdict = expectDeposit(becomes)(reply);
-  const time = executionIn(reply, becomes.executedAt);
+  const time = executedAtIn(reply, becomes.executedAt);
   const hasTime = Object.hasOwn(fieldsOf(reply) ?? {}, 'executedAt');
   if (verdict.kind === 'inconclusive' || (verdict.kind === 'passed' && !hasTime)) return unclear;
   if (polls > 1) {
@@ -165,8 +166,7 @@ async function judgeChange(
   }
   const [again] = await send(depositCheck(reference_id));
   if (again?.kind === 'trouble') return inconclusive(again.code, again.words);
-  const isSame =
-    again !== undefined && executionIn(again, becomes.executedAt)?.executedAt === time?.executedAt;
+  const isSame = again !== undefined && executedAtIn(again, becomes.executedAt) === time;
   if (verdict.kind === 'passed' && time !== undefined && isSame) return fixtureOutdated;
   // The row of pending deposits judges this, unless only this deposit is affected.
   const [other] = staying === undefined ? [] : await send(depositCheck(staying.reference_id));
@@ -231,7 +231,7 @@ async function followPolled(polled: Polled, context: Context, known: Known): Pro
   const { deposit, finding, reply, cases = 1 } = polled;
   if (finding.kind !== 'passed' || reply?.kind !== 'answer') return polled;
   const { amountInUsd, executedAt } = deposit.becomes;
-  const execution = { amountInUsd, ...executionIn(reply, executedAt) };
+  const execution = defined({ amountInUsd, executedAt: executedAtIn(reply, executedAt) });
   const dueAt = reply.receivedAt + context.graceMs;
   return { ...(await follow(deposit, execution, { dueAt, judged: (ask) => ask() }, context, known)), cases };
 }
