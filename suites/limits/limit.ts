@@ -27,10 +27,6 @@ export const statedLimits = ({
     }),
   );
 
-/** The limit that the fixture states for an endpoint. */
-export const statedLimit = (endpoint: Endpoint, known: Pick<Known, 'limits'>): RateLimit | undefined =>
-  statedLimits(known)[endpoint];
-
 /** `5 min`, `297 s`, `1.5 s` */
 export const describeMs = (ms: number): string =>
   ms > 0 && ms % 60_000 === 0

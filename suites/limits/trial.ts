@@ -5,7 +5,7 @@ import type { Request } from '../request.ts';
 import type { Exchange, Context } from '../scenario-context.ts';
 import { failed, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import { findableLookup, suppliesFor, stream, type Supplies, type Supply, type Stream } from './stream.ts';
-import { statedLimit, type RateLimit } from './limit.ts';
+import { statedLimits, type RateLimit } from './limit.ts';
 
 /** What a run finds out about the limiter of an endpoint. */
 export interface Trial {
@@ -63,7 +63,7 @@ const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
 export const PROBES = 4;
 
 export async function createTrial(endpoint: Endpoint, context: Context, known: Known): Promise<Trial> {
-  const stated = statedLimit(endpoint, known);
+  const stated = statedLimits(known)[endpoint];
   // A member's lookup is free. The slowest of a few counts: a network may vary.
   const probes = await context.burst(
     ...Array.from({ length: PROBES }, () => findableLookup('user-status', known)),

@@ -5,7 +5,7 @@ import { sameAnswer } from '../catalogue/expectations.ts';
 import { presentedKey } from '../catalogue/facts-of-request.ts';
 import { evenSample, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
-import { SHORT_WAIT_MS, statedLimit } from '../limits/limit.ts';
+import { SHORT_WAIT_MS, statedLimits } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
 import type { Company, Context } from '../scenario-context.ts';
@@ -23,7 +23,7 @@ const MIN_DEPOSITS = 2;
 
 /** How many lookups of deposits a crowd may have: a stated limit allows few, most of all if its window is long. */
 function mostDeposits(known: Known): number {
-  const limit = statedLimit('deposit-check', known);
+  const limit = statedLimits(known)['deposit-check'];
   if (limit === undefined) return SIZES[0] / 2;
   const share = limit.windowMs > SHORT_WAIT_MS ? 100 : 6;
   return Math.min(
@@ -43,7 +43,7 @@ function crowd(known: Known, size: number, depositsAtMost: number): readonly Req
   const depositIds = evenSample(executed, MAX_ENTITIES).map(({ reference_id }) => reference_id);
   const unknown = [unknownId(known)];
   // A stated limit counts failed lookups of users.
-  const isFree = statedLimit('user-status', known) === undefined;
+  const isFree = statedLimits(known)['user-status'] === undefined;
   const few = [
     ...asked('deposit-check', depositIds).slice(0, depositsAtMost),
     ...asked('user-status', userIds.slice(0, 1)),
@@ -147,7 +147,7 @@ export const judgeConcurrency: Scenario['run'] = async (context, known) => {
   const seen: Seen = { alone: new Map(), suspects: [], cases: 0, isOverlapping: false };
   const { suspects } = seen;
   const done = (finding: Verdict) => ({ finding, cases: seen.cases });
-  const sizes = statedLimit('deposit-check', known) === undefined ? SIZES : SIZES.slice(0, 2);
+  const sizes = statedLimits(known)['deposit-check'] === undefined ? SIZES : SIZES.slice(0, 2);
   const depositsAtMost = mostDeposits(known);
   for (const size of sizes) {
     // A crowd is no large part of what --max-requests leaves.
