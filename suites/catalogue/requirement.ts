@@ -7,7 +7,7 @@ import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';
 import type { Request } from '../request.ts';
 import type { Company, Context, Exchange } from '../scenario-context.ts';
-import { inconclusive, observed, type Observation, type Verdict } from './verdict.ts';
+import { observed, type Observation, type Verdict, unanswered } from './verdict.ts';
 
 /** What every row of the catalogue has. */
 export interface Metadata {
@@ -224,7 +224,7 @@ export const observes = ({
       const requests = requestsOf(known);
       const replies = await send(...requests.map(([, request]) => request));
       const unsent = replies.find(isUnsent);
-      if (unsent !== undefined) return { finding: inconclusive(unsent.code, unsent.words) };
+      if (unsent !== undefined) return { finding: unanswered(unsent) };
       const seen = Object.fromEntries(requests.map(([name], at) => [name, show(replies[at]!)]));
       return { finding: observed(words(seen), seen) };
     },

@@ -75,6 +75,9 @@ export function observed(words: string, data?: Record<string, unknown>): Observa
 /** A function that judges an answer. */
 export type Expectation = (answer: Answer) => Verdict;
 
+/** Why there is no answer. */
+export const unanswered = ({ code, words }: Trouble): Verdict => inconclusive(code, words);
+
 /** Judges an answer; inconclusive if there is none. */
 export const judgeReply = (reply: Reply, judge: Expectation): Verdict =>
-  reply.kind === 'answer' ? judge(reply) : inconclusive(reply.code, reply.words);
+  reply.kind === 'answer' ? judge(reply) : unanswered(reply);

@@ -3,7 +3,7 @@ import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import type { Exchange, Context } from '../scenario-context.ts';
-import { failed, inconclusive, type Verdict } from '../catalogue/verdict.ts';
+import { failed, inconclusive, type Verdict, unanswered } from '../catalogue/verdict.ts';
 import { findableLookup, suppliesFor, stream, type Supplies, type Supply, type Stream } from './stream.ts';
 import { statedLimits, type RateLimit } from './limit.ts';
 
@@ -144,8 +144,7 @@ export function isOver(
         ? 'the key under test gets 401 now, although it worked before'
         : 'the target answers every request of the key under test with 401';
     verdicts.set('limit', inconclusive('key-refused', words));
-  } else if (refusal === undefined && trouble !== undefined)
-    verdicts.set('limit', inconclusive(trouble.code, trouble.words));
+  } else if (refusal === undefined && trouble !== undefined) verdicts.set('limit', unanswered(trouble));
   return verdicts.has('limit');
 }
 

@@ -16,6 +16,7 @@ import {
   judgeReply,
   pass,
   type Verdict,
+  unanswered,
 } from '../catalogue/verdict.ts';
 import { afterHook, askAtOnce, askMeanwhile, isScarce, LOOKUPS_BESIDE, resultOf } from './changing.ts';
 
@@ -103,7 +104,7 @@ async function executeByHook(
     const result = await follow(deposit, executed, changed, context, known);
     return afterHook(result, `"${change.state}" of ${deposit.reference_id}`, changed, graceMs);
   });
-  return 'kind' in after ? { finding: inconclusive(after.code, after.words), request, reply: after } : after;
+  return 'kind' in after ? { finding: unanswered(after), request, reply: after } : after;
 }
 
 type Polled = ScenarioResult & { readonly deposit: BecomingDeposit };
@@ -125,7 +126,7 @@ async function pollUntilExecuted(
   for (let polls = 1; ; polls++) {
     const [reply] = (await send(request)) as [Reply];
     const shown = { request, reply, deposit };
-    if (reply.kind !== 'answer') return { finding: inconclusive(reply.code, reply.words), ...shown };
+    if (reply.kind !== 'answer') return { finding: unanswered(reply), ...shown };
     // Lookups beside it may make the server fail.
     if (!isHidden(reply) && reply.status < 500)
       return { finding: await judgeChange(reply, polls, deposit, pendingId, context, known), ...shown };
@@ -165,7 +166,7 @@ async function judgeChange(
     return time === undefined ? failed('value', '"executedAt": Unix milliseconds', summary(reply)) : pass;
   }
   const [again] = await send(depositCheck(reference_id));
-  if (again?.kind === 'trouble') return inconclusive(again.code, again.words);
+  if (again?.kind === 'trouble') return unanswered(again);
   const isSame = again !== undefined && executedAtIn(again, becomes.executedAt) === time;
   if (verdict.kind === 'passed' && time !== undefined && isSame) return fixtureOutdated;
   // The row of pending deposits judges this, unless only this deposit is affected.

@@ -6,7 +6,7 @@ import type { Known } from '../catalogue/known.ts';
 import { lookupOf } from '../request.ts';
 import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
+import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
 
 /** A pair of lookups, and the same in the other order. */
 const [there, back] = [['hidden', 'unknown'] as const, ['unknown', 'hidden'] as const];
@@ -106,7 +106,7 @@ async function compareOnce(
       const ids = { hidden: id, unknown: unknown[nth]! };
       replies = await sendAtOnce(...names.map((name) => lookupOf(endpoint, ids[name])));
       const lost = replies.find((one) => one.kind === 'trouble');
-      if (lost !== undefined) return { finding: inconclusive(lost.code, lost.words), request, reply: lost };
+      if (lost !== undefined) return { finding: unanswered(lost), request, reply: lost };
       const pair = replies as readonly Answer[];
       if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
         for (const [at, name] of names.entries()) sides[name].push(pair[at]!);

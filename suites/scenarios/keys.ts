@@ -12,7 +12,7 @@ import type { Known, KnownKey } from '../catalogue/known.ts';
 import { lookup, lookupOf, type Request } from '../request.ts';
 import type { ScenarioResult, Scenario } from '../catalogue/requirement.ts';
 import type { Changed, Context, Exchange } from '../scenario-context.ts';
-import { blockedBy, failed, inconclusive, judgeReply, pass } from '../catalogue/verdict.ts';
+import { blockedBy, failed, inconclusive, judgeReply, pass, unanswered } from '../catalogue/verdict.ts';
 import {
   afterHook,
   askAtOnce,
@@ -109,8 +109,7 @@ async function revokeKey(
     }
     return undefined;
   });
-  if (failure !== undefined)
-    for (const endpoint of ready) finish(endpoint, { finding: inconclusive(failure.code, failure.words) });
+  if (failure !== undefined) for (const endpoint of ready) finish(endpoint, { finding: unanswered(failure) });
   await untilAccepted(context, known);
   return results;
 }

@@ -9,7 +9,7 @@ import type { Known, KnownKey } from '../catalogue/known.ts';
 import { lookupOf, queryOf, type Credential, type Request } from '../request.ts';
 import type { Scenario, ScenarioResult } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
+import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
 import { isScarce, repeated } from './changing.ts';
 
 /** Number of forms with another partner's key, if the window of its limiter is long. */
@@ -60,8 +60,7 @@ export const judgeWaysAround =
   async (context, known) => {
     const plain = lookupOf(endpoint, findableId(endpoint, known));
     const [own] = await context.send(plain);
-    if (own?.kind === 'trouble')
-      return { finding: inconclusive(own.code, own.words), request: plain, reply: own };
+    if (own?.kind === 'trouble') return { finding: unanswered(own), request: plain, reply: own };
     if (!showsData(own!, plain, known))
       return { finding: inconclusive('depends', 'not checked because the plain request shows no data') };
     // A cache may keep that HEAD has no body, and compressed answers. Rows about lookups judge what it shows of them.
@@ -150,7 +149,7 @@ async function tryWays(tries: Tries, ways: readonly Way[], atOnce = 1): Promise<
 }
 
 const endedBy = (request: Request, reply: Trouble): ScenarioResult => ({
-  finding: inconclusive(reply.code, reply.words),
+  finding: unanswered(reply),
   request,
   reply,
 });
@@ -186,7 +185,7 @@ async function isWayAround({ send }: Context, { request, others, shows }: Way): 
       const [reply] = await send(one);
       if (reply?.kind === 'answer' && shows(reply)) return true;
       if (reply?.kind === 'trouble' && reply.code !== 'timeout' && reply.code !== 'network')
-        open = inconclusive(reply.code, reply.words);
+        open = unanswered(reply);
     }
     return false;
   };
