@@ -166,6 +166,12 @@ export const isPlain = all(isKeyRead, hasParameter('plain'));
 /** A server may read the key and the id. */
 export const isReadable = all(isKeyRead, hasParameter('plain', 'alternative-spelling'));
 
+/** Lookups that a row is about if their id is plain, and that may get its answer in another notation too. */
+export const inAnyNotation = (...conditions: readonly Condition[]) => ({
+  when: all(isPlain, ...conditions),
+  also: all(isReadable, ...conditions),
+});
+
 export const isOtherKey: Condition = (facts) => facts.isOtherKey;
 
 /** The key belongs to the partner under test. */

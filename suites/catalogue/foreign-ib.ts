@@ -2,6 +2,7 @@ import { summary } from '../answer.ts';
 import {
   all,
   any,
+  inAnyNotation,
   isBecoming,
   isOtherKey,
   isOurs,
@@ -48,8 +49,7 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'GET user-status, 200: not an error',
     title: 'A user of another IB, or of no IB, gets 200 with false and null',
     provedBy: ['foreign-ib/user-status/follows-key'],
-    when: all(isUser, isPlain, sees('foreign')),
-    also: all(isUser, isReadable, sees('foreign')),
+    ...inAnyNotation(isUser, sees('foreign')),
     answer: notMember,
   }),
   answers({
@@ -85,8 +85,7 @@ export const foreignIb: readonly Requirement[] = [
     id: 'foreign-ib/user-status/follows-key',
     clause: 'What the service does: scoped to the calling partner',
     title: "With another partner's key, that partner's user is under the IB and ours is not",
-    when: all(isUser, isPlain, isOtherKey, any(sees('own user'), isOurs)),
-    also: all(isUser, isReadable, isOtherKey, any(sees('own user'), isOurs)),
+    ...inAnyNotation(isUser, isOtherKey, any(sees('own user'), isOurs)),
     answer: (facts) => (facts.isOurs ? notMember : member),
     owns: 'leak',
   }),
@@ -95,8 +94,7 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'GET deposit-check, 404',
     title: "A deposit of another IB's user, in any state, gets 404 with the exact error body",
     provedBy: ['foreign-ib/deposit-check/follows-key'],
-    when: all(isDeposit, isPlain, sees('foreign')),
-    also: all(isDeposit, isReadable, sees('foreign')),
+    ...inAnyNotation(isDeposit, sees('foreign')),
     answer: notFound,
   }),
   answers({

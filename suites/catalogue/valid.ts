@@ -2,6 +2,7 @@ import { header, repeatedNames, summary, writtenField } from '../answer.ts';
 import {
   all,
   any,
+  inAnyNotation,
   isBecoming,
   isCased,
   isOnlyEncoded,
@@ -67,8 +68,7 @@ export const valid: readonly Requirement[] = [
     id: 'valid/user-status/member',
     clause: 'GET user-status, 200',
     title: "A user of the caller's IB gets 200 with the boolean true in is_under_ib",
-    when: all(findsMember, isOurKey),
-    also: all(isReadable, sees('own user'), isOurKey),
+    ...inAnyNotation(sees('own user'), isOurKey),
     answer: member,
     provesKey: true,
   }),
