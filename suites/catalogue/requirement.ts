@@ -143,37 +143,26 @@ export interface ScenarioResult {
 
 export type Requirement = LookupRow | Monitor | Scenario;
 
-type Row<Of> = Omit<Of, 'kind' | 'level'>;
+type RowOf<Kind extends LookupRow['kind']> = Extract<LookupRow, { readonly kind: Kind }>;
+
+/** Makes rows of a kind and a level. */
+const makerOf =
+  <Kind extends LookupRow['kind']>(kind: Kind, level: Level) =>
+  (row: Omit<RowOf<Kind>, 'kind' | 'level'>) =>
+    ({ ...row, kind, level }) as unknown as RowOf<Kind>;
 
 /** The answer that a lookup must get. */
-export const answers = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'required' });
-
+export const answers = makerOf('answer', 'required');
 /** The answer that a lookup should get. */
-export const advises = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'recommended' });
-
+export const advises = makerOf('answer', 'recommended');
 /** A special case that must not change the answer. */
-export const refines = (row: Row<Refinement>): Refinement => ({
-  ...row,
-  kind: 'refinement',
-  level: 'required',
-});
-
+export const refines = makerOf('refinement', 'required');
 /** What else must be true of an answer. */
-export const requires = (row: Row<Property>): Property => ({ ...row, kind: 'property', level: 'required' });
-
+export const requires = makerOf('property', 'required');
 /** What else should be true of an answer. */
-export const recommends = (row: Row<Property>): Property => ({
-  ...row,
-  kind: 'property',
-  level: 'recommended',
-});
-
+export const recommends = makerOf('property', 'recommended');
 /** Lookups that must get the same answer each time. */
-export const repeats = (row: Row<Repetition>): Repetition => ({
-  ...row,
-  kind: 'repetition',
-  level: 'required',
-});
+export const repeats = makerOf('repetition', 'required');
 
 /** A monitor that judges each answer on its own. */
 export const monitor = ({
