@@ -7,7 +7,7 @@ import { ignoreClosed, describeError, exitCodes } from './exit-codes.ts';
 import { printerFor, annotateStep } from './github-actions.ts';
 import { prepareFile, type PendingFile } from './output-files.ts';
 import { reports, stoppedReports } from '../reports/index.ts';
-import { defined } from '../schemas/defined.ts';
+import { defined } from '../schemas/objects.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { version } from './version.ts';
 

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { defined } from '../schemas/defined.ts';
-import { oncePer } from '../schemas/once-per.ts';
+import { defined, oncePer } from '../schemas/objects.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import {

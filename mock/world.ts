@@ -9,7 +9,7 @@ import type {
   FixtureUser,
 } from '../schemas/generated/types.ts';
 import { indexOf, namedKeys } from '../schemas/fixture.ts';
-import { oncePer } from '../schemas/once-per.ts';
+import { oncePer } from '../schemas/objects.ts';
 
 /** Maximum number of counted requests in a window. */
 export interface Limit {

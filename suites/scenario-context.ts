@@ -1,6 +1,6 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
-import type { Change } from './model/change.ts';
+import type { Change } from './catalogue/known.ts';
 import type { Request } from './request.ts';
 import type { Verdict } from './catalogue/verdict.ts';
 

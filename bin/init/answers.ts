@@ -1,5 +1,5 @@
 import { wrongUsage, type Problem } from '../../schemas/problem.ts';
-import { classifyUuid } from '../../suites/model/uuid.ts';
+import { classifyUuid } from '../../suites/inputs/uuids.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { parseUrl } from '../network.ts';
 import { parseDuration } from '../../schemas/duration.ts';

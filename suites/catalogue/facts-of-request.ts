@@ -1,8 +1,8 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/once-per.ts';
+import { oncePer } from '../../schemas/objects.ts';
 import { completeFacts, plainFacts, type Facts, type KeyFact, type RawFacts } from './facts.ts';
 import type { Known, KnownKey } from './known.ts';
-import { canonicalOf, classifyUuid } from '../model/uuid.ts';
+import { canonicalOf, classifyUuid } from '../inputs/uuids.ts';
 import { queryOf, type Credential, type Request } from '../request.ts';
 
 /** Maximum length of an encoded value that every server must accept, in octets. */

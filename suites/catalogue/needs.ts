@@ -1,11 +1,10 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Gap } from '../../schemas/generated/types.ts';
 import { table } from './catalogue.ts';
-import { oncePer } from '../../schemas/once-per.ts';
+import { oncePer } from '../../schemas/objects.ts';
 import type { Known } from './known.ts';
 import { factors, plainLevels, type FactorName, type Levels } from '../model/factors.ts';
-import { factsOfLevels, fewLevels } from '../model/facts-of-levels.ts';
-import { isFeasible } from '../model/feasible.ts';
+import { factsOfLevels, fewLevels, isFeasible } from '../model/lookup-levels.ts';
 import type { Need } from '../model/levels.ts';
 import type { Choice, LookupRow, Requirement } from './requirement.ts';
 import type { Reason } from './verdict.ts';

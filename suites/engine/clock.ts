@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { defined } from '../../schemas/defined.ts';
+import { defined } from '../../schemas/objects.ts';
 
 /** The engine's clock. All waits use it. */
 export interface Clock {

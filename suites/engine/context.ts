@@ -1,8 +1,7 @@
-import { defined } from '../../schemas/defined.ts';
+import { defined } from '../../schemas/objects.ts';
 import type { Waiting } from '../../schemas/progress.ts';
 import { trouble, type Reply } from '../answer.ts';
-import type { Known } from '../catalogue/known.ts';
-import { afterChange, afterUndo, type Change, type Present } from '../model/change.ts';
+import { type Known, afterChange, afterUndo, type Change, type Present } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../scenario-context.ts';
 import { BECOMING } from '../scenarios/becomes-executed.ts';

@@ -10,7 +10,7 @@ import { malformations } from '../inputs/malformations.ts';
 import { knownFrom } from '../catalogue/known.ts';
 import { factors, hasPlainGates, plainLevels } from '../model/factors.ts';
 import { createCoverage } from '../model/coverage.ts';
-import { isFeasible } from '../model/feasible.ts';
+import { isFeasible } from '../model/lookup-levels.ts';
 import { drawAt, originOf } from '../model/path.ts';
 import { createLookups, type Lookup } from './lookups.ts';
 

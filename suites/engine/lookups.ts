@@ -3,7 +3,7 @@ import { table } from '../catalogue/catalogue.ts';
 import type { Facts } from '../catalogue/facts.ts';
 import type { Known } from '../catalogue/known.ts';
 import type { Levels, Rank } from '../model/factors.ts';
-import { factsOfLevels } from '../model/facts-of-levels.ts';
+import { factsOfLevels } from '../model/lookup-levels.ts';
 import { pathOf, requestAt } from '../model/path.ts';
 import { rowsInOrder, type Row } from '../model/rows.ts';
 import { costOf } from '../limits/limit.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { depositCheck, userStatus } from '../request.ts';
 import type { Reply, Trouble } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
-import { afterChange, presentOf } from '../model/change.ts';
+import { afterChange, presentOf } from '../catalogue/known.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
 import { createSender } from './sender.ts';

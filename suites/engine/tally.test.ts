@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NOT_SENT } from '../answer.ts';
 import { catalogue, table } from '../catalogue/catalogue.ts';
-import { afterChange, type Present } from '../model/change.ts';
+import { afterChange, type Present } from '../catalogue/known.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { depositCheck, lookup, userStatus } from '../request.ts';
 import { isLookupRow } from '../catalogue/requirement.ts';

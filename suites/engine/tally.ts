@@ -1,11 +1,10 @@
-import { defined } from '../../schemas/defined.ts';
+import { defined } from '../../schemas/objects.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
-import { presentOf, type Present } from '../model/change.ts';
+import { presentOf, type Present, type Known } from '../catalogue/known.ts';
 import { isLimiterAnswer } from '../catalogue/expectations.ts';
 import type { Facts } from '../catalogue/facts.ts';
 import { factsOf } from '../catalogue/facts-of-request.ts';
 import type { Cover, Finding, Table } from '../catalogue/judge.ts';
-import type { Known } from '../catalogue/known.ts';
 import type { Origin } from '../model/factors.ts';
 import { showsEntity } from '../catalogue/named-answers.ts';
 import { originOf } from '../model/path.ts';

@@ -1,5 +1,5 @@
-import { defined } from '../../schemas/defined.ts';
-import { factsOfLevels } from '../model/facts-of-levels.ts';
+import { defined } from '../../schemas/objects.ts';
+import { factsOfLevels } from '../model/lookup-levels.ts';
 import type { Share } from '../catalogue/requirement.ts';
 import type { Levels } from '../model/factors.ts';
 import { idOf, type Request } from '../request.ts';

@@ -1,7 +1,7 @@
 import type { Facts } from '../catalogue/facts.ts';
 import type { KnownKey } from '../catalogue/known.ts';
 import type { Share } from '../catalogue/requirement.ts';
-import { factsOfLevels } from '../model/facts-of-levels.ts';
+import { factsOfLevels } from '../model/lookup-levels.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
 import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
 import type { Outcome } from './comparison.ts';

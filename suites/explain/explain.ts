@@ -1,7 +1,6 @@
-import { defined } from '../../schemas/defined.ts';
+import { defined } from '../../schemas/objects.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
-import { factsOfLevels } from '../model/facts-of-levels.ts';
-import { isFeasible } from '../model/feasible.ts';
+import { factsOfLevels, isFeasible } from '../model/lookup-levels.ts';
 import type { LookupRow, Share } from '../catalogue/requirement.ts';
 import { findCompany } from '../scenarios/concurrency.ts';
 import type { Exchange } from '../scenario-context.ts';

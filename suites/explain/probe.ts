@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import { defined } from '../../schemas/defined.ts';
+import { defined } from '../../schemas/objects.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { exampleGates, requestsOf } from '../model/drawing.ts';
 import { plainLevels, type FactorName, type Levels, type Origin } from '../model/factors.ts';
-import { isFeasible } from '../model/feasible.ts';
+import { isFeasible } from '../model/lookup-levels.ts';
 import { originOf, seedOf } from '../model/path.ts';
 import type { Known } from '../catalogue/known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { defined } from '../../schemas/defined.ts';
+import { defined } from '../../schemas/objects.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { Changes } from '../request.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { classifyUuid } from '../model/uuid.ts';
+import { classifyUuid } from './uuids.ts';
 import { malformations } from './malformations.ts';
 
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';

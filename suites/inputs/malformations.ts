@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { encodeValue } from '../request.ts';
-import { classifyUuid, type UuidClass } from '../model/uuid.ts';
+import { classifyUuid, type UuidClass } from './uuids.ts';
 
 /** Malformations of one group take turns when they are combined with other conditions. */
 export type MalformationGroup =

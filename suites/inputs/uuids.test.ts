@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, describe } from 'node:test';
 import * as fc from 'fast-check';
 import { knownFrom, type Known } from '../catalogue/known.ts';
 import { sampleKnown } from '../testing/samples.ts';
-import { classifyUuid } from '../model/uuid.ts';
 import {
+  classifyUuid,
   findableId,
   hasMixableLetters,
   neighbours,
@@ -13,6 +13,7 @@ import {
   unknownId,
   unknownUuid,
   withLetterCase,
+  type UuidClass,
 } from './uuids.ts';
 
 /** A fixture that contains every id for which the condition is true. */
@@ -79,3 +80,92 @@ test('other spellings of an id keep its value', () => {
   assert.equal(percentEncoded('1a-b', [false, true]), '1%61-%62');
   assert.deepEqual(['1-2', '1-a', '1a-F'].map(hasMixableLetters), [false, false, true]);
 });
+
+const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const bare = id.replaceAll('-', '');
+const ofVersion = (version: string) => `${id.slice(0, 14)}${version}${id.slice(15)}`;
+const ofVariant = (variant: string) => `${id.slice(0, 19)}${variant}${id.slice(20)}`;
+const nil = '00000000-0000-0000-0000-000000000000';
+const max = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Texts of each class, by name. */
+const examples = {
+  v4: {
+    'lower case': id,
+    'upper case': id.toUpperCase(),
+    'mixed case': id.replaceAll('e', 'E'),
+    ...Object.fromEntries([...'89abAB'].map((variant) => [`variant ${variant}`, ofVariant(variant)])),
+  },
+  'other-version': Object.fromEntries(
+    [...'1235678'].map((version) => [`version ${version}`, ofVersion(version)]),
+  ),
+  'unknown-version': Object.fromEntries(
+    [...'09abcdefAF'].map((version) => [`version ${version}`, ofVersion(version)]),
+  ),
+  nil: { nil },
+  max: { max, 'max in upper case': max.toUpperCase() },
+  'alternative-spelling': {
+    braces: `{${id}}`,
+    parentheses: `(${id})`,
+    'a URN': `urn:uuid:${id}`,
+    'a URN in upper case': `URN:UUID:${id.toUpperCase()}`,
+    'no hyphens': bare,
+    'no hyphens, in braces': `{${bare}}`,
+    'a space before': ` ${id}`,
+    'a space behind': `${id} `,
+    'a tab before': `\t${id}`,
+    'CR LF behind': `${id}\r\n`,
+    'a line feed before': `\n${id}`,
+    'a no-break space behind': `${id}\u00a0`,
+    'an ideographic space before': `\u3000${id}`,
+    'a URN in braces': `{urn:uuid:${id}}`,
+    'braces in parentheses': `({${id}})`,
+    'three layers, no hyphens': ` (urn:uuid:{${bare.toUpperCase()}}) `,
+    'braces, then a line feed': `{${id}}\n`,
+    'nil in braces': `{${nil}}`,
+    ...Object.fromEntries([...'01234567cdefCF'].map((variant) => [`variant ${variant}`, ofVariant(variant)])),
+  },
+  empty: { 'the empty text': '' },
+  malformed: {
+    'a line feed behind': `${id}\n`,
+    'a line feed behind nil': `${nil}\n`,
+    'a line behind': `${id}\nx`,
+    'a line before': `x\n${id}`,
+    'only white space': ' \t',
+    'a space within': id.replace('-', ' -'),
+    'a digit less': id.slice(0, -1),
+    'a digit more': `${id}0`,
+    'a hyphen less': id.replace('-', ''),
+    'a hyphen moved': '3f2504e04-f89-41d3-9a0c-0305e82c3301',
+    'a hyphen at the end': `${bare}-`,
+    '33 digits': `${bare}0`,
+    'no hexadecimal digit': id.replace('f', 'g'),
+    'full-width digits': id.replaceAll('0', '\uff10'),
+    'Arabic digits': id.replaceAll('0', '\u0660'),
+    'a Cyrillic letter': id.replace('a', '\u0430'),
+    'a Kelvin sign': `\u212a${id.slice(1)}`,
+    'an en dash': id.replace('-', '\u2013'),
+    'a combining accent behind': `${id}\u0301`,
+    'a zero-width space before': `\u200b${id}`,
+    'a NUL behind': `${id}\0`,
+    'an open brace': `{${id}`,
+    'a closing brace': `${id}}`,
+    'mismatched brackets': `{${id})`,
+    'parentheses around the beginning': `(${id.slice(0, 9)})${id.slice(9)}`,
+    'parentheses around the end': `${id.slice(0, 9)}(${id.slice(9)})`,
+    'braces around the beginning': `{${id.slice(0, 9)}}${id.slice(9)}`,
+    'braces around the end': `${id.slice(0, 9)}{${id.slice(9)}}`,
+    quotes: `"${id}"`,
+    'another URN': `urn:guid:${id}`,
+    'only a URN': 'urn:uuid:',
+    'empty braces': '{}',
+    'short groups': '1-1-1-1-1',
+    'twice the same': id + id,
+  },
+} as const satisfies Record<UuidClass, Readonly<Record<string, string>>>;
+
+for (const [expected, texts] of Object.entries(examples))
+  describe(`the class ${expected}`, () => {
+    for (const [name, text] of Object.entries(texts))
+      test(name, () => assert.equal(classifyUuid(text), expected));
+  });

@@ -9,7 +9,7 @@ import type { WireRequest } from '../engine/client.ts';
 import { virtualClock } from '../engine/clock.ts';
 import { createContexts } from '../engine/context.ts';
 import { createSender } from '../engine/sender.ts';
-import { knownFrom } from '../catalogue/known.ts';
+import { knownFrom, presentOf } from '../catalogue/known.ts';
 import {
   askedBy,
   ban,
@@ -24,7 +24,6 @@ import {
   type Kind,
   type Refusal,
 } from '../testing/limiters.ts';
-import { presentOf } from '../model/change.ts';
 import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { statedLimits } from './limit.ts';
 import { createLimiter } from './limiter.ts';

@@ -4,7 +4,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { combinationsOf, createCoverage, feasibleLevels } from './coverage.ts';
 import { factors, plainLevels, type Factor, type Levels } from './factors.ts';
-import { isFeasible } from './feasible.ts';
+import { isFeasible } from './lookup-levels.ts';
 import { rowsInOrder } from './rows.ts';
 
 /** What a pair names: levels of a group count as one. With other gates than key and header, groups are larger. */

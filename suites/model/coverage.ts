@@ -1,11 +1,11 @@
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/once-per.ts';
+import { oncePer } from '../../schemas/objects.ts';
 import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';
 import { factors, type Factor, type Levels } from './factors.ts';
 import type { Level } from './levels.ts';
-import { freeFactors, isFeasible, missingLevels } from './feasible.ts';
+import { freeFactors, isFeasible, missingLevels } from './lookup-levels.ts';
 
 /** Number of levels of a combination: a level, a pair, a triple. */
 export type Strength = 1 | 2 | 3;

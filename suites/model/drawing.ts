@@ -6,7 +6,7 @@ import type { Known } from '../catalogue/known.ts';
 import { lookup, type Request } from '../request.ts';
 import { entitiesOf, poolsOf } from './entities.ts';
 import { factors, hasPlainGates, malformationOf, plainLevels, situationOf, type Levels } from './factors.ts';
-import { isFeasible, tokensOf } from './feasible.ts';
+import { isFeasible, tokensOf } from './lookup-levels.ts';
 import { headerLevels, keyLevels } from './credential-levels.ts';
 import { fieldsLevels, spellingLevels } from './levels.ts';
 

@@ -1,11 +1,10 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/once-per.ts';
-import { hasMixableLetters } from '../inputs/uuids.ts';
+import { oncePer } from '../../schemas/objects.ts';
+import { hasMixableLetters, classifyUuid } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../catalogue/known.ts';
 import { readTimestamp } from '../catalogue/timestamp.ts';
 import { dataLevels, type Levels } from './factors.ts';
 import { spellingLevels } from './levels.ts';
-import { classifyUuid } from './uuid.ts';
 
 /** Who writes a fixture by hand takes recent dates. Of older ones, a time zone may have had other rules. */
 const RECENT = 2020;

@@ -5,7 +5,7 @@ import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import { requestsOf } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Origin } from './factors.ts';
-import { isFeasible } from './feasible.ts';
+import { isFeasible } from './lookup-levels.ts';
 
 /** `deposit-check;situation=unknown@17`: levels that are not plain, and the number of the draw (@) or example (#). */
 export function pathOf(

@@ -9,8 +9,7 @@ import { combinationsIn, combinationsOf, createCoverage, feasibleLevels, type St
 import { createExamples } from './examples.ts';
 import { entitiesSeen, findsEntities } from './drawing.ts';
 import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
-import { factsOfLevels } from './facts-of-levels.ts';
-import { freeFactors, isFeasible } from './feasible.ts';
+import { factsOfLevels, freeFactors, isFeasible } from './lookup-levels.ts';
 import { headerLevels } from './credential-levels.ts';
 import { rowsInOrder, type Row } from './rows.ts';
 

@@ -1,10 +1,9 @@
-import { defined } from '../../schemas/defined.ts';
+import { defined } from '../../schemas/objects.ts';
 import type { FixturePendingDeposit } from '../../schemas/generated/types.ts';
 import { summary, type Answer, type Reply } from '../answer.ts';
 import { executedAtIn, expectDeposit, expectError, fieldsOf } from '../catalogue/expectations.ts';
 import { evenSample, withLetterCase } from '../inputs/uuids.ts';
-import type { BecomingDeposit, Known, KnownKey } from '../catalogue/known.ts';
-import { executionAt } from '../model/change.ts';
+import { type BecomingDeposit, type Known, type KnownKey, executionAt } from '../catalogue/known.ts';
 import { depositCheck, type Request } from '../request.ts';
 import type { ScenarioResult } from '../catalogue/requirement.ts';
 import type { Changed, Context } from '../scenario-context.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Turn } from '../limits/limiter.ts';
-import { createPool } from './pool.ts';
+import { createPool } from './lookup-steps.ts';
 
 interface Item {
   readonly group: string;
