@@ -66,6 +66,15 @@ test('a wrong answer in a crowd is no failure if the lookup gets it alone, too',
   assert.equal(finding.kind === 'inconclusive' && finding.reason, 'flaky');
 });
 
+test('a 503 that only a crowd gets is no failure: a front end refuses load', async () => {
+  const busy = { ...answerOf(503, {}), text: 'Service Unavailable' };
+  const finding = await judge({ send: same(member), sendAtOnce: same(busy) });
+  assert.equal(
+    finding.kind === 'inconclusive' && finding.words.replace(/\d+ lookups/, 'N lookups'),
+    '503 to some of N lookups at once; --concurrency sends fewer',
+  );
+});
+
 /** The groups that are sent at once. */
 async function crowdsOf(limits: Known['limits']): Promise<readonly (readonly Request[])[]> {
   const crowds: (readonly Request[])[] = [];
