@@ -130,7 +130,7 @@ const renderJunit: Render<Sweep> = ({ command, version, verdict, strict, started
     const isFailure = rule.outcome === 'broken' && (strict || rule.level === 'required');
     const shown = isFailure ? 'failure' : 'skipped';
     const kind = rule.outcome === 'kept' ? undefined : shown;
-    const message = ruleWords(rule) + (kind === undefined ? '' : `. Fix: ${rule.advice ?? ''}`);
+    const message = ruleWords(rule) + (rule.advice === undefined ? '' : `. Fix: ${rule.advice}`);
     return { name: rule.rule, kind, type: rule.outcome, message, lines: rule.requests ?? [] } as const;
   };
   const suites = Object.keys(areas).map((name) => {
