@@ -8,6 +8,7 @@ import { version } from './version.ts';
 
 /** Every command, in the order of the help. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  __proto__: null as never,
   verify: async () => (await import('./commands/verify.ts')).verify,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   init: async () => (await import('./commands/init.ts')).init,
