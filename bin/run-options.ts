@@ -17,7 +17,7 @@ import { compact, shellWord } from '../reports/text.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Header fields of every request. */
-export const ourHeaders = { 'user-agent': `ib-conformance/${version}`, accept: 'application/json' } as const;
+export const ourHeaders = { 'user-agent': `ib-conformance/${version}` } as const;
 
 /** The options of the API that define a run; the command line may omit them. */
 export type RunSettings = {
