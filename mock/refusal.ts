@@ -33,8 +33,16 @@ export function refusalOf(problems: readonly string[]): Refusal {
   return new Refusal(400, problems.join('\n'), { place: ofWhole ?? place });
 }
 
-/** A schema of a query or body. */
-export type Schema = Exclude<keyof typeof validators, 'default'>;
+/** A schema of a query or body. Named here: the package has no declarations of its validators. */
+export type Schema =
+  | 'requestFilter'
+  | 'dataFilter'
+  | 'clockChange'
+  | 'faultChange'
+  | 'nextAnswer'
+  | 'nextAnswers'
+  | 'reset'
+  | 'stateChange';
 
 /**
  * Checks a query or body by a schema.
