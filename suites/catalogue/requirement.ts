@@ -143,26 +143,37 @@ export interface ScenarioResult {
 
 export type Requirement = LookupRow | Monitor | Scenario;
 
-type RowOf<Kind extends LookupRow['kind']> = Extract<LookupRow, { readonly kind: Kind }>;
-
-/** Makes rows of a kind and a level. */
-const makerOf =
-  <Kind extends LookupRow['kind']>(kind: Kind, level: Level) =>
-  (row: Omit<RowOf<Kind>, 'kind' | 'level'>) =>
-    ({ ...row, kind, level }) as unknown as RowOf<Kind>;
+type Row<Of> = Omit<Of, 'kind' | 'level'>;
 
 /** The answer that a lookup must get. */
-export const answers = makerOf('answer', 'required');
+export const answers = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'required' });
+
 /** The answer that a lookup should get. */
-export const advises = makerOf('answer', 'recommended');
+export const advises = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'recommended' });
+
 /** A special case that must not change the answer. */
-export const refines = makerOf('refinement', 'required');
+export const refines = (row: Row<Refinement>): Refinement => ({
+  ...row,
+  kind: 'refinement',
+  level: 'required',
+});
+
 /** What else must be true of an answer. */
-export const requires = makerOf('property', 'required');
+export const requires = (row: Row<Property>): Property => ({ ...row, kind: 'property', level: 'required' });
+
 /** What else should be true of an answer. */
-export const recommends = makerOf('property', 'recommended');
+export const recommends = (row: Row<Property>): Property => ({
+  ...row,
+  kind: 'property',
+  level: 'recommended',
+});
+
 /** Lookups that must get the same answer each time. */
-export const repeats = makerOf('repetition', 'required');
+export const repeats = (row: Row<Repetition>): Repetition => ({
+  ...row,
+  kind: 'repetition',
+  level: 'required',
+});
 
 /** A monitor that judges each answer on its own. */
 export const monitor = ({
