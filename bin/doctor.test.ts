@@ -207,6 +207,18 @@ test('--header is sent with every request, and its value is not shown', async ()
   });
 });
 
+test('no Accept is sent unless it is wanted: many clients send none', async () => {
+  const seen = new Set<unknown>();
+  const server = createHttpServer(({ headers }, response) => {
+    seen.add(headers.accept);
+    response.writeHead(401).end('{"error":"Unauthorized"}');
+  });
+  await withServer(server, async (port) => {
+    await call(`http://127.0.0.1:${port}`, ...fixture);
+    assert.deepEqual([...seen], [undefined]);
+  });
+});
+
 testRefusals('doctor', [
   ['', /doctor needs the URL of a server/],
   ['http://x --timeout 9000', /--timeout 9000: needs a whole number from 1 to 5000/],
