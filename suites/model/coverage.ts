@@ -86,16 +86,22 @@ const gateNumbers = (gates: readonly Factor[]): 'grouped' | 'withGates' =>
  * The codes of the combinations that a lookup shows: the numbers of their levels are the digits. A gate that is not
  * plain may hide everything else, so each such gate must be part of the combination.
  */
-export function combinationsIn(endpoint: Endpoint, levels: Levels): number[] {
-  const { all, gates: count, base } = numberings[endpoint];
-  const shown = all.map(({ name, numbered }) => numbered.get(levels[name])!);
+export const combinationsIn = (endpoint: Endpoint, levels: Levels): readonly number[] =>
+  combinationsOfShown(endpoint, numberedOf(endpoint, levels));
+
+/** The levels of a lookup with their numbers, those of gates first. */
+const numberedOf = (endpoint: Endpoint, levels: Levels): readonly Numbered[] =>
+  numberings[endpoint].all.map(({ name, numbered }) => numbered.get(levels[name])!);
+
+function combinationsOfShown(endpoint: Endpoint, shown: readonly Numbered[]): number[] {
+  const { gates: count, base } = numberings[endpoint];
   const others = shown.slice(count);
   const gates = shown.filter(({ hides }) => hides);
   if (gates.length > 3) return [];
   const found: number[] = [];
   for (const { shownAlone } of gates.length === 0 ? others : gates.length === 1 ? gates : [])
     found.push(...shownAlone);
-  const kind = gateNumbers(all.filter((_, at) => shown[at]!.hides));
+  const kind = gateNumbers(gates.map(({ factor }) => factor));
   let start = 0;
   for (const gate of gates) {
     const number = gate[kind];
@@ -129,9 +135,9 @@ function addLonger(
  * most one gate that is not plain.
  */
 export function shownBy(endpoint: Endpoint, levels: Levels): readonly number[] {
-  const found = combinationsIn(endpoint, levels);
-  const { all, gates: count, base } = numberings[endpoint];
-  const shown = all.map(({ name, numbered }) => numbered.get(levels[name])!);
+  const shown = numberedOf(endpoint, levels);
+  const found = combinationsOfShown(endpoint, shown);
+  const { gates: count, base } = numberings[endpoint];
   const gates = shown.filter(({ hides }) => hides);
   if (gates.length > 1) return found;
   const list = [...gates, ...shown.slice(count)];
@@ -148,7 +154,7 @@ export function shownBy(endpoint: Endpoint, levels: Levels): readonly number[] {
 /** A zero for each code of an endpoint. */
 export const zeros = (endpoint: Endpoint) => new Uint16Array(numberings[endpoint].base ** 3);
 
-/** The codes of all combinations of a strength that a fixture allows. Numbers alone: objects would take 0.2 s. */
+/** The codes of all combinations of a strength that a fixture allows. Numbers alone: objects would take 0.1 s. */
 function allOf(endpoint: Endpoint, strength: Strength, known: Known): readonly number[] {
   const { all, base } = numberings[endpoint];
   const found: number[] = [];
