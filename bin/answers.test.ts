@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createService, reference } from '../mock/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { createWorld } from '../mock/world.ts';
-import { defined } from '../schemas/objects.ts';
+import { defined } from '../schemas/values.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
 import { createLookups } from '../suites/engine/lookups.ts';
 import { wireRequest } from '../suites/engine/sender.ts';

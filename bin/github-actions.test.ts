@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { reportFormats } from '../reports/document.ts';
 import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
-import { annotateStep, printerFor } from './github-actions.ts';
-import { parseReports } from './report-files.ts';
+import { annotateStep, parseReports, printerFor } from './report-files.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
 const { place } = temporaryFolder();

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import { defined } from '../schemas/objects.ts';
+import { defined } from '../schemas/values.ts';
 import type { Environment } from '../schemas/fixture.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { RunOptions } from '../suites/index.ts';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { defined, oncePer } from '../schemas/objects.ts';
+import { defined, oncePer } from '../schemas/values.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import {

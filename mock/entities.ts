@@ -1,4 +1,4 @@
-import { defined } from '../schemas/objects.ts';
+import { defined } from '../schemas/values.ts';
 import { checkFixture } from '../schemas/fixture.ts';
 import type {
   DataFilter,

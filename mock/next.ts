@@ -1,5 +1,5 @@
-import { parseDuration } from '../schemas/duration.ts';
-import { endpointNames, type Endpoint } from '../schemas/endpoints.ts';
+import { parseDuration } from '../schemas/values.ts';
+import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Duration, NextAnswer } from '../schemas/generated/types.ts';
 import { answered, finished } from './answer.ts';
 import type { Answered, HttpRequest, HttpResponse } from './exchange.ts';
@@ -9,15 +9,6 @@ import type { World } from './world.ts';
 
 /** Answers that wait for the next requests of a world, in their order. */
 export type NextQueue = NextAnswer[];
-
-/** Creates the queue of a new world. An answer without an endpoint waits at each endpoint. */
-export const startingQueue = (answers: readonly NextAnswer[]): NextQueue =>
-  answers.flatMap((answer) =>
-    (answer.endpoint === undefined ? endpointNames : [answer.endpoint]).map((endpoint) => ({
-      ...answer,
-      endpoint,
-    })),
-  );
 
 /** Converts a duration to ms; NaN for another value. */
 export const msOf = (duration: Duration): number =>

@@ -1,9 +1,10 @@
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
-import type { Fixture } from '../schemas/generated/types.ts';
+import { endpointNames } from '../schemas/endpoints.ts';
+import type { Fixture, NextAnswer } from '../schemas/generated/types.ts';
 import { createRedactor } from '../schemas/redact.ts';
 import { createService, reference, type Service } from './handler.ts';
 import { createJournal, type Journal } from './journal.ts';
-import { startingQueue, type NextQueue } from './next.ts';
+import type { NextQueue } from './next.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { JOURNAL_SIZE, type MockData } from './options.ts';
 import { createWorld, keysOf, lookUp, type World } from './world.ts';
@@ -117,13 +118,20 @@ function createSandbox(
   return {
     name,
     journal: createJournal(journal),
-    next: startingQueue(next),
+    next: next.flatMap(ofOneEndpoint),
     world: createWorld(served.fixture, at),
     clock: { at, since: at, rate: mode === 'frozen' ? 0 : 1 },
     service: newService(options, deviation),
     deviation,
   };
 }
+
+/** An answer without an endpoint waits at each endpoint. */
+const ofOneEndpoint = (answer: NextAnswer) =>
+  (answer.endpoint === undefined ? endpointNames : [answer.endpoint]).map((endpoint) => ({
+    ...answer,
+    endpoint,
+  }));
 
 /** The last Unix ms with a four-digit year. Clocks stop there. */
 export const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

@@ -9,7 +9,7 @@ import type {
   FixtureUser,
 } from '../schemas/generated/types.ts';
 import { indexOf, namedKeys } from '../schemas/fixture.ts';
-import { oncePer } from '../schemas/objects.ts';
+import { oncePer } from '../schemas/values.ts';
 
 /** Maximum number of counted requests in a window. */
 export interface Limit {

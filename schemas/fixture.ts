@@ -3,7 +3,7 @@ import validate from './generated/fixture.cjs';
 import type { Fixture, FixtureDeposit, FixtureUser, FixtureApiKey } from './generated/types.ts';
 import { parseJson, schemaProblems } from './json.ts';
 import { collectProblems, quoted, type Problems } from './problem.ts';
-import { oncePer } from './objects.ts';
+import { oncePer } from './values.ts';
 
 /**
  * Parses and checks a fixture.

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import type { VerifyOptions } from './verify-options.ts';

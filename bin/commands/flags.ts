@@ -1,4 +1,4 @@
-import { parseDuration } from '../../schemas/duration.ts';
+import { parseDuration } from '../../schemas/values.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { parseHeaders, parseTarget, parseUrl } from '../network.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import { CONFIG_FILE } from '../cli-context.ts';
 import { exitCodeOfCheckup } from '../exit-codes.ts';

@@ -2,7 +2,7 @@ import { wrongUsage, type Problem } from '../../schemas/problem.ts';
 import { classifyUuid } from '../../suites/inputs/uuids.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { parseUrl } from '../network.ts';
-import { parseDuration } from '../../schemas/duration.ts';
+import { parseDuration } from '../../schemas/values.ts';
 import { readTimestamp } from '../../suites/catalogue/timestamp.ts';
 
 /** The environment variable with the key. The fixture contains its name instead of the key. */

@@ -1,6 +1,6 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import { printable } from '../../reports/text.ts';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Fixture, FixtureLimits } from '../../schemas/generated/types.ts';
 import { summary, type Reply } from '../../suites/answer.ts';
 import { fieldsOf } from '../../suites/catalogue/expectations.ts';

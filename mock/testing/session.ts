@@ -1,5 +1,5 @@
 import fixture from '../../schemas/built-in.fixture.json' with { type: 'json' };
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';

@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/objects.ts';
+import { oncePer } from '../../schemas/values.ts';
 import { completeFacts, plainFacts, type Facts, type KeyFact, type RawFacts } from './facts.ts';
 import type { Known, KnownKey } from './known.ts';
 import { canonicalOf, classifyUuid } from '../inputs/uuids.ts';

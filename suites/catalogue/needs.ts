@@ -1,7 +1,7 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Gap } from '../../schemas/generated/types.ts';
 import { table } from './catalogue.ts';
-import { oncePer } from '../../schemas/objects.ts';
+import { oncePer } from '../../schemas/values.ts';
 import type { Known } from './known.ts';
 import { factors, plainLevels, type FactorName, type Levels } from '../model/factors.ts';
 import { factsOfLevels, fewLevels, isFeasible } from '../model/lookup-levels.ts';

@@ -1,6 +1,6 @@
 import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { summary, trouble, type Answer, type Reply } from '../answer.ts';
 import { table } from '../catalogue/catalogue.ts';
 import { createClient } from '../engine/client.ts';

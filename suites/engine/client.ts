@@ -6,7 +6,7 @@ import connectorOf from 'undici/lib/core/connect.js';
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { decodeBody, MAX_BODY_BYTES, trouble, type Answer, type Reply } from '../answer.ts';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { MAX_HEADER_KIB, timedOut, transportErrorOf, type ErrorContext } from './transport-errors.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 
 /** The engine's clock. All waits use it. */
 export interface Clock {

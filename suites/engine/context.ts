@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Waiting } from '../../schemas/progress.ts';
 import { trouble, type Reply } from '../answer.ts';
 import { type Known, afterChange, afterUndo, type Change, type Present } from '../catalogue/known.ts';

@@ -1,5 +1,5 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Table } from '../catalogue/judge.ts';
 import type { Known } from '../catalogue/known.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
 import { carriesSecret, redactorOf, type Redact, type Secret } from '../../schemas/redact.ts';
 import type { Answer } from '../answer.ts';

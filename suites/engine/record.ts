@@ -1,5 +1,5 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Known } from '../catalogue/known.ts';
 import { rankOf, type Requirement, type Share } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';

@@ -1,7 +1,7 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import type { Need } from '../../schemas/progress.ts';
 import { endpointNames } from '../../schemas/endpoints.ts';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { redactError } from '../../schemas/redact.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { withSpare } from '../model/entities.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { presentOf, type Present, type Known } from '../catalogue/known.ts';
 import { isLimiterAnswer } from '../catalogue/expectations.ts';

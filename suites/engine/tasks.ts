@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { sleep, untilReply, wakeAll, type Limiter, type Wait } from '../limits/limiter.ts';
 

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { factsOfLevels } from '../model/lookup-levels.ts';
 import type { Share } from '../catalogue/requirement.ts';
 import type { Levels } from '../model/factors.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { factsOfLevels, isFeasible } from '../model/lookup-levels.ts';
 import type { LookupRow, Share } from '../catalogue/requirement.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { exampleGates, requestsOf } from '../model/drawing.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import type { Changes } from '../request.ts';
 

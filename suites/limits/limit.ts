@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../catalogue/known.ts';
-import { oncePer } from '../../schemas/objects.ts';
+import { oncePer } from '../../schemas/values.ts';
 import { header, type Answer } from '../answer.ts';
 import { isMember } from '../catalogue/expectations.ts';
 import type { Facts } from '../catalogue/facts.ts';

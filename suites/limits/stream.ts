@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import type { Exchange, Pace, Context } from '../scenario-context.ts';
 import { lookupOf, userStatus, type Request } from '../request.ts';

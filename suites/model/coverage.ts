@@ -1,5 +1,5 @@
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/objects.ts';
+import { oncePer } from '../../schemas/values.ts';
 import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';

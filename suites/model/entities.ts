@@ -1,5 +1,5 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/objects.ts';
+import { oncePer } from '../../schemas/values.ts';
 import { hasMixableLetters, classifyUuid } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../catalogue/known.ts';
 import { readTimestamp } from '../catalogue/timestamp.ts';

@@ -1,5 +1,5 @@
 import { type Endpoint, perEndpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/objects.ts';
+import { oncePer } from '../../schemas/values.ts';
 import { isIssued, type Token } from '../inputs/credentials.ts';
 import type { Known } from '../catalogue/known.ts';
 import { fits, poolsOf } from './entities.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { FixturePendingDeposit } from '../../schemas/generated/types.ts';
 import { summary, type Answer, type Reply } from '../answer.ts';
 import { executedAtIn, expectDeposit, expectError, fieldsOf } from '../catalogue/expectations.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/objects.ts';
+import { defined } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
