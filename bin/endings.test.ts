@@ -116,11 +116,11 @@ const endings: readonly (readonly [what: string, code: number, words: string, fa
     1,
     `verify URL --fixture ${file} --only pending --baseline ${baselineOf('pending/deposit-check/pending')}`,
   ],
-  ['incomplete', 3, `verify URL --fixture ${ownOnly} --only foreign-ib`],
+  ['incomplete', 3, `verify URL --fixture ${ownOnly} --only foreign-ib --cases 100`],
   [
     'incomplete, with --allow-incomplete',
     0,
-    `verify URL --fixture ${ownOnly} --only foreign-ib --allow-incomplete`,
+    `verify URL --fixture ${ownOnly} --only foreign-ib --cases 100 --allow-incomplete`,
   ],
   ['out of requests', 3, `verify URL --fixture ${file} --max-requests 20`],
   ['out of time', 3, `verify URL --fixture ${file} --max-duration 500ms --rate 20`],

@@ -8,6 +8,7 @@ import { withoutLimits } from '../mock/options.ts';
 import type { Failed, Fixture } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
 import { loadFixture } from './input-files.ts';
+import { partOf } from './testing/part.ts';
 import { verifyMock } from './testing/verify-mock.ts';
 
 const builtIn = withoutLimits(await loadFixture(undefined, {}));
@@ -53,7 +54,7 @@ const isSecondKey = ({ call }: Exchange) => call?.key?.key === 'contoso-second-k
 const relative = "situation: own or third partner's or no partner";
 
 describe('if the key of another partner decides, the result says whose key it was', () => {
-  for (const [what, change, id, where] of [
+  const rows = [
     [
       'of one of two other partners',
       on('foreign', 'user-status', isPartner('parent'), error(403, 'no')),
@@ -84,7 +85,8 @@ describe('if the key of another partner decides, the result says whose key it wa
       'foreign-ib/user-status/other-ib',
       ["key: another partner's", relative],
     ],
-  ] as const)
+  ] as const;
+  for (const [what, change, id, where] of partOf(rows, 3))
     test(what, async () => {
       for (const seed of [1, 2]) {
         const failure = await found(id, change, { fixture: manyPartners, seed });
@@ -96,7 +98,7 @@ describe('if the key of another partner decides, the result says whose key it wa
 describe('of header fields that are sent together, the one that matters is named', () => {
   const isSent = (name: string, start: string) => (exchange: Exchange) =>
     String(exchange.request.headers[name] ?? '').startsWith(start);
-  for (const [what, change, id, words] of [
+  const rows = [
     [
       'of a browser',
       faults['browser-refused']!.change,
@@ -115,7 +117,8 @@ describe('of header fields that are sent together, the one that matters is named
       'auth/user-status/missing',
       'Cf-Connecting-Ip: 10.1.2.3',
     ],
-  ] as const)
+  ] as const;
+  for (const [what, change, id, words] of partOf(rows, 3))
     test(what, async () => {
       const failure = await found(id, change);
       assert.ok(failure.where?.[0]?.startsWith(`fields: ${words}`), String(failure.where));

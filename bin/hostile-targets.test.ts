@@ -9,6 +9,7 @@ import { reference } from '../mock/handler.ts';
 import { expired, tls } from './testing/certificate.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { failedIds, verifyMock } from './testing/verify-mock.ts';
+import { partOf } from './testing/part.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './input-files.ts';
 import { onData, slow, endless, flaky, head, json, send } from './testing/hostile-servers.ts';
@@ -260,12 +261,12 @@ const noAnswer = /accepts connections but does not answer: no complete answer wi
 
 // Many of them wait for a timeout.
 describe('a target that', { concurrency: 4 }, () => {
-  for (const [name, serve] of Object.entries(silent))
+  for (const [name, serve] of partOf(Object.entries(silent), 3))
     test(`${name}: exit code 3`, { timeout: 60_000 }, () =>
       withServer(serve(), (port) => ends(`http://127.0.0.1:${port}`, 3, noAnswer, '--timeout 100')),
     );
   for (const [targets, code, flags] of loud)
-    for (const [name, [serve, cause]] of Object.entries(targets))
+    for (const [name, [serve, cause]] of partOf(Object.entries(targets), 3))
       test(`${name}: exit code ${code}`, { timeout: 60_000 }, () =>
         withServer(serve(), (port) =>
           ends(`http://127.0.0.1:${port}`, code, cause, `--timeout 20000 ${flags}`),

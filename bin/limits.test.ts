@@ -9,6 +9,7 @@ import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './input-files.ts';
 import { verifiedAt } from './testing/limited-server.ts';
 import { assertExpected, limiters, type Expected } from './testing/limiters.ts';
+import { partOf } from './testing/part.ts';
 import { limitsOf, verifyMock } from './testing/verify-mock.ts';
 
 const fixture = await loadFixture(undefined, {});
@@ -20,10 +21,6 @@ const common: FixtureLimits = {
   'user-status': { failedLookups: 20, windowSeconds: 300 },
   'deposit-check': { requests: 100, windowSeconds: 900 },
 };
-
-/** Every nth case runs, another one each time. `EVERY_LIMITER=1` runs all, as CI does. */
-const EVERY = Number(process.env['EVERY_LIMITER'] ?? 9);
-const first = Math.floor(Math.random() * EVERY);
 
 const cases = Object.entries(limiters).flatMap(([name, row]) =>
   [true, false].flatMap((isStated) => [
@@ -46,18 +43,17 @@ const cases = Object.entries(limiters).flatMap(([name, row]) =>
   ]),
 );
 
-for (const [nth, { name, given, expected, ...one }] of cases.entries())
-  if (nth % EVERY === first)
-    test(`${name}, ${one.isStated ? 'stated' : 'not stated'}`, async () => {
-      const remarks: string[] = [];
-      const record = await verifiedAt({ ...one, latencyMs: 5 }, given, {
-        seed: 1,
-        cases: 50,
-        maxDurationMs: 300_000,
-        onRemark: (words) => remarks.push(words),
-      });
-      assertExpected(record, exitCodeOf(record), expected, remarks);
+for (const { name, given, expected, ...one } of partOf(cases, 9))
+  test(`${name}, ${one.isStated ? 'stated' : 'not stated'}`, async () => {
+    const remarks: string[] = [];
+    const record = await verifiedAt({ ...one, latencyMs: 5 }, given, {
+      seed: 1,
+      cases: 50,
+      maxDurationMs: 300_000,
+      onRemark: (words) => remarks.push(words),
     });
+    assertExpected(record, exitCodeOf(record), expected, remarks);
+  });
 
 describe('each judgement is seen on a limiter', () => {
   const seen: Readonly<Record<string, Expected>> = {

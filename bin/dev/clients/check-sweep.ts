@@ -65,7 +65,8 @@ const bugs: readonly Row[] = [
   ['no-retry-5xx', '503', '503'],
 ];
 
-describe('bugs', () => {
+// Most of the time is waiting. Correct clients run alone: their pauses are measured.
+describe('bugs', { concurrency: 2 }, () => {
   for (const [bug, named, states, fails] of bugs)
     test(`${bug}: ${named}`, async () => {
       const { code, found } = await sweep(states, { BUG: bug, STYLE: 'plain' }, ['--max-duration', '12s']);

@@ -11,23 +11,22 @@ import { loadFixture } from '../../input-files.ts';
 import { runOptions } from '../../run-options.ts';
 import { gatewayOf, limitedServer } from '../../testing/limited-server.ts';
 import { assertExpected, limiters } from '../../testing/limiters.ts';
+import { partOf } from '../../testing/part.ts';
 import { limitsOf } from '../../testing/verify-mock.ts';
 
 const limits = limitsOf(60, 60, 3);
 const { limits: _, ...unlimited }: Fixture = await loadFixture(undefined, {});
 
-/** Runs at once: most of the time is waiting. Each nth case runs. */
-const [AT_ONCE, EVERY] = [Number(process.env['AT_ONCE'] ?? 3), Number(process.env['EVERY'] ?? 1)];
+/** Runs at once: most of the time is waiting. */
+const AT_ONCE = Number(process.env['AT_ONCE'] ?? 3);
 
-const cases = Object.entries(limiters)
-  .flatMap(([name, row]) =>
-    [true, false].flatMap((isStated) => [5, 30].map((latencyMs) => ({ name, row, isStated, latencyMs }))),
-  )
-  .filter((_one, nth) => nth % EVERY === 0);
+const cases = Object.entries(limiters).flatMap(([name, row]) =>
+  [true, false].flatMap((isStated) => [5, 30].map((latencyMs) => ({ name, row, isStated, latencyMs }))),
+);
 
 test('limiters over sockets', { concurrency: AT_ONCE, timeout: 3_600_000 }, async (t) => {
   await Promise.all(
-    cases.map(({ name, row, isStated, latencyMs }) =>
+    partOf(cases, 8).map(({ name, row, isStated, latencyMs }) =>
       t.test(`${name}, ${isStated ? 'stated' : 'not stated'}, ${latencyMs} ms`, async () => {
         const mock = await startMock({ port: 0, fixture: unlimited });
         const server = limitedServer(
