@@ -145,10 +145,10 @@ function createWorth(endpoint: Endpoint, pairs: readonly number[]) {
 
 /** Chooses rows that show most of what no row has shown. */
 export function createChooser(endpoint: Endpoint, known: Known, seed: number) {
-  const pairs = combinationsOf(endpoint, 2, known);
+  const pairs = combinationsOf(endpoint, known, 2);
   /** The combinations that may not have been shown, by strength. */
   const left = {
-    1: new Set(levelsInTurn(endpoint, combinationsOf(endpoint, 1, known), seed)),
+    1: new Set(levelsInTurn(endpoint, combinationsOf(endpoint, known, 1), seed)),
     2: new Set(pairs),
   };
   const worth = createWorth(endpoint, pairs);

@@ -121,7 +121,7 @@ test('levels of a group are counted once for all', () => {
 
 test('each key that is not plain makes a pair with each form of the header', () => {
   const namesOf = (name: string) => factors['deposit-check'].find((one) => one.name === name)!.names.slice(1);
-  const pairs = combinationsOf('deposit-check', 2, known).filter((code) => {
+  const pairs = combinationsOf('deposit-check', known, 2).filter((code) => {
     const levels = feasibleLevels('deposit-check', code, known);
     return 'key' in levels && 'header' in levels;
   });
@@ -136,7 +136,7 @@ test('the strength is 1 only after every level, each of a group too', () => {
   const coverage = createCoverage(known);
   const left: (() => void)[] = [];
   for (const endpoint of endpointNames)
-    for (const code of combinationsOf(endpoint, 1, known)) {
+    for (const code of combinationsOf(endpoint, known, 1)) {
       const levels = { ...plainLevels(endpoint), ...feasibleLevels(endpoint, code, known) };
       left.push(() => coverage.take(endpoint, levels));
     }

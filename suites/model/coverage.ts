@@ -1,11 +1,10 @@
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import { oncePer } from '../../schemas/values.ts';
 import type { Coverage } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';
 import { factors, type Factor, type Levels } from './factors.ts';
 import type { Level } from './levels.ts';
-import { freeFactors, isFeasible, missingLevels } from './lookup-levels.ts';
+import { freeFactors, isFeasible, missingLevels, oncePerFixture } from './lookup-levels.ts';
 
 /** Number of levels of a combination: a level, a pair, a triple. */
 export type Strength = 1 | 2 | 3;
@@ -155,7 +154,7 @@ export function shownBy(endpoint: Endpoint, levels: Levels): readonly number[] {
 export const zeros = (endpoint: Endpoint) => new Uint16Array(numberings[endpoint].base ** 3);
 
 /** The codes of all combinations of a strength that a fixture allows. Numbers alone: objects would take 0.1 s. */
-function allOf(endpoint: Endpoint, strength: Strength, known: Known): readonly number[] {
+export const combinationsOf = oncePerFixture((endpoint, known, strength: Strength): readonly number[] => {
   const { all, base } = numberings[endpoint];
   const found: number[] = [];
   const isFound = zeros(endpoint);
@@ -188,16 +187,7 @@ function allOf(endpoint: Endpoint, strength: Strength, known: Known): readonly n
     extend(chosen, ({ isGate }) => (strength === 1 ? 'alone' : isGate ? ofGates : 'grouped'));
   }
   return found;
-}
-
-const combinations = perEndpoint((endpoint) => ({
-  1: oncePer((known: Known) => allOf(endpoint, 1, known)),
-  2: oncePer((known: Known) => allOf(endpoint, 2, known)),
-  3: oncePer((known: Known) => allOf(endpoint, 3, known)),
-}));
-
-export const combinationsOf = (endpoint: Endpoint, strength: Strength, known: Known) =>
-  combinations[endpoint][strength](known);
+});
 
 /** The levels of a combination; of those of a group, the first one. */
 export function levelsOf(endpoint: Endpoint, code: number): readonly Numbered[] {
@@ -234,10 +224,13 @@ export function createCoverage(known: Known) {
     },
     figures: (): { readonly strength: number; readonly coverage: Coverage } => {
       const [levels, pairs, triples] = ([1, 2, 3] as const).map((strength): [number, number] => {
-        const codes = endpointNames.flatMap((endpoint) =>
-          combinationsOf(endpoint, strength, known).map((code) => shown[endpoint][code]!),
-        );
-        return [codes.filter((count) => count > 0).length, codes.length];
+        let [covered, total] = [0, 0];
+        for (const endpoint of endpointNames)
+          for (const code of combinationsOf(endpoint, known, strength)) {
+            covered += shown[endpoint][code]!;
+            total++;
+          }
+        return [covered, total];
       }) as [[number, number], [number, number], [number, number]];
       const firstCut = [levels, pairs, triples].findIndex(([covered, total]) => covered < total);
       const missingOf = (endpoint: Endpoint) =>

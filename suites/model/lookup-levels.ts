@@ -68,8 +68,27 @@ export function completed(endpoint: Endpoint, levels: Partial<Levels>, known: Kn
   return undefined;
 }
 
+/** Number of values that are kept. A process that verifies many targets needs few of them again. */
+const MAX_KEPT = 16;
+
+/** Returns a function that computes a value once for all fixtures with as much of everything. */
+export function oncePerFixture<Rest extends readonly number[], Value>(
+  compute: (endpoint: Endpoint, known: Known, ...rest: Rest) => Value,
+): typeof compute {
+  const values = new Map<string, Value>();
+  return (endpoint, known, ...rest) => {
+    const name = [endpoint, ...rest, fixtureKey(endpoint, known)].join(' ');
+    const found = values.get(name);
+    if (found !== undefined) return found;
+    if (values.size >= MAX_KEPT) values.clear();
+    const value = compute(endpoint, known, ...rest);
+    values.set(name, value);
+    return value;
+  };
+}
+
 /** A text that determines which levels are feasible, and how many examples each has. */
-export const fixtureKey = (endpoint: Endpoint, known: Known): string =>
+const fixtureKey = (endpoint: Endpoint, known: Known): string =>
   JSON.stringify([
     Object.keys(keyLevels).map((level) => tokensOf(level, known).length),
     known.callerKeys.length,

@@ -29,7 +29,7 @@ const shownBy = (endpoint: Endpoint, rows: readonly Row[]) =>
 /** Combinations of a strength that no row shows. */
 const unseen = (endpoint: Endpoint, known: Known, rows: readonly Row[], strength: Strength) => {
   const shown = shownBy(endpoint, rows);
-  return combinationsOf(endpoint, strength, known)
+  return combinationsOf(endpoint, known, strength)
     .filter((code) => !shown.has(code))
     .map((code) => JSON.stringify(feasibleLevels(endpoint, code, known)));
 };

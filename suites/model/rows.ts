@@ -5,7 +5,7 @@ import { choicesOf } from '../catalogue/needs.ts';
 import { isLookupRow, type LookupRow } from '../catalogue/requirement.ts';
 import { createExamples } from './examples.ts';
 import type { Levels, Rank } from './factors.ts';
-import { factsOfLevels, completed, fixtureKey } from './lookup-levels.ts';
+import { factsOfLevels, completed, oncePerFixture } from './lookup-levels.ts';
 import { createChooser } from './chooser.ts';
 
 /** The levels of a lookup, and its place in the order. */
@@ -16,17 +16,13 @@ export interface Row {
   readonly rank: Rank;
 }
 
-const MAX_ORDERS = 16;
-const orders = new Map<string, () => Generator<Row>>();
+const orderOf = oncePerFixture((endpoint, known, seed: number) =>
+  repeatable(() => orderedRows(endpoint, known, seed)),
+);
 
-/** The rows of an endpoint, in the order in which a run tries them. Fixtures with as much of everything share them. */
-export function rowsInOrder(endpoint: Endpoint, known: Known, seed: number): Generator<Row> {
-  const name = `${endpoint} ${seed} ${fixtureKey(endpoint, known)}`;
-  const rows = orders.get(name) ?? repeatable(() => orderedRows(endpoint, known, seed));
-  if (orders.size >= MAX_ORDERS) orders.clear();
-  orders.set(name, rows);
-  return rows();
-}
+/** The rows of an endpoint, in the order in which a run tries them. */
+export const rowsInOrder = (endpoint: Endpoint, known: Known, seed: number): Generator<Row> =>
+  orderOf(endpoint, known, seed)();
 
 /** So many items are computed once, more than a default run needs. A long run does not keep all of them. */
 const MAX_KEPT = 5000;
