@@ -175,6 +175,19 @@ describe('a connection that breaks', () => {
     assert.deepEqual([sent(), clock.now()], [1 + 3 * 3 + 11, 5000]);
   });
 
+  test('waits seldom for a target that answers some lookups only with pages', async () => {
+    let isPage = false;
+    const { sender, clock } = senderOf(() => (isPage ? answerOf(503, {}) : fine));
+    for (let nth = 0; nth < 100; nth++) {
+      isPage = false;
+      await sender.send(someUser);
+      isPage = true;
+      await sender.send(someUser);
+    }
+    // After 1 and 11 answers.
+    assert.equal(clock.now(), 10_000);
+  });
+
   test('does not wait longer than the run', async () => {
     const { sender, clock } = senderOf((nth) => (nth === 0 ? fine : broken), { deadline: 1200 });
     await sender.send(someUser);

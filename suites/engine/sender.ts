@@ -56,6 +56,12 @@ const PAUSE_MS = 500;
 /** After so many pauses without an answer, the target is not expected to come back. */
 const MAX_PAUSES = 10;
 
+/**
+ * After a wait in vain, the run waits again only after so many times as many answers. A framework that writes its own
+ * errors as pages looks like a target that is down.
+ */
+const WAITS_AGAIN = 10;
+
 /** Everything that requests in flight share. */
 interface Sending extends SenderOptions {
   readonly load: ReturnType<typeof createLoad>;
@@ -63,8 +69,8 @@ interface Sending extends SenderOptions {
   rateLimited: number;
   lostInARow: number;
   answered: number;
-  /** Number of answers when the run last waited in vain. It waits again only after another answer. */
-  givenUpAt: number;
+  /** The run waits for the target only after so many answers. */
+  waitsAfter: number;
   /** While the target is down: whether it comes back. All requests wait for it. */
   outage: Promise<boolean> | undefined;
   keyWorks: boolean | undefined;
@@ -75,7 +81,7 @@ interface Sending extends SenderOptions {
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
   const { present, limiter } = setup;
-  const counts = { rateLimited: 0, lostInARow: 0, answered: 0, givenUpAt: 0 };
+  const counts = { rateLimited: 0, lostInARow: 0, answered: 0, waitsAfter: 0 };
   const sending: Sending = {
     ...setup,
     ...counts,
@@ -236,7 +242,7 @@ async function transmit(
     }
     let isLast = tries >= most || isTargetGone(sending);
     const isSilent = (isBroken || isFrontEnd) && sending.answered === answeredBefore;
-    if (tries === MAX_TRIES && isSilent && sending.answered > sending.givenUpAt) {
+    if (tries === MAX_TRIES && isSilent && sending.answered > sending.waitsAfter) {
       sending.outage ??= waitUntilBack(sending, request.endpoint).finally(() => (sending.outage = undefined));
       isLast = !(await sending.outage);
     }
@@ -277,7 +283,7 @@ async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<bool
       return pauses > 0;
     }
   }
-  sending.givenUpAt = sending.answered;
+  sending.waitsAfter = WAITS_AGAIN * sending.answered;
   return false;
 }
 
