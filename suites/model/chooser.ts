@@ -60,10 +60,10 @@ const places = perEndpoint((endpoint) =>
 function createDraw(endpoint: Endpoint, seed: number): (levels: Partial<Levels>) => Levels {
   const random = xoroshiro128plus(seed);
   return (levels) => {
-    const row: Partial<Record<FactorName, string>> = {};
+    const row: Record<FactorName, string> = { ...plainLevels(endpoint) };
     for (const [name, all] of places[endpoint])
       row[name] = levels[name] ?? all[uniformInt(random, 0, all.length - 1)]!;
-    return row as Levels;
+    return row;
   };
 }
 

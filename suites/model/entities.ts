@@ -122,19 +122,19 @@ function grouped(
 }
 
 /** Whether the entities of a pool have these levels. */
-export function fits(endpoint: Endpoint, pool: Pool, levels: Partial<Levels>): boolean {
+export function withLevels(endpoint: Endpoint, levels: Partial<Levels>): (pool: Pool) => boolean {
   const { situation, data, 'id version': version, 'id spelling': spelling } = levels;
-  return (
+  const needsLetters = spelling !== undefined && spellingLevels[spelling]!.needsLetters === true;
+  return (pool) =>
     (situation === undefined || pool.situation === situation) &&
     (data === undefined || pool.data === data) &&
     (version === undefined || endpoint === 'user-status' || pool.version === version) &&
-    (pool.isLettered || spelling === undefined || spellingLevels[spelling]!.needsLetters !== true)
-  );
+    (pool.isLettered || !needsLetters);
 }
 
 /** The entities with these levels, in the order of the fixture. */
 export function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
-  const fitting = poolsOf(endpoint, known).filter((pool) => fits(endpoint, pool, levels));
+  const fitting = poolsOf(endpoint, known).filter(withLevels(endpoint, levels));
   return {
     count: fitting.reduce((sum, { ids }) => sum + ids.length, 0),
     at: (place: number): string => {

@@ -2,7 +2,7 @@ import { type Endpoint, perEndpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { isIssued, type Token } from '../inputs/credentials.ts';
 import type { Known } from '../catalogue/known.ts';
-import { fits, poolsOf } from './entities.ts';
+import { poolsOf, withLevels } from './entities.ts';
 import {
   dataLevels,
   factors,
@@ -44,7 +44,7 @@ export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: K
   const isPlainData = data === undefined || data === dataLevels[endpoint][0];
   if (situation === undefined ? isPlainData : situationOf(endpoint, situation).owner === undefined)
     return isPlainData;
-  return poolsOf(endpoint, known).some((pool) => fits(endpoint, pool, levels));
+  return poolsOf(endpoint, known).some(withLevels(endpoint, levels));
 }
 
 /**
