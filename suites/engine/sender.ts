@@ -50,11 +50,8 @@ export type Sender = ReturnType<typeof createSender>;
 /** Maximum number of tries if the connection breaks: a server may close an idle one at any time (RFC 9112 9.3.1). */
 const MAX_TRIES = 3;
 
-/** While the target is down, a lookup is sent after each pause of so many ms, until it answers. */
-const PAUSE_MS = 500;
-
-/** After so many pauses without an answer, the target is not expected to come back. */
-const MAX_PAUSES = 10;
+/** While the target is down, a lookup is sent after each pause of so many ms, at most so many times. */
+const [PAUSE_MS, MAX_PAUSES] = [500, 10];
 
 /**
  * After a wait in vain, the run waits again only after so many times as many answers. A framework that writes its own
