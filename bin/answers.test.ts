@@ -24,7 +24,7 @@ import { ENOUGH_CASES, limits, verifyMock } from './testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
 import { readAnswer, readRequest } from './commands/answers.ts';
-import { onePartOf } from './testing/part.ts';
+import { onePartOf, part } from './testing/part.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
 
@@ -80,7 +80,7 @@ test('every lookup of a run has the answer of the mock among those printed', () 
   assert.ok(lookups > 2000 && plain > 500, `${lookups}, ${plain}`);
 });
 
-describe('the wrong answer of a fault is not among those printed', () => {
+describe(`the wrong answer of a fault is not among those printed (PART=${part})`, () => {
   for (const [id, fails] of onePartOf(Object.entries(readKillMatrix()), 16)) {
     const broken = rows.filter((row) => fails.includes(row.id) && row.kind !== 'repetition');
     if (broken.length === 0) continue;

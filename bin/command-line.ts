@@ -8,7 +8,6 @@ import { version } from './version.ts';
 
 /** Every command, in the order of the help. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
-  __proto__: null as never,
   verify: async () => (await import('./commands/verify.ts')).verify,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   init: async () => (await import('./commands/init.ts')).init,
@@ -23,7 +22,8 @@ export const loadCommands = () => Promise.all(Object.values(loaders).map((load) 
 
 /** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
-  const load = loaders[argv[0] ?? ''];
+  const [first = ''] = argv;
+  const load = Object.hasOwn(loaders, first) ? loaders[first] : undefined;
   // With the engine, the mock would start 100 ms later. The message about a wrong command line may name any command.
   const alone = load && (await parse([await load()], argv, context).catch(() => undefined));
   const { printed, chosen } = alone ?? (await parse(await loadCommands(), argv, context));

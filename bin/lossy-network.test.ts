@@ -74,11 +74,13 @@ describe('limiters behind a network with latency', () => {
       const record = await verified(variants[id]!.change);
       assert.deepEqual([record.verdict, failedIds(record)], ['conformant', []]);
     });
-  for (const [id, fails] of partOf(Object.entries(readKillMatrix()), 3))
-    if (/^rate-limit\/.*\/(failed-lookups|requests)$/.test(fails.join()))
-      test(`${id} is nonconformant`, async () => {
-        assert.deepEqual(failedIds(await verified(faults[id]!.change)), fails);
-      });
+  const isOfLimits = (fails: readonly string[]) =>
+    /^rate-limit\/.*\/(failed-lookups|requests)$/.test(fails.join());
+  const broken = Object.entries(readKillMatrix()).filter(([, fails]) => isOfLimits(fails));
+  for (const [id, fails] of partOf(broken, 3))
+    test(`${id} is nonconformant`, async () => {
+      assert.deepEqual(failedIds(await verified(faults[id]!.change)), fails);
+    });
 });
 
 describe('the mock behind a network with latency and loss', () => {

@@ -1,11 +1,14 @@
 /** Large tables of tests run in parts. */
+import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 
 /** `npm test` sets a number, another one each time, which repeats its part. A file that runs alone runs all, as CI does. */
 const { PART = 'all' } = process.env;
 
-/** The number of the part. A test that uses it has it in its name. */
+/** The number of the part, and a random one for all. Tests of which CI runs only a part have it in their names. */
 export const part = PART === 'all' ? randomInt(720) : Number(PART);
+// Otherwise, nothing would run.
+assert.ok(Number.isSafeInteger(part) && part >= 0, `PART=${PART}: needs a whole number, or all`);
 
 /** Every `parts`th row. All rows would take too long even in CI. */
 export const onePartOf = <Row>(rows: readonly Row[], parts: number): readonly Row[] =>
