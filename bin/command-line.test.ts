@@ -29,6 +29,7 @@ testRefusals('', [
   ['verify --seed 1 --seed 2', /--seed was given more than once/],
   ['verify -- http://127.0.0.1:1', /-- takes no arguments here/],
   ['verify --all', /Unknown argument: all/],
+  ['hasOwnProperty', /Unknown argument: hasOwnProperty \(see --help\)/],
   ['verify --max-duration soon', /--max-duration soon: needs a time/],
   ['verify --rate 0', /--rate 0: needs a number above 0, up to/],
   ['verify --olny auth', /olny; did you mean --only/],
