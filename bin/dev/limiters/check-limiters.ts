@@ -26,7 +26,7 @@ const cases = Object.entries(limiters).flatMap(([name, row]) =>
 
 test('limiters over sockets', { concurrency: AT_ONCE, timeout: 3_600_000 }, async (t) => {
   await Promise.all(
-    partOf(cases, 8).map(({ name, row, isStated, latencyMs }) =>
+    partOf(cases, 9).map(({ name, row, isStated, latencyMs }) =>
       t.test(`${name}, ${isStated ? 'stated' : 'not stated'}, ${latencyMs} ms`, async () => {
         const mock = await startMock({ port: 0, fixture: unlimited });
         const server = limitedServer(
