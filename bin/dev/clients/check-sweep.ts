@@ -65,8 +65,7 @@ const bugs: readonly Row[] = [
   ['no-retry-5xx', '503', '503'],
 ];
 
-// Most of the time is waiting. Correct clients come one after another: none may be accused because of load.
-describe('bugs', { concurrency: 2 }, () => {
+describe('bugs', () => {
   for (const [bug, named, states, fails] of bugs)
     test(`${bug}: ${named}`, async () => {
       const { code, found } = await sweep(states, { BUG: bug, STYLE: 'plain' }, ['--max-duration', '12s']);
