@@ -22,7 +22,7 @@ before(async () => {
   for (const behaviour of behaviours) mocks.push(await startMock({ fixture, clock: { now: Date.now }, behaviour }));
 });
 after(() => Promise.all(mocks.map((mock) => mock.close())));
-const options = { fixture, cases: 100, only: ['valid'], skip: ['valid/user-status/shape'] };
+const options = { fixture, cases: 200, only: ['valid'], skip: ['valid/user-status/shape'] };
 for (const seed of [0, 1]) conformance({ ...options, seed, url: () => mocks[seed].url });
 `;
 

@@ -12,7 +12,7 @@ export interface VerifyOptions {
   readonly env?: Environment;
   /** Id of the partner whose keys are used; that of the first active key by default. */
   readonly partner?: string;
-  /** Maximum number of cases per endpoint; 2100 by default. */
+  /** Maximum number of cases per endpoint; 1800 by default. */
   readonly cases?: number;
   /** Seed of all random values, a 32-bit integer. The same seed gives the same inputs. */
   readonly seed?: number;

@@ -4,7 +4,7 @@ import { parseHeaders, parseTarget, parseUrl } from '../network.ts';
 
 /** Defaults of a run; times in ms. */
 export const defaults = {
-  cases: 2100,
+  cases: 1800,
   concurrency: 16,
   timeoutMs: 5000,
   maxDurationMs: 300_000,

@@ -5,18 +5,20 @@ import type { Known } from '../catalogue/known.ts';
 import {
   combinationsIn,
   combinationsOf,
+  eachShown,
   feasibleLevels,
   levelsOf,
-  shownBy,
+  numberedFactors,
+  numberedOf,
   zeros,
   type Numbered,
 } from './coverage.ts';
 import { factors, plainLevels, type Factor, type FactorName, type Levels } from './factors.ts';
-import { completed, isFeasible } from './lookup-levels.ts';
+import { completed, freeFactors, isFeasible } from './lookup-levels.ts';
 import { headerLevels } from './credential-levels.ts';
 
-/** Number of new rows for each choice, and of those that it keeps for the next one. */
-const [DRAWN, KEPT] = [12, 24];
+/** Number of rows of which the best one is improved: drawn, or each with a triple that no row has shown. */
+const [DRAWN, WITH_TRIPLES] = [8, 2];
 
 /** Some drawn rows do not exist: with given levels, or for a small fixture, most of them. */
 const MAX_DRAWS = 60;
@@ -52,18 +54,44 @@ function placesOf(factor: Factor): readonly string[] {
   );
 }
 
+/** A row that may be chosen. */
+interface Candidate {
+  readonly levels: Record<FactorName, string>;
+  /** The same levels, in the order of `numberedFactors`. */
+  readonly shown: Numbered[];
+}
+
 const places = perEndpoint((endpoint) =>
-  factors[endpoint].map((factor) => [factor.name, placesOf(factor)] as const),
+  numberedFactors(endpoint).map((factor) => placesOf(factor).map((name) => factor.numbered.get(name)!)),
 );
 
-/** Draws rows with given levels. Arbitraries would take 0.15 s more of the processor in a default run. */
-function createDraw(endpoint: Endpoint, seed: number): (levels: Partial<Levels>) => Levels {
+const endsConnection = ({ header = 'Bearer' }: Partial<Levels>) =>
+  headerLevels[header]!.endsConnection === true;
+
+type Draw = (given: Partial<Levels>, most: number) => readonly Candidate[];
+
+/** Draws rows with given levels, as far as they exist. Arbitraries would take 0.15 s more of the processor in a default run. */
+function createDraw(endpoint: Endpoint, known: Known, seed: number): Draw {
   const random = xoroshiro128plus(seed);
-  return (levels) => {
-    const row: Record<FactorName, string> = { ...plainLevels(endpoint) };
-    for (const [name, all] of places[endpoint])
-      row[name] = levels[name] ?? all[uniformInt(random, 0, all.length - 1)]!;
-    return row;
+  const drawOne = (given: Partial<Levels>): Candidate => {
+    const levels = { ...plainLevels(endpoint) };
+    const shown = numberedFactors(endpoint).map(({ name, numbered }, at) => {
+      const all = places[endpoint][at]!;
+      const level = given[name];
+      const one = level === undefined ? all[uniformInt(random, 0, all.length - 1)]! : numbered.get(level)!;
+      levels[name] = one.name;
+      return one;
+    });
+    return { levels, shown };
+  };
+  return (given, most) => {
+    const found: Candidate[] = [];
+    for (let nth = 0; nth < MAX_DRAWS && found.length < most; nth++) {
+      const row = drawOne(given);
+      if (given.header === undefined && endsConnection(row.levels)) continue;
+      if (isFeasible(endpoint, row.levels, known)) found.push(row);
+    }
+    return found;
   };
 }
 
@@ -102,45 +130,89 @@ function levelsInTurn(endpoint: Endpoint, codes: readonly number[], seed: number
 /** Factors whose levels have the same answer, so that one does not hide another. */
 const hidesNothing = new Set<FactorName>(['data', 'active key', 'id version', 'fields']);
 
-/** A row that may be chosen. */
-interface Candidate {
-  readonly levels: Levels;
-  /** What it shows. */
-  readonly codes: readonly number[];
-  readonly cost: number;
-  /** What it gained when that was last counted. */
-  gain: number;
-}
-
-/** Removes the best one. No row gains more than it did before: only those that may be best are counted again. */
-function takeBest(candidates: Candidate[], gainOf: (candidate: Candidate) => number): Levels | undefined {
-  for (;;) {
-    const best = candidates.reduce<Candidate | undefined>(
-      (most, one) => (most !== undefined && most.gain >= one.gain ? most : one),
-      undefined,
-    );
-    if (best === undefined) return undefined;
-    const { gain } = best;
-    best.gain = gainOf(best);
-    if (best.gain === gain) return candidates.splice(candidates.indexOf(best), 1)[0]!.levels;
-  }
-}
-
 /** The worth of a combination that was not counted yet. */
 const UNKNOWN = 0xffff;
 
-/** The worth of each combination by its code, and 0 once a row has shown it. */
-function createWorth(endpoint: Endpoint, pairs: readonly number[]) {
+/** What rows are worth: the sum of the combinations that no row has shown, by the number of requests. */
+function createWorth(endpoint: Endpoint, known: Known, pairs: readonly number[]) {
   const worth = zeros(endpoint).fill(UNKNOWN);
   for (const code of pairs) worth[code] = PAIR;
   const of = (code: number): number => {
     if (worth[code] === UNKNOWN) worth[code] = worthOf(levelsOf(endpoint, code));
     return worth[code]!;
   };
-  const take = (codes: readonly number[]) => {
-    for (const code of codes) worth[code] = 0;
+  const take = (code: number) => {
+    worth[code] = 0;
   };
-  return { of, take };
+  const list = numberedFactors(endpoint);
+  const costly = list.filter(({ isCostly }) => isCostly === true);
+  const costOf = ({ levels }: Candidate) =>
+    2 ** costly.filter(({ name, names }) => levels[name] !== names[0]).length;
+  /** @param only place of a factor: what its level is worth */
+  const sumOf = ({ shown }: Candidate, only = -1): number => {
+    let sum = 0;
+    eachShown(endpoint, shown, only, (code) => (sum += of(code)));
+    return sum;
+  };
+  const gainOf = (row: Candidate) => sumOf(row) / costOf(row);
+  /** Gives one factor after another the level that gains most, but for gates and these levels. */
+  const improve = (row: Candidate, kept: Partial<Levels>): void => {
+    let sum = sumOf(row);
+    let most = sum / costOf(row);
+    const change = (at: number, one: Numbered) => {
+      row.shown[at] = one;
+      row.levels[one.factor.name] = one.name;
+    };
+    for (const [at, { name, isGate, numbered }] of list.entries()) {
+      if (isGate || name in kept) continue;
+      const before = row.shown[at]!;
+      let best = before;
+      const rest = sum - sumOf(row, at);
+      for (const one of numbered.values()) {
+        if (one === before) continue;
+        change(at, one);
+        if (!freeFactors.has(name) && !isFeasible(endpoint, row.levels, known)) continue;
+        const changed = rest + sumOf(row, at);
+        const gain = changed / costOf(row);
+        if (gain > most) [best, sum, most] = [one, changed, gain];
+      }
+      change(at, best);
+    }
+  };
+  return { of, take, gainOf, improve };
+}
+
+const plainGates = perEndpoint((endpoint): Partial<Levels> => {
+  const gates = factors[endpoint].filter(({ isGate }) => isGate);
+  return Object.fromEntries(gates.map(({ name, names }) => [name, names[0]!]));
+});
+
+/** Returns a function that draws a row with a triple that no row has shown; it returns undefined if there is none. */
+function createTriples(
+  endpoint: Endpoint,
+  known: Known,
+  seed: number,
+  draw: Draw,
+  worthOfCode: (code: number) => number,
+): () => Candidate | undefined {
+  const random = xoroshiro128plus(~seed);
+  let left: number[] | undefined;
+  return () => {
+    left ??= [...combinationsOf(endpoint, known, 3)];
+    while (left.length > 0) {
+      const at = uniformInt(random, 0, left.length - 1);
+      const code = left[at]!;
+      if (worthOfCode(code) > 0) {
+        const levels = feasibleLevels(endpoint, code, known, at);
+        const [row] = endsConnection(levels) ? [] : draw({ ...plainGates[endpoint], ...levels }, 1);
+        if (row !== undefined) return row;
+      }
+      // A row has shown it, or no row is to.
+      left[at] = left.at(-1)!;
+      left.pop();
+    }
+    return undefined;
+  };
 }
 
 /** Chooses rows that show most of what no row has shown. */
@@ -151,55 +223,38 @@ export function createChooser(endpoint: Endpoint, known: Known, seed: number) {
     1: new Set(levelsInTurn(endpoint, combinationsOf(endpoint, known, 1), seed)),
     2: new Set(pairs),
   };
-  const worth = createWorth(endpoint, pairs);
-  const gainOf = ({ codes, cost }: Candidate) => {
-    let sum = 0;
-    for (const code of codes) sum += worth.of(code);
-    return sum / cost;
-  };
-  const gates = factors[endpoint].filter(({ isGate }) => isGate);
-  const costly = factors[endpoint].filter(({ isCostly }) => isCostly === true);
-  const plainGates = Object.fromEntries(gates.map(({ name, names }) => [name, names[0]!]));
+  const worth = createWorth(endpoint, known, pairs);
   // A level is first tried alone with own data, but for levels that hide nothing.
   const alone = Object.fromEntries(
     Object.entries(plainLevels(endpoint)).filter(
-      ([name]) => name in plainGates || !hidesNothing.has(name as FactorName),
+      ([name]) => name in plainGates[endpoint] || !hidesNothing.has(name as FactorName),
     ),
   );
-  const drawRow = createDraw(endpoint, seed);
-  /** Draws rows with these levels, as far as they exist. */
-  const draw = (levels: Partial<Levels> = {}): Candidate[] => {
-    const found: Candidate[] = [];
-    for (let nth = 0; nth < MAX_DRAWS && found.length < DRAWN; nth++) {
-      const row: Levels = drawRow(levels);
-      if (headerLevels[row.header]!.endsConnection === true && levels.header === undefined) continue;
-      if (!isFeasible(endpoint, row, known)) continue;
-      const cost = 2 ** costly.filter(({ name, names }) => row[name] !== names[0]).length;
-      found.push({ levels: row, codes: shownBy(endpoint, row), cost, gain: Infinity });
-    }
-    return found;
+  const draw = createDraw(endpoint, known, seed);
+  /** The one that gains most, improved. @param kept levels that stay */
+  const bestOf = (rows: readonly Candidate[], kept: Partial<Levels>): Levels | undefined => {
+    const gains = rows.map(worth.gainOf);
+    const best = rows[gains.indexOf(Math.max(...gains))];
+    if (best !== undefined) worth.improve(best, kept);
+    return best?.levels;
   };
-  let kept: Candidate[] = [];
-  /** Draws rows with these levels, and takes the best one; undefined if none of them exists. */
-  const best = (levels?: Partial<Levels>): Levels | undefined => {
-    if (levels !== undefined) return takeBest(draw(levels), gainOf);
-    kept.sort((one, other) => other.gain - one.gain);
-    kept = [...draw(), ...kept.slice(0, KEPT)];
-    return takeBest(kept, gainOf);
-  };
+  /** The best row with these levels; undefined if none exists. */
+  const best = (levels: Partial<Levels> = {}): Levels | undefined => bestOf(draw(levels, DRAWN), levels);
+  const withTriple = createTriples(endpoint, known, seed, draw, worth.of);
   /** The best row with these levels. Other gates are plain, so that they hide nothing. */
   const around = (levels: Partial<Levels>): Levels =>
-    best({ ...plainGates, ...levels }) ?? completed(endpoint, levels, known)!;
+    best({ ...plainGates[endpoint], ...levels }) ?? completed(endpoint, levels, known)!;
   return {
     around,
     any: (): Levels => {
       // A small fixture allows few rows: perhaps none of those drawn, and not the plain one.
       for (;;) {
-        const row = best();
+        const rows = Array.from({ length: WITH_TRIPLES }, withTriple).filter((row) => row !== undefined);
+        const row = rows.length === 0 ? best() : bestOf(rows, {});
         if (row !== undefined) return row;
       }
     },
-    take: (row: Levels): void => worth.take(shownBy(endpoint, row)),
+    take: (row: Levels): void => eachShown(endpoint, numberedOf(endpoint, row), -1, worth.take),
     /** A row with a combination of this strength that no row has shown; undefined if there is none. */
     next: (strength: 1 | 2): Levels | undefined => {
       const isNew = (code: number) => worth.of(code) > 0 && left[strength].has(code);
@@ -208,7 +263,7 @@ export function createChooser(endpoint: Endpoint, known: Known, seed: number) {
       for (const code of left[strength]) {
         if (worth.of(code) > 0) {
           const levels = feasibleLevels(endpoint, code, known);
-          const chosen = best({ ...(strength === 1 ? alone : plainGates), ...levels });
+          const chosen = best({ ...(strength === 1 ? alone : plainGates[endpoint]), ...levels });
           const row = [chosen, completed(endpoint, levels, known)].find(
             (one) => one !== undefined && combinationsIn(endpoint, one).includes(code),
           );

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import { combinationsOf, createCoverage, feasibleLevels } from './coverage.ts';
+import {
+  combinationsOf,
+  createCoverage,
+  eachShown,
+  feasibleLevels,
+  levelsOf,
+  numberedFactors,
+  numberedOf,
+} from './coverage.ts';
 import { factors, plainLevels, type Factor, type Levels } from './factors.ts';
 import { isFeasible } from './lookup-levels.ts';
 import { rowsInOrder } from './rows.ts';
@@ -106,6 +114,23 @@ describe('a row shows', () => {
       others + 1,
       choose2(others) + others - 1,
     ]));
+});
+
+test('what a level of a row shows is what has its factor', () => {
+  for (const endpoint of endpointNames)
+    for (const row of firstRows(endpoint, 300)) {
+      const codesOf = (only: number) => {
+        const codes: number[] = [];
+        eachShown(endpoint, numberedOf(endpoint, row), only, (code) => codes.push(code));
+        return codes;
+      };
+      for (const [at, { name, isGate }] of numberedFactors(endpoint).entries()) {
+        const hasFactor = (code: number) =>
+          levelsOf(endpoint, code).some(({ factor }) => factor.name === name);
+        if (!isGate)
+          assert.deepEqual(codesOf(at), codesOf(-1).filter(hasFactor), JSON.stringify([name, row]));
+      }
+    }
 });
 
 test('levels of a group are counted once for all', () => {

@@ -27,9 +27,14 @@ export interface Numbered {
   readonly shownGrouped: readonly number[];
 }
 
+/** A factor, and its levels by name. */
+interface NumberedFactor extends Factor {
+  readonly numbered: ReadonlyMap<string, Numbered>;
+}
+
 interface Numbering {
   /** Gates first. */
-  readonly all: readonly (Factor & { readonly numbered: ReadonlyMap<string, Numbered> })[];
+  readonly all: readonly NumberedFactor[];
   /** How many of them are gates. */
   readonly gates: number;
   /** The levels with a number, which is the place. */
@@ -77,77 +82,86 @@ function numberingOf(endpoint: Endpoint): Numbering {
 
 const numberings = perEndpoint(numberingOf);
 
+/** The factors of an endpoint, gates first. */
+export const numberedFactors = (endpoint: Endpoint): readonly NumberedFactor[] => numberings[endpoint].all;
+
 /** The numbers of the gates of a combination. Each key goes with each header: only others are grouped. */
 const gateNumbers = (gates: readonly Factor[]): 'grouped' | 'withGates' =>
   gates.length > 1 && gates.some(({ name }) => name !== 'key' && name !== 'header') ? 'withGates' : 'grouped';
+
+/** The levels of a lookup with their numbers, in the order of `numberedFactors`. */
+export const numberedOf = (endpoint: Endpoint, levels: Levels): readonly Numbered[] =>
+  numberings[endpoint].all.map(({ name, numbered }) => numbered.get(levels[name])!);
 
 /**
  * The codes of the combinations that a lookup shows: the numbers of their levels are the digits. A gate that is not
  * plain may hide everything else, so each such gate must be part of the combination.
  */
-export const combinationsIn = (endpoint: Endpoint, levels: Levels): readonly number[] =>
-  combinationsOfShown(endpoint, numberedOf(endpoint, levels));
-
-/** The levels of a lookup with their numbers, those of gates first. */
-const numberedOf = (endpoint: Endpoint, levels: Levels): readonly Numbered[] =>
-  numberings[endpoint].all.map(({ name, numbered }) => numbered.get(levels[name])!);
-
-function combinationsOfShown(endpoint: Endpoint, shown: readonly Numbered[]): number[] {
-  const { gates: count, base } = numberings[endpoint];
-  const others = shown.slice(count);
-  const gates = shown.filter(({ hides }) => hides);
-  if (gates.length > 3) return [];
+export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly number[] {
   const found: number[] = [];
-  for (const { shownAlone } of gates.length === 0 ? others : gates.length === 1 ? gates : [])
-    found.push(...shownAlone);
+  eachCombination(endpoint, numberedOf(endpoint, levels), -1, (code) => found.push(code));
+  return found;
+}
+
+type Take = (code: number) => void;
+
+/** @param only place of a factor that is no gate: only combinations with its level; -1 for all */
+function eachCombination(endpoint: Endpoint, shown: readonly Numbered[], only: number, take: Take): void {
+  const { gates: count, base } = numberings[endpoint];
+  const gates = shown.filter(({ hides }) => hides);
+  if (gates.length > 3) return;
+  const singles = gates.length === 0 ? shown.slice(count) : gates.length === 1 ? gates : [];
+  for (const one of singles) if (only < 0 || one === shown[only]) one.shownAlone.forEach(take);
   const kind = gateNumbers(gates.map(({ factor }) => factor));
   let start = 0;
   for (const gate of gates) {
     const number = gate[kind];
-    if (number === undefined) return found;
+    if (number === undefined) return;
     start = start * base + number;
   }
-  if (gates.length > 1) found.push(start);
-  if (gates.length < 3) addLonger(found, others, base, start, 0, gates.length);
-  return found;
+  if (gates.length > 1 && only < 0) take(start);
+  if (gates.length < 3) eachLonger({ shown, base, only, take }, start, count, gates.length);
 }
 
-/** Adds the codes of combinations of a code, of `size` levels, with those of one or more other factors. */
-function addLonger(
-  found: number[],
-  others: readonly Numbered[],
-  base: number,
-  code: number,
-  from: number,
-  size: number,
-): void {
-  for (let at = from; at < others.length; at++)
-    for (const number of others[at]!.shownGrouped) {
+/** What `eachLonger` takes of a row. */
+interface Longer {
+  readonly shown: readonly Numbered[];
+  readonly base: number;
+  readonly only: number;
+  readonly take: Take;
+}
+
+/** Takes the combinations of a code, of `size` levels, with those of one or more factors from a place on. */
+function eachLonger(of: Longer, code: number, from: number, size: number): void {
+  const { shown, base, only, take } = of;
+  const last = from > only ? shown.length - 1 : only;
+  for (let at = from; at <= last; at++)
+    for (const number of shown[at]!.shownGrouped) {
       const longer = code * base + number;
-      if (size > 0) found.push(longer);
-      if (size < 2) addLonger(found, others, base, longer, at + 1, size + 1);
+      if (size > 0 && at >= only) take(longer);
+      if (size < 2) eachLonger(of, longer, at + 1, size + 1);
     }
 }
 
 /**
- * The codes of what a lookup shows: combinations, and pairs in which each level of a group counts for itself, with at
- * most one gate that is not plain.
+ * Takes the codes of what a lookup shows: combinations, and pairs in which each level of a group counts for itself,
+ * with at most one gate that is not plain.
+ *
+ * @param only place of a factor that is no gate: only what its level shows; -1 for all
  */
-export function shownBy(endpoint: Endpoint, levels: Levels): readonly number[] {
-  const shown = numberedOf(endpoint, levels);
-  const found = combinationsOfShown(endpoint, shown);
+export function eachShown(endpoint: Endpoint, shown: readonly Numbered[], only: number, take: Take): void {
+  eachCombination(endpoint, shown, only, take);
   const { gates: count, base } = numberings[endpoint];
   const gates = shown.filter(({ hides }) => hides);
-  if (gates.length > 1) return found;
-  const list = [...gates, ...shown.slice(count)];
+  if (gates.length > 1) return;
   // A gate that is not plain masks what is not combined with it.
-  for (let first = 0; first < (gates.length === 1 ? 1 : list.length); first++)
-    for (let second = first + 1; second < list.length; second++) {
-      const [one, other] = [list[first]!, list[second]!];
-      if (one.alone !== one.grouped || other.alone !== other.grouped)
-        found.push(one.alone * base + other.alone);
+  const [firsts, step] = gates.length === 1 ? [gates, 0] : [shown.slice(count), 1];
+  for (const [at, one] of firsts.entries())
+    for (let second = count + at + step; second < shown.length; second++) {
+      const other = shown[second]!;
+      if (only >= 0 && second !== only && one !== shown[only]) continue;
+      if (one.alone !== one.grouped || other.alone !== other.grouped) take(one.alone * base + other.alone);
     }
-  return found;
 }
 
 /** A zero for each code of an endpoint. */
@@ -196,8 +210,8 @@ export function levelsOf(endpoint: Endpoint, code: number): readonly Numbered[] 
   return code < base ? [last!] : [...levelsOf(endpoint, Math.floor(code / base)), last!];
 }
 
-/** Feasible levels of a combination. */
-export function feasibleLevels(endpoint: Endpoint, code: number, known: Known): Partial<Levels> {
+/** Feasible levels of a combination. @param first which of several it tries first */
+export function feasibleLevels(endpoint: Endpoint, code: number, known: Known, first = 0): Partial<Levels> {
   const { base, byNumber } = numberings[endpoint];
   const choices = (rest: number): readonly Partial<Levels>[] =>
     rest === 0
@@ -205,7 +219,9 @@ export function feasibleLevels(endpoint: Endpoint, code: number, known: Known): 
       : choices(Math.floor(rest / base)).flatMap((levels) =>
           byNumber[rest % base]!.map(({ factor, name }) => ({ ...levels, [factor.name]: name })),
         );
-  return choices(code).find((levels) => isFeasible(endpoint, levels, known))!;
+  const all = choices(code);
+  const from = first % all.length;
+  return [...all.slice(from), ...all.slice(0, from)].find((levels) => isFeasible(endpoint, levels, known))!;
 }
 
 /** All choices of so many items. */

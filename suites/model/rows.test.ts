@@ -150,16 +150,17 @@ test('the longest list of examples is not left for last', () => {
   assert.ok(half > 0.35 && half < 0.65, `${half}`);
 });
 
-test('100 lookups of each endpoint show two fifths of all pairs, and 400 three quarters', () => {
-  for (const [most, share] of [
-    [100, 0.4],
-    [400, 0.74],
+test('lookups of each endpoint show so many pairs and triples', () => {
+  for (const [most, strength, share] of [
+    [100, 'pairs', 0.4],
+    [400, 'pairs', 0.77],
+    [1800, 'triples', 0.775],
   ] as const) {
     const coverage = createCoverage(builtIn);
     for (const endpoint of endpointNames)
       for (const { levels } of rowsUntil(endpoint, builtIn, 3, most)) coverage.take(endpoint, levels);
-    const [shown, total] = coverage.figures().coverage.pairs;
-    assert.ok(shown > share * total, `${shown} of ${total} after ${most}`);
+    const [shown, total] = coverage.figures().coverage[strength];
+    assert.ok(shown > share * total, `${shown} of ${total} ${strength} after ${most}`);
   }
 });
 

@@ -53,6 +53,9 @@ function repeatable<Item>(make: () => Generator<Item, unknown>): () => Generator
 /** Malformed values matter as much as pairs: each pair is followed by so many examples. */
 const EXAMPLES_PER_PAIR = 2;
 
+/** One of so many rows of triples has plain gates: most data is behind them, and what is rarely wrong needs many lookups. */
+const PLAIN_GATES = 4;
+
 /** A row for each required requirement, then every level, then pairs and examples in turn, then triples without end. */
 function* orderedRows(endpoint: Endpoint, known: Known, seed: number): Generator<Row> {
   const examples = createExamples(endpoint, known);
@@ -76,7 +79,8 @@ function* orderedRows(endpoint: Endpoint, known: Known, seed: number): Generator
       yield make(chooser.around(example.levels), 'example', example.pick);
     }
   }
-  for (;;) yield make(chooser.any(), 'triple');
+  for (let nth = 1; ; nth++)
+    yield make(nth % PLAIN_GATES === 0 ? chooser.around({}) : chooser.any(), 'triple');
 }
 
 /**
