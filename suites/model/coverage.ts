@@ -105,7 +105,11 @@ export function combinationsIn(endpoint: Endpoint, levels: Levels): readonly num
 
 type Take = (code: number) => void;
 
-/** @param only place of a factor that is no gate: only combinations with its level; -1 for all */
+/**
+ * Calls `take` with the code of each combination that a lookup shows.
+ *
+ * @param only place of a factor that is no gate: only combinations with its level; -1 for all
+ */
 function eachCombination(endpoint: Endpoint, shown: readonly Numbered[], only: number, take: Take): void {
   const { gates: count, base } = numberings[endpoint];
   const gates = shown.filter(({ hides }) => hides);
@@ -123,7 +127,6 @@ function eachCombination(endpoint: Endpoint, shown: readonly Numbered[], only: n
   if (gates.length < 3) eachLonger({ shown, base, only, take }, start, count, gates.length);
 }
 
-/** What `eachLonger` takes of a row. */
 interface Longer {
   readonly shown: readonly Numbered[];
   readonly base: number;
@@ -131,7 +134,7 @@ interface Longer {
   readonly take: Take;
 }
 
-/** Takes the combinations of a code, of `size` levels, with those of one or more factors from a place on. */
+/** Combines a code, of `size` levels, with the levels of one or more factors from a place on. */
 function eachLonger(of: Longer, code: number, from: number, size: number): void {
   const { shown, base, only, take } = of;
   const last = from > only ? shown.length - 1 : only;
@@ -144,8 +147,8 @@ function eachLonger(of: Longer, code: number, from: number, size: number): void 
 }
 
 /**
- * Takes the codes of what a lookup shows: combinations, and pairs in which each level of a group counts for itself,
- * with at most one gate that is not plain.
+ * Calls `take` with the codes of what a lookup shows: combinations, and pairs in which each level of a group counts for
+ * itself, with at most one gate that is not plain.
  *
  * @param only place of a factor that is no gate: only what its level shows; -1 for all
  */
