@@ -133,7 +133,7 @@ const hidesNothing = new Set<FactorName>(['data', 'active key', 'id version', 'f
 /** The worth of a combination that was not counted yet. */
 const UNKNOWN = 0xffff;
 
-/** What rows are worth: the sum of the combinations that no row has shown, by the number of requests. */
+/** What rows are worth: the combinations that no row has shown. A row that costs twice as much gains half of it. */
 function createWorth(endpoint: Endpoint, known: Known, pairs: readonly number[]) {
   const worth = zeros(endpoint).fill(UNKNOWN);
   for (const code of pairs) worth[code] = PAIR;

@@ -137,6 +137,7 @@ interface Longer {
 /** Combines a code, of `size` levels, with the levels of one or more factors from a place on. */
 function eachLonger(of: Longer, code: number, from: number, size: number): void {
   const { shown, base, only, take } = of;
+  // As long as the only factor is still to come, none after it does.
   const last = from > only ? shown.length - 1 : only;
   for (let at = from; at <= last; at++)
     for (const number of shown[at]!.shownGrouped) {

@@ -53,7 +53,7 @@ function repeatable<Item>(make: () => Generator<Item, unknown>): () => Generator
 /** Malformed values matter as much as pairs: each pair is followed by so many examples. */
 const EXAMPLES_PER_PAIR = 2;
 
-/** One of so many rows of triples has plain gates: most data is behind them, and what is rarely wrong needs many lookups. */
+/** One of so many rows of triples has plain gates: most other rows show no data, and what is rarely wrong takes many. */
 const PLAIN_GATES = 4;
 
 /** A row for each required requirement, then every level, then pairs and examples in turn, then triples without end. */
