@@ -1,3 +1,4 @@
+import type { MockData } from '../mock/options.ts';
 import type { Input } from './input-files.ts';
 
 /** Name of the default config file in the working directory. */
@@ -8,6 +9,8 @@ export interface CliContext extends Input {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The config file, unless --config names another one. */
   readonly configFile?: string;
+  /** Time of the mocks that `sweep` starts. Default: the machine's. */
+  readonly clock?: MockData['clock'];
   /** Aborts when the user or the system wants to stop the process. */
   readonly signal: AbortSignal;
   /** Writes to standard output; resolves after the text is written. */

@@ -145,7 +145,7 @@ test('a client that polls a wrong path for ever is stopped, and fails', () => {
 });
 
 test('in parallel, a red run is repeated alone, unless it took the maximum', async () => {
-  const flags = '--only timeout --only reset --parallel 2 --max-duration 3s';
+  const flags = '--only timeout --only reset --parallel 2 --max-duration 10s';
   const { stderr } = await runCli(['sweep', ...words(flags), ...programOf(`await ask(user(1));`)]);
   assert.deepEqual(stderr.match(/^\w+: red/gm)?.toSorted(), ['reset: red', 'reset: red', 'timeout: red']);
 });

@@ -22,7 +22,7 @@ const isGreenWanted = (id: string) => ['survive', 'advice'].includes(states.get(
  */
 export async function sweep(
   options: SweepOptions,
-  context: Pick<CliContext, 'env' | 'signal' | 'writeError'>,
+  context: Pick<CliContext, 'clock' | 'env' | 'signal' | 'writeError'>,
 ): Promise<Sweep> {
   const { command, ids, parallel, strict } = options;
   const { signal, writeError } = context;

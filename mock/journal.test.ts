@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './deviations/faults.ts';
+import { createSession } from './session.ts';
 import { depositPath, FOUND, ids, lookup, START, testSession, userPath } from './testing/session.ts';
 
 const base64 = (text: string, variant: 'base64' | 'base64url') => Buffer.from(text).toString(variant);
@@ -188,7 +189,15 @@ test('a journal of the longest requests stays small', () => {
   assert.ok(usedBytes() - before < 200 * 8000, `${usedBytes() - before} bytes`);
 });
 
-test('an entry has Retry-After and the time of the monotonic clock', () => {
+test('the time of an entry counts from the start of the mock', () => {
+  const before = performance.now();
+  const session = createSession({});
+  answerRequest(session, lookup(userPath(ids.member)).request);
+  const [entry] = session.main.journal.entries;
+  assert.ok(entry!.elapsedMs <= Math.ceil(performance.now() - before), `${entry!.elapsedMs} ms`);
+});
+
+test('an entry has Retry-After and the time since the start', () => {
   let elapsed = 5.4;
   const { deposit, entries } = testSession({ clock: 'frozen', elapsed: () => (elapsed += 1000) });
   deposit(ids.executed, 'fabrikam-always-limited-key');

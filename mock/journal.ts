@@ -25,7 +25,7 @@ export interface JournalEntry {
   readonly keyInTarget: boolean;
   /** An answer that waited for the request changed it or took its place. */
   readonly next?: true;
-  /** Ms from the start of the mock to the request, by a monotonic clock, independent of the mock's clock. */
+  /** Ms from the start of the mock to the request. Changes of the mock's clock do not count. */
   readonly elapsedMs: number;
   /** Ms from the request to its answer, including delays. */
   readonly durationMs: number;

@@ -41,7 +41,7 @@ export interface Session {
   readonly options: MockData;
   /** The base clock of all worlds, in Unix ms. */
   readonly now: () => number;
-  /** A monotonic clock, in ms. */
+  /** Ms since the start of the mock. */
   readonly elapsed: () => number;
   /** Unix ms. */
   readonly startedAt: number;
@@ -70,9 +70,9 @@ export interface Context {
 /**
  * Creates a mock without a transport.
  *
- * @param elapsed a monotonic clock, in ms
+ * @param elapsed ms since this call
  */
-export function createSession(options: MockData, elapsed = () => performance.now()): Session {
+export function createSession(options: MockData, elapsed = stopwatch(options)): Session {
   const { fixture = builtIn as Fixture, clock } = options;
   const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
   const { arePublicKeys = options.fixture === undefined } = options;
@@ -90,6 +90,13 @@ export function createSession(options: MockData, elapsed = () => performance.now
     main: createSandbox(base, ''),
     answered: 0,
   };
+}
+
+/** Returns a clock that shows the ms since this call, by the given time source or a monotonic clock. */
+function stopwatch({ clock }: MockData): () => number {
+  const time = typeof clock === 'object' ? () => clock.now() : () => performance.now();
+  const begun = time();
+  return () => time() - begun;
 }
 
 /**

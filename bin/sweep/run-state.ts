@@ -99,7 +99,7 @@ export async function runInState(
   options: SweepOptions,
   aim: Aim,
   elsewhere: Awaited<ReturnType<typeof serveElsewhere>>,
-  context: Pick<CliContext, 'env' | 'signal' | 'writeError'>,
+  context: Pick<CliContext, 'clock' | 'env' | 'signal' | 'writeError'>,
 ): Promise<Run> {
   const { arePublicKeys, command, maxDuration, showOutput } = options;
   const { fixture, key } = withOwnKey(options.fixture);
@@ -113,6 +113,7 @@ export async function runInState(
   let [changed, isEdited] = [0, false];
   const mock = await startMock({
     fixture,
+    clock: context.clock ?? 'real',
     arePublicKeys,
     next: typeof does === 'object' ? [does] : [],
     deviation: change && { id, change: observeChange(change, () => void (isEdited = true)) },

@@ -42,7 +42,7 @@ type TestOptions = Omit<MockData, 'clock'> & {
 export function testSession({ clock: mode, elapsed, ...options }: TestOptions = {}) {
   let base = START;
   const clock = { now: () => base, mode };
-  const session = createSession({ fixture: builtIn, ...options, clock }, elapsed ?? (() => base - START));
+  const session = createSession({ fixture: builtIn, ...options, clock }, elapsed);
   const get = (target: string, key?: string | null) =>
     answerRequest(session, lookup(target, { key }).request).response;
   return {

@@ -1,30 +1,42 @@
 /** Runs `sweep` with tests of a client that has a planted bug, and of a correct one in several styles (`npm test sweep`). */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import type { Sweep } from '../../../schemas/generated/types.ts';
-import { waitForExit } from '../../testing/child-process.ts';
-import { root } from '../paths.ts';
+import { serverFor } from '../../../suites/testing/against.ts';
+import { runCli } from '../../testing/run-cli.ts';
 
 const client = ['node', '--test', join(import.meta.dirname, 'planted-client.mjs')];
 const probes =
   'limited-until-date limited-thrice 503-thrice refused-once invalid-once pending-longer redirected';
 
-/** Returns the broken rules and failed states, and the exit code. */
-async function sweep(only: string, variables: NodeJS.ProcessEnv, flags: readonly string[] = []) {
+/** Returns the broken rules and failed states, and the exit code. Only the client's waits move the clock. */
+async function sweep(
+  t: TestContext,
+  only: string,
+  variables: NodeJS.ProcessEnv,
+  flags: readonly string[] = [],
+) {
+  let time = Date.UTC(2026, 0, 15, 12, 0, 0, 300);
+  const server = createServer(({ url = '' }, response) => {
+    time += Number(url.slice(1));
+    response.end(`${time}`);
+  });
   const states = only.split(' ').flatMap((id) => ['--only', id]);
-  const program = join(root, 'bin/ib-conformance.mjs');
-  const argv = [program, 'sweep', '--report', 'json', ...flags, ...states, '--', ...client];
-  const { BUG: _, STYLE: __, NODE_TEST_CONTEXT: ___, ...env } = process.env;
-  const child = spawn(process.execPath, argv, { env: { ...env, ...variables } });
-  const { code, stdout, stderr } = await waitForExit(child);
-  assert.ok(stdout.startsWith('{'), stderr);
-  const { rules, states: swept } = JSON.parse(stdout) as Sweep;
+  const argv = ['sweep', '--report', 'json', ...flags, ...states, '--', ...client];
+  const own = { ...variables, CLOCK_URL: await serverFor(t, server), NODE_TEST_CONTEXT: undefined };
+  const env = { ...process.env, BUG: '', ...own };
+  const { code, output, stderr } = await runCli(argv, { env, clock: { now: () => time } });
+  assert.ok(output.startsWith('{'), stderr);
+  const { rules, states: swept } = JSON.parse(output) as Sweep;
   const broken = rules.flatMap(({ rule, outcome }) => (outcome === 'broken' ? rule : []));
   const failed = swept.flatMap(({ id, outcome }) => (outcome === 'failed' ? id : []));
   return { code, found: [...broken, ...failed] };
 }
+
+const concurrency = availableParallelism();
 
 /** Bugs: what sweep must name, the states to run, and whether it must exit with 1. */
 type Row = readonly [bug: string, named: string, states: string, fails?: 'fails'];
@@ -65,20 +77,25 @@ const bugs: readonly Row[] = [
   ['no-retry-5xx', '503', '503'],
 ];
 
-describe('bugs', () => {
+/** Bugs that never end a run. */
+const endless = new Set(['polls-for-ever', 'no-timeout']);
+
+describe('bugs', { concurrency }, () => {
   for (const [bug, named, states, fails] of bugs)
-    test(`${bug}: ${named}`, async () => {
-      const { code, found } = await sweep(states, { BUG: bug, STYLE: 'plain' }, ['--max-duration', '12s']);
+    test(`${bug}: ${named}`, async (t) => {
+      const flags = endless.has(bug) ? ['--max-duration', '12s'] : [];
+      const { code, found } = await sweep(t, states, { BUG: bug, STYLE: 'plain' }, flags);
       assert.ok(found.includes(named), found.join(' '));
       assert.equal(code === 1, fails === 'fails');
     });
 });
 
-describe('correct clients are never accused', () => {
+describe('correct clients are never accused', { concurrency }, () => {
   for (const style of ['plain', 'shared', 'parallel', 'worlds', 'jitter', 'full-jitter', 'cache', 'never'])
-    test(style, async () => {
+    test(style, async (t) => {
       const flags = style === 'never' ? ['--allow', 'limited'] : ['--strict'];
       const { code, found } = await sweep(
+        t,
         `${probes} limited other-not-found wrong-path`,
         { STYLE: style },
         flags,

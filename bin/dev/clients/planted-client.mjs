@@ -3,18 +3,19 @@
  * write the client and its tests. See check-sweep.ts.
  */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 const { IB_CONFORMANCE_MOCK_URL: url, IB_CONFORMANCE_MOCK_KEY: key } = process.env;
-const { BUG: bug = '', STYLE: style = '' } = process.env;
+const { BUG: bug = '', STYLE: style = '', CLOCK_URL: clock } = process.env;
 const has = (...names) => names.includes(bug);
 
 /** Sends one request without following redirects. */
 function send(target, headers) {
   return new Promise((resolve, reject) => {
-    const timeout = has('no-timeout') ? 0 : 1000;
+    const timeout = has('no-timeout') ? 0 : 10_000;
     const request = http.request(target, { headers, timeout, agent: false }, (response) => {
       let body = '';
       response.on('data', (part) => (body += part));
@@ -28,10 +29,58 @@ function send(target, headers) {
   });
 }
 
+/** Moves the clock of the mock forward, and returns its time; both in ms. */
+const moveClock = async (ms) => Number((await send(`${clock}/${ms}`, {})).body);
+
+/** The time of the client is that of the mock, so that it does not depend on the machine. */
+const time = { now: await moveClock(0) };
+const open = new Set();
+const sleepers = [];
+
+/** Sends a request that keeps time from passing. */
+async function lookUp(target, headers) {
+  const answer = send(target, headers);
+  open.add(answer);
+  try {
+    return await answer;
+  } finally {
+    open.delete(answer);
+  }
+}
+
+/** Waits, at least a ms. */
+function sleep(ms) {
+  const until = time.now + Math.max(1, Math.ceil(ms));
+  return new Promise((wake) => {
+    if (sleepers.push({ until, wake }) === 1) void passTime();
+  });
+}
+
+/** Wakes the sleepers one after another, each when all others sleep too. */
+async function passTime() {
+  while (sleepers.length > 0) {
+    // What has just been answered or woken may go on first.
+    await setImmediate();
+    if (open.size > 0) {
+      await Promise.allSettled(open);
+      continue;
+    }
+    sleepers.sort((one, other) => one.until - other.until);
+    const { until, wake } = sleepers[0];
+    time.now = await moveClock(until - time.now);
+    sleepers.splice(0, 1);
+    wake();
+  }
+}
+
+/** A number from 0 to 1 that is random, but the same in each run. */
+const chance = (text) => createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32;
+
 const MAX_TRIES = has('many-503') ? 20 : 6;
 
-function pauseOf(answer, tries) {
-  const random = style === 'jitter' ? 0.5 + Math.random() / 2 : style === 'full-jitter' ? Math.random() : 1;
+function pauseOf(lookup, answer, tries) {
+  const jitter = chance(`${lookup} ${tries}`);
+  const random = style === 'jitter' ? 0.5 + jitter / 2 : style === 'full-jitter' ? jitter : 1;
   const own = 60 * 2 ** tries * random;
   if (has('no-wait')) return 0;
   if (has('no-wait-429') && answer?.status === 429) return 0;
@@ -43,7 +92,7 @@ function pauseOf(answer, tries) {
   if (after === undefined || has('ignores-retry-after')) return own;
   if (has('retry-after-as-ms')) return Number(after);
   if (has('date-unread')) return Number(after) * 1000 || 0;
-  return /^\d+$/.test(after) ? after * 1000 : Math.max(own, Date.parse(after) - Date.now());
+  return /^\d+$/.test(after) ? after * 1000 : Math.max(own, Date.parse(after) - time.now);
 }
 
 function isRetried(path, { status, body }, tries) {
@@ -75,11 +124,11 @@ async function get(path, name, id, withKey) {
     if (has('debug-log')) process.stderr.write(`GET ${target} ${JSON.stringify(headers)}\n`);
     let answer;
     try {
-      answer = await send(target, headers);
+      answer = await lookUp(target, headers);
     } catch (error) {
       const isLast = tries + 1 >= MAX_TRIES || style === 'never' || has('no-retry-lost');
       if (isLast || !isRetried(path, { status: 503 }, tries)) throw error;
-      await sleep(pauseOf(undefined, tries));
+      await sleep(pauseOf(path + id, undefined, tries));
       continue;
     }
     const { status, body } = answer;
@@ -94,7 +143,7 @@ async function get(path, name, id, withKey) {
     if (has('log-on-error')) process.stdout.write(`failed ${status} ${JSON.stringify(headers)}\n`);
     if (has('log-base64')) process.stdout.write(`failed ${status} ${btoa(`user:${withKey}`)}\n`);
     if (isRetried(path, answer, tries) && tries + 1 < MAX_TRIES) {
-      await sleep(pauseOf(answer, tries));
+      await sleep(pauseOf(path + id, answer, tries));
       continue;
     }
     const text = payload?.error ?? `status ${status}`;
@@ -118,12 +167,11 @@ const depositOf = (id, withKey) => cached('/api/ib/deposit-check', 'reference_id
 /** Polls a deposit until it is EXECUTED. With the bug `polls-on`, until it polled nine times. */
 async function waitFor(id, withKey) {
   let found;
-  const deadline = has('polls-for-ever') ? Infinity : Date.now() + 5000;
+  const deadline = has('polls-for-ever') ? Infinity : time.now + 5000;
   const most = has('few-polls') ? 4 : Infinity;
-  for (let polls = 1; Date.now() < deadline && polls <= most; polls++) {
+  for (let polls = 1; time.now < deadline && polls <= most; polls++) {
     found = (await depositOf(id, withKey)) ?? found;
     if (found !== undefined && (!has('polls-on') || polls >= 9)) return found;
-    // A long pause differs little in pace on a busy machine.
     await sleep(has('poll-no-pause') ? 0 : has('polls-on') ? 250 : 60);
   }
   if (found === undefined) throw new Error('not executed in time');
