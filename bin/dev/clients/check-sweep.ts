@@ -8,7 +8,7 @@ import type { Sweep } from '../../../schemas/generated/types.ts';
 import { serverFor } from '../../../suites/testing/against.ts';
 import { runCli } from '../../testing/run-cli.ts';
 
-const client = ['node', '--test', join(import.meta.dirname, 'planted-client.mjs')];
+const client = ['node', join(import.meta.dirname, 'planted-client.mjs')];
 const probes =
   'limited-until-date limited-thrice 503-thrice refused-once invalid-once pending-longer redirected';
 
