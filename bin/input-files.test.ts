@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startMock } from '../mock/server.ts';
 import { builtInFixture } from './dev/paths.ts';
@@ -122,11 +121,10 @@ describe('- is standard input', () => {
   });
 
   test('a fixture there is read once for several outputs', async () => {
-    const [sql, tables] = [place('once.sql'), place('once')];
-    const line = `fixture --from - --output ${sql} --output ${tables}`;
+    const files = [place('once.sql'), place('twice.sql')];
+    const line = `fixture --from - --output ${files.join(' --output ')}`;
     assert.equal((await runCli(line, { readInput: once(fixture) })).code, 0);
-    for (const file of [sql, join(tables, 'partners.csv')])
-      assert.match(readFileSync(file, 'utf8'), /ünïcode/);
+    for (const file of files) assert.match(readFileSync(file, 'utf8'), /ünïcode/);
   });
 
   test('a config file there names paths of the working directory, and is named', async () => {

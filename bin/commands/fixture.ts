@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { readFixture } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
@@ -7,22 +5,22 @@ import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { command, type Values } from './command.ts';
 import { file, list, onOff, seed, text, wholeNumberFrom } from './flags.ts';
-import { rejectExisting, writeProblem, prepareFile, schemaReference } from '../output-files.ts';
+import { prepareFile, rejectExisting, schemaReference } from '../output-files.ts';
 import { generatedFixture } from '../fixture/generate.ts';
 import { loadFixture } from '../input-files.ts';
-import { csvOf, sqlOf, tablesOf } from '../fixture/export.ts';
+import { sqlOf, tablesOf } from '../fixture/export.ts';
 
 /** More keys do not help a test. */
 const MAX_PARTNERS = 10_000;
 const MAX_RECORDS = 100_000_000;
 
-const formats = ['json', 'sql', 'csv'] as const;
+const formats = ['json', 'sql'] as const;
 type Format = (typeof formats)[number];
 
 const flags = {
   output: {
     ...list,
-    describe: 'write to this .json or .sql file, or CSV to this folder (default: standard output)',
+    describe: 'write to this .json or .sql file (default: standard output)',
   },
   format: {
     ...text,
@@ -45,7 +43,7 @@ const flags = {
   seed: { ...seed, describe: 'set the seed of all values (default: 1)' },
   'no-becomes': {
     ...onOff,
-    describe: 'keep pending deposits pending, as a database does (always with SQL or CSV)',
+    describe: 'keep pending deposits pending, as a database does (always with SQL)',
   },
   force: { ...onOff, describe: 'overwrite existing files' },
 } as const;
@@ -54,24 +52,22 @@ type FixtureFlags = Values<typeof flags>;
 
 export const fixture = command({
   usage: 'fixture',
-  what: 'generate rich test data as JSON, SQL or CSV; the same seed gives the same data',
+  what: 'generate rich test data as JSON or SQL; the same seed gives the same data',
   flags,
   examples: [
     ['$0 fixture --output fixture.json --output data.sql', 'the same data for verify and your database'],
-    ['$0 fixture --from fixture.json --output tables', 'your data as CSV, a file for each table'],
+    ['$0 fixture --from fixture.json --output data.sql', 'your data as SQL'],
     ['$0 fixture --users 1000000 --deposits 1000000 --output big.json', 'data for a load test'],
   ],
   run: async (values, context) => {
     const { force, format, output } = values;
     const outputs = output.map((path) => ({ path, format: format ?? formatOf(path) }));
     if (outputs.length === 0) outputs.push({ path: STDOUT, format: format ?? 'json' });
-    if (outputs.some((one) => one.path === STDOUT && one.format === 'csv'))
-      throw wrongUsage('--format csv needs --output with a folder: it writes one file per table');
-    const isForDatabase = outputs.some((one) => one.format !== 'json');
+    const isForDatabase = outputs.some((one) => one.format === 'sql');
     const data = values.from === undefined ? newData(values, isForDatabase) : dataOf(values, context);
-    const files = await Promise.all(outputs.map((one) => filesOf(one, data)));
-    if (!force) rejectExisting(files.flat().map(([path]) => path));
-    for (const [path, texts, what] of files.flat()) await write(path, texts, what, data, context);
+    const files = await Promise.all(outputs.map((one) => fileOf(one, data)));
+    if (!force) rejectExisting(files.map(([path]) => path));
+    for (const [path, texts, what] of files) await write(path, texts, what, data, context);
     return 0;
   },
 });
@@ -81,9 +77,8 @@ const STDOUT = '';
 
 function formatOf(path: string): Format {
   const [, ending] = /\.([^./\\]+)$/.exec(path) ?? [];
-  if (ending === undefined) return 'csv';
   if (ending === 'json' || ending === 'sql') return ending;
-  throw wrongUsage(`--output ${path}: needs a file that ends with .json or .sql, a folder, or --format`);
+  throw wrongUsage(`--output ${path}: needs a file that ends with .json or .sql, or --format`);
 }
 
 interface Data {
@@ -106,7 +101,7 @@ function dataOf(
   const typed = Object.entries(others).find(([, value]) => value !== undefined);
   if (typed !== undefined) throw wrongUsage(`--${typed[0]} is for new data: omit it, or --from`);
   const json = () => {
-    throw wrongUsage('--from is a JSON fixture already: give --format sql or csv, or --output data.sql');
+    throw wrongUsage('--from is a JSON fixture already: give --format sql, or --output data.sql');
   };
   return { json, fixture: once(() => loadFixture(from, context.env, context)), mode: PRIVATE };
 }
@@ -127,17 +122,14 @@ function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
 
 type File = readonly [path: string, texts: Iterable<string>, what: string];
 
-/** The files of an output: for CSV, one for each table. */
-async function filesOf(
+async function fileOf(
   { path, format }: { readonly path: string; readonly format: Format },
   { json, fixture: load }: Data,
-): Promise<readonly File[]> {
+): Promise<File> {
   // Standard output is usually redirected to a file in the current folder.
   if (format === 'json')
-    return [[path, json(schemaReference('fixture', path || 'fixture.json')), 'the fixture']];
-  const tables = tablesOf(await load());
-  if (format === 'sql') return [[path, sqlOf(tables), 'the export']];
-  return tables.map((table) => [join(path, `${table.name}.csv`), csvOf(table), 'the export']);
+    return [path, json(schemaReference('fixture', path || 'fixture.json')), 'the fixture'];
+  return [path, sqlOf(tablesOf(await load())), 'the export'];
 }
 
 async function write(
@@ -148,13 +140,7 @@ async function write(
   { print, signal }: CliContext,
 ): Promise<void> {
   const batches = batched(texts, signal);
-  if (path !== STDOUT) {
-    if (path.endsWith('.csv'))
-      await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
-        throw writeProblem(dirname(path), what, error);
-      });
-    return (await prepareFile(path, what, mode)).write(batches);
-  }
+  if (path !== STDOUT) return (await prepareFile(path, what, mode)).write(batches);
   for (const batch of batches) {
     await print(batch);
     // Lets the process handle signals between batches.
