@@ -1,9 +1,9 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { indexOf } from '../schemas/fixture.ts';
-import type { Fixture, FixtureApiKey } from '../schemas/generated/types.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
 import { trimBasePath } from './handler.ts';
 import type { Session } from './session.ts';
-import { keysOf, planOf, type ApiKey, type Deposit } from './world.ts';
+import { keysOf, lastingKey, planOf, type ApiKey, type Deposit } from './world.ts';
 
 /** A request, and the key to send it with, that shows a state of the interface. */
 export interface Example {
@@ -106,10 +106,3 @@ export function findExamples(fixture: Fixture) {
     id === undefined || key === undefined ? [] : [{ shows, endpoint, id, key }],
   );
 }
-
-/** Returns the first active key of a partner without `expiresAfterSeconds` and own limits. */
-export const lastingKey = <Key extends FixtureApiKey>(keys: readonly Key[] = []): Key | undefined =>
-  keys.find(
-    ({ state, partner, expiresAfterSeconds, limits }) =>
-      state === 'active' && partner !== null && expiresAfterSeconds === undefined && limits === undefined,
-  );

@@ -61,6 +61,13 @@ const keysByValue = oncePer(
     new Map(namedKeys(apiKeys).map((named) => [named.key, named])),
 );
 
+/** Returns the first active key of a partner without `expiresAfterSeconds` and own limits. */
+export const lastingKey = <Key extends FixtureApiKey>(keys: readonly Key[] = []): Key | undefined =>
+  keys.find(
+    ({ state, partner, expiresAfterSeconds, limits }) =>
+      state === 'active' && partner !== null && expiresAfterSeconds === undefined && limits === undefined,
+  );
+
 /** Creates the world of a fixture; `now` is in Unix ms. */
 export function createWorld(fixture: Fixture, now: number): World {
   const { users, deposits } = indexOf(fixture);

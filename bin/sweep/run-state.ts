@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { lastingKey } from '../../mock/examples.ts';
+import { lastingKey } from '../../mock/world.ts';
 import { startMock } from '../../mock/server.ts';
 import { namedKeys } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';

@@ -1,7 +1,7 @@
-import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Exchange, FindingKind, HttpRequest, HttpResponse, Parameter, Serve } from '../exchange.ts';
 import { credentialOf, isValidId, readQuery, splitTarget, type Behaviour } from '../handler.ts';
-import { lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../world.ts';
+import { lastingKey, lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../world.ts';
 
 /** Makes another server of one. What it remembers belongs to the server that it makes. */
 export type Change = (from: Behaviour) => Behaviour;
@@ -103,6 +103,9 @@ export const answer =
   () => ({ status: code, body: JSON.stringify(payload) });
 export const error = (code: number, message: string): Edit => answer(code, { error: message });
 export const noContent: Edit = () => ({ status: 204, body: '' });
+/** The 401 of the endpoint. */
+export const refused: Edit = (response, exchange) =>
+  error(401, messageOf(exchange.call!.endpoint, 401)!)(response, exchange);
 /** Like an unhandled exception behind a proxy. */
 export const crash = error(500, 'Internal server error');
 /** The connection ends without an answer. */
@@ -189,32 +192,46 @@ export function withPath(request: HttpRequest, normalize: (path: string) => stri
 }
 export const knownKey = (request: HttpRequest, { keys }: World) => lookUp(keys, credentialOf(request) ?? '');
 const isAccepted = ({ state, partner }: ApiKey) => state === 'active' && partner !== null;
-export const withKey = (request: HttpRequest, { key }: ApiKey): HttpRequest => ({
-  ...request,
-  headers: { ...request.headers, authorization: `Bearer ${key}` },
-});
+/** The partner of the first key that lasts, which is the one under test. */
+export const firstPartner = ({ keys }: World) => lastingKey(valuesOf(keys))?.partner;
+
+/**
+ * Reads a request as one with a key that the server knows or does not know; undefined: as it is. Never give it another key
+ * of the fixture: that key may be limited or expired, and the request would count at its limit.
+ */
+export const asKey = (keyIn: (request: HttpRequest, world: World) => ApiKey | undefined): Change =>
+  around((next) => (world, request, now) => {
+    const key = keyIn(request, world);
+    if (key === undefined) return next(world, request, now);
+    // In both maps: it is no change of the data.
+    const withKey = (keys: ReadonlyMap<string, ApiKey>) => new Map(keys).set(key.key, key);
+    const keys = { base: withKey(world.keys.base), changed: withKey(world.keys.changed) };
+    const headers = { ...request.headers, authorization: `Bearer ${key.key}` };
+    const { exchange, response } = next({ ...world, keys }, { ...request, headers }, now);
+    return { exchange: { ...exchange, world, request }, response };
+  });
 
 /** Accepts a request without a known key if `test` holds for an active key of the server. */
 export const opened = (
   test: (key: string, request: HttpRequest, sent: string | undefined) => boolean,
   only?: Endpoint,
 ) =>
-  read((request, world) => {
+  asKey((request, world) => {
     if (only !== undefined && only !== endpointIn(request)) return undefined;
     if (knownKey(request, world) !== undefined) return undefined;
     const sent = credentialOf(request);
     const found = valuesOf(world.keys).find((one) => isAccepted(one) && test(one.key, request, sent));
-    return found && withKey(request, found);
+    // Without the limits and the end of the key that was found.
+    return found && { key: sent ?? NOBODY, name: found.name, partner: found.partner, state: 'active' };
   });
 
-/** Reads a known key as an active one, if possible of the same partner. */
+/** Reads a known key as an active one of its partner, or else of the first one. */
 export const accepted = (test: (key: ApiKey, request: HttpRequest) => boolean) =>
-  read((request, world) => {
+  asKey((request, world) => {
     const key = knownKey(request, world);
     if (key === undefined || !test(key, request)) return undefined;
-    const active = valuesOf(world.keys).filter(isAccepted);
-    const found = active.find(({ partner }) => partner === key.partner) ?? active[0];
-    return found && withKey(request, found);
+    const partner = key.partner ?? firstPartner(world) ?? null;
+    return { ...key, partner, state: 'active', expiresAt: Infinity };
   });
 
 /**

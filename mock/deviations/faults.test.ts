@@ -18,7 +18,7 @@ import {
   type TimedRequest,
 } from '../testing/session.ts';
 import { variants } from './variants.ts';
-import { createWorld } from '../world.ts';
+import { createWorld, type Deposit } from '../world.ts';
 
 const all = [...Object.entries(faults), ...Object.entries(variants)];
 
@@ -217,20 +217,62 @@ function answersToChanges(behaviour: Behaviour) {
   return [...before, ...after, ...ask(3500)];
 }
 
-describe('every deviation differs from the reference', () => {
-  const { limits: _, ...unlimited } = builtIn;
-  const shown = (behaviour: Behaviour) => {
-    const { answer } = createService(behaviour);
-    const world = createWorld(unlimited, START);
-    return [
-      plainProbes.map(({ request }) => answer(world, request, START).response),
-      sendAll(openProbes, behaviour),
-      answersToChanges(behaviour),
-    ];
-  };
-  const expected = shown(reference);
+/** Answers requests, each in a world of its own, when the key with an end has expired. */
+const answersOf = (behaviour: Behaviour, probes = plainProbes, fixture = builtIn) => {
+  const { answer } = createService(behaviour);
+  return probes.map(({ request }) => {
+    const world = createWorld(fixture, START);
+    const { response } = answer(world, request, START + 60_000);
+    return { response, countedAs: Object.values(world.hits).flatMap((hits) => [...hits.keys()]) };
+  });
+};
+
+describe('every deviation differs from the reference, and brings no other one along', () => {
+  const othersOf = (behaviour: Behaviour) => [sendAll(openProbes, behaviour), answersToChanges(behaviour)];
+  const [expected, others] = [answersOf(reference), othersOf(reference)];
+  const keys = new Set(builtIn.apiKeys!.map(({ key }) => key));
   for (const [id, { change }] of all)
-    test(id, () => assert.ok(!isDeepStrictEqual(shown(change(reference)), expected)));
+    test(id, () => {
+      const found = answersOf(change(reference));
+      const isOther = found.some(
+        ({ response }, nth) => !isDeepStrictEqual(response, expected[nth]!.response),
+      );
+      assert.ok(isOther || !isDeepStrictEqual(othersOf(change(reference)), others));
+      for (const [nth, { response, countedAs }] of found.entries()) {
+        const { request } = plainProbes[nth]!;
+        const [now, before] = [response.status, expected[nth]!.response.status];
+        const isLimit = before === 429 ? /429|limit/.test(id) || [401, 429].includes(now) : now !== 429;
+        assert.ok(isLimit, `${now} instead of ${before} for ${JSON.stringify(request)}`);
+        const used = countedAs.filter(
+          (name) => keys.has(name) && !request.headers.authorization?.endsWith(name),
+        );
+        assert.deepEqual(used, [], JSON.stringify(request));
+      }
+    });
+});
+
+test('a leak shows the data of every partner, whatever keys they have', () => {
+  const owners = new Map(builtIn.users!.map(({ user_id, partner }) => [user_id, partner]));
+  const users = builtIn.users!.flatMap((one) => (one.partner === null ? [] : [user(one.user_id)]));
+  const isShown = ({ state, user_id }: Deposit) => state === 'EXECUTED' && owners.get(user_id) !== null;
+  const deposits = builtIn.deposits!.filter(isShown).map((one) => deposit(one.reference_id));
+  for (const [id, probes, shown] of [
+    ['foreign-user-is-member', users, /"is_under_ib":true/],
+    ['foreign-deposit-visible', deposits, /"EXECUTED"/],
+  ] as const)
+    for (const { response } of answersOf(faults[id]!.change(reference), probes))
+      assert.match(response.body, shown);
+});
+
+test('the first partner is that of the first key that lasts', () => {
+  const hasLimits = builtIn.apiKeys!.filter(({ limits }) => limits !== undefined);
+  const limitedFirst = { ...builtIn, apiKeys: [...new Set([...hasLimits, ...builtIn.apiKeys!])] };
+  for (const id of ['last-member-denied', 'first-partner-for-users', 'another-partner-refused']) {
+    const [one, other] = [builtIn, limitedFirst].map((fixture) =>
+      answersOf(faults[id]!.change(reference), plainProbes, fixture),
+    );
+    assert.deepEqual(other, one, id);
+  }
 });
 
 test('every variant writes any amount as JSON', () => {

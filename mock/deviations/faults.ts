@@ -27,13 +27,11 @@ const shownAs = ({ amountInUsd, executedAt }: Execution) => ({
 });
 const member = { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' };
 
-/** The partner of the first key, which is the one under test. */
-const firstPartner = (world: World) => valuesOf(world.keys)[0]?.partner;
-const isFirst = ({ call, world }: Exchange) => call?.caller?.partner === firstPartner(world);
+const isFirst = ({ call, world }: Exchange) => call?.caller?.partner === d.firstPartner(world);
 const isOther = (exchange: Exchange) => !isFirst(exchange);
 const isLastMember = ({ world, finding }: Exchange) =>
   'user' in finding &&
-  finding.user === valuesOf(world.users).findLast(({ partner }) => partner === firstPartner(world));
+  finding.user === valuesOf(world.users).findLast(({ partner }) => partner === d.firstPartner(world));
 const hasDeposit = ({ world, finding }: Exchange) =>
   'user' in finding && valuesOf(world.deposits).some(({ user_id }) => user_id === finding.user.user_id);
 const isLastDeposit = ({ world, finding, call }: Exchange) => {
@@ -226,14 +224,12 @@ const asPartner = (
   partnerIn: (request: HttpRequest, world: World) => string | null | undefined,
   only?: Endpoint,
 ) =>
-  read((request, world) => {
+  d.asKey((request, world) => {
     const key = d.knownKey(request, world);
     if (key?.state !== 'active' || key.partner === null) return undefined;
     if (only !== undefined && only !== d.endpointIn(request)) return undefined;
     const partner = partnerIn(request, world);
-    if (!partner || partner === key.partner) return undefined;
-    const found = valuesOf(world.keys).find((one) => one.partner === partner && one.state === 'active');
-    return found && d.withKey(request, found);
+    return partner && partner !== key.partner ? { ...key, partner } : undefined;
   });
 const isNearMiss = ({ world, call }: Exchange) =>
   [
@@ -284,11 +280,11 @@ const foreignIb: d.Rows = {
   'foreign-deposit-visible: A deposit of another IB is shown': asPartner(ownerOf, 'deposit-check'),
   'deposit-of-no-ib-visible': on('deposit-check', isOfNoIb, executed()),
   'first-partner-for-users: user-status treats every key as one of the first partner': asPartner(
-    (_, world) => firstPartner(world),
+    (_, world) => d.firstPartner(world),
     'user-status',
   ),
   'first-partner-for-deposits: deposit-check treats every key as one of the first partner': asPartner(
-    (_, world) => firstPartner(world),
+    (_, world) => d.firstPartner(world),
     'deposit-check',
   ),
   'partner-in-query: The parameter partner_id is taken for the partner of the key': asPartner(
@@ -593,7 +589,7 @@ const changes: d.Rows = {
     seesKey(({ request, world }) => ownerOf(request, world) === undefined),
   'revoked-key-takes-others-along: Revoking a key revokes the other keys of its partner': on(
     wasRevoked,
-    (response, one) => error(401, messageOf(one.call!.endpoint, 401)!)(response, one),
+    d.refused,
   ),
   'executed-deposit-unknown-to-one-of-three-nodes': d.sees(
     ({ of, nth }) => of !== 'deposit' || nth % 3 !== 2,

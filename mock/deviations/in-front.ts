@@ -1,7 +1,6 @@
 import * as d from './deviate.ts';
 import { answer, error, header, on, opened, read } from './deviate.ts';
 import type { HttpResponse } from '../exchange.ts';
-import { valuesOf } from '../world.ts';
 
 /** Ways to normalize a path that servers and proxies have, by the id of a fault or a variant. */
 export const normalizers = {
@@ -78,9 +77,8 @@ export const inFrontFaults: d.Rows = {
   'session-enough: The cookie of a right answer is enough, without a key': session(false),
   'session-first: The cookie of a right answer counts before the key': session(true),
   'another-partner-refused: The keys of all partners but the first get 401': on(
-    ({ call, world }) =>
-      call?.caller !== undefined && call.caller.partner !== valuesOf(world.keys)[0]?.partner,
-    error(401, 'Unauthorized'),
+    ({ call, world }) => call?.caller !== undefined && call.caller.partner !== d.firstPartner(world),
+    d.refused,
   ),
   'private-network-trusted: X-Forwarded-For with an address of a private network needs no key': opened(
     (_key, { headers }) => /^(?:10|192\.168)\./.test(String(headers['x-forwarded-for'] ?? '')),
