@@ -153,6 +153,72 @@ test('exit codes: advice counts with --strict only; 429 is right; a proxy is not
     assert.equal((await answersTo(foreign, `HTTP/1.1 ${status} x\n\n${body}`)).code, expected, body);
 });
 
+describe('where the interface does not say which answer is right, some are wrong all the same', () => {
+  const user = '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111';
+  const member = '200 {"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+  const nobody = '200 {"is_under_ib":false,"date_joined":null}';
+  const executed = '200 {"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}';
+  const errors = ['400 {"error":"Invalid user_id format"}', '409 {"error":"user_id is repeated"}'];
+  const noErrors = [
+    '400 ',
+    '400 Bad',
+    '400 {"message":"x"}',
+    '400 {"error":"a","error":"b"}',
+    '404 {"error":"a","x":1}',
+  ];
+  const noResults = [
+    '200 {}',
+    '200 ok',
+    '200 ',
+    '204 ',
+    '302 ',
+    '200 {"error":"x"}',
+    `${nobody.slice(0, -1)},"x":1}`,
+  ];
+  const crashes = [
+    '500 {"statusCode":500,"message":"s.trim is not a function"}',
+    '500 {"error":"x"}',
+    '599 ',
+  ];
+  for (const [request, key, right, wrong] of [
+    [
+      `${user}&user_id=x`,
+      'active',
+      [member, nobody, ...errors],
+      [...noErrors, ...noResults, ...crashes, '501 '],
+    ],
+    [`${user}&user_id=x`, 'revoked', errors, [member, nobody, ...noErrors, ...crashes]],
+    [
+      user.replace('user_id', 'USER_ID'),
+      'active',
+      [nobody, ...errors],
+      [...noErrors, ...noResults, ...crashes],
+    ],
+    [`${foreign}&reference_id=x`, 'active', [executed, ...errors], [member, ...noErrors, ...crashes]],
+    [`${user}&=x`, 'active', [member, ...errors, ...noErrors], [...noResults, ...crashes, '501 ']],
+    [`HEAD ${user}`, 'active', ['200 ', '400 ', '405 '], [...crashes, '501 ']],
+    [`POST ${user}`, 'revoked', ['405 ', '501 ', ...noErrors], [member, ...crashes]],
+    [
+      user.replace('?', '/?'),
+      'revoked',
+      ['308 ', '501 ', '200 <html></html>', ...noErrors],
+      [member, ...crashes],
+    ],
+  ] as const)
+    test(`${request}, ${key} key`, () => {
+      const sent = readRequest(
+        request,
+        known.everyKey.find(({ name }) => name === `<key northwind/${key}>`),
+      );
+      const isWrong = (answer: string) => {
+        const [, status, body = ''] = /^(\d+) (.*)$/.exec(answer)!;
+        const judged = judgeAnswer(known, sent, readAnswer(printed(Number(status), {}, body), 'answer'));
+        return judged.some(({ level }) => level === 'required');
+      };
+      assert.deepEqual([right.filter(isWrong), wrong.filter((one) => !isWrong(one))], [[], []]);
+    });
+});
+
 test('what the interface does not speak of, and JSON', async () => {
   const silent = await runCli(['answers', `POST ${foreign}`]);
   assert.match(silent.output, /says nothing about this request/);
@@ -211,11 +277,14 @@ test('it uses the fixture of the config file, and says which data it used', asyn
 });
 
 const notHttp = fileOf('no.txt', 'hello');
+const [interim, unknown] = [fileOf('100.txt', 'HTTP/1.1 100 x\n\n'), fileOf('600.txt', 'HTTP/1.1 600 x\n\n')];
 testRefusals('answers', [
   ['/api/ib/users', /\/api\/ib\/users: the interface has no such path; paths: \/api\/ib\/user-status/],
   ['/api/ib/user-status --key northwind/activ', /did you mean northwind\/active/],
   ['/api/ib/user-status --fixture no-such.json', /no-such\.json: there is no such file/],
   [`/api/ib/user-status --answer ${notHttp}`, /is no HTTP answer; its first line must be a status line/],
+  [`/api/ib/user-status --answer ${interim}`, /is no HTTP answer/],
+  [`/api/ib/user-status --answer ${unknown}`, /is no HTTP answer/],
   ['/api/ib/user-status --answer no-such.txt', /no-such\.txt: cannot be read/],
 ]);
 for (const line of ['what must I answer', `curl http://x${foreign}`, ''])

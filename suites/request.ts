@@ -48,6 +48,13 @@ export function queryOf({ target }: Pick<Request, 'target'>): string {
   return mark < 0 ? '' : target.slice(mark + 1);
 }
 
+/** Whether a request is to the exact path of its endpoint. */
+export const isOnPath = ({ endpoint, target }: Request): boolean =>
+  target.split('?')[0] === endpoints[endpoint].path;
+
+/** Whether a request is a lookup as the interface shows it, whatever its query is (Endpoints). */
+export const isLookup = (request: Request): boolean => request.method === 'GET' && isOnPath(request);
+
 /** A lookup with a raw query, without the question mark; undefined for no query. */
 export function lookup(endpoint: Endpoint, query: string | undefined, changes: Changes = {}): Request {
   const { path } = endpoints[endpoint];

@@ -106,7 +106,7 @@ function exitCodeOf({ judged = [] }: Found, isStrict: boolean): number {
 const PROXY_REFUSED = 407;
 
 const NOTHING_SAID =
-  'The interface says nothing about this request, but no answer may show data without a valid key.';
+  'The interface says nothing about this request, but no answer may show data without a valid key, or be a 5xx.';
 
 const titles: Readonly<Record<AllowedAnswer['kind'], string>> = {
   required: 'Right',
@@ -137,7 +137,7 @@ const renderAnswer = ({ text: answer, requirements }: AllowedAnswer) => [
 ];
 
 const renderRow = ({ id, level, clause, title, reading }: RowText, indent: string) => [
-  `${indent}${id}${level === 'required' ? '' : ` (${level})`}`,
+  ...(id === undefined ? [] : [`${indent}${id}${level === 'required' ? '' : ` (${level})`}`]),
   `${indent}    ${title}. ${clause}.`,
   ...(reading === undefined ? [] : [`${indent}    Our reading: ${reading}`]),
 ];
@@ -215,13 +215,14 @@ function normalized(path: string): string {
 export function readAnswer(bytes: Uint8Array, name: string): Answer {
   // Latin-1 keeps the number of bytes.
   const text = Buffer.from(bytes).toString('latin1');
-  const head = /^HTTP\/[\d.]+ (\d{3})[^\n]*\n((?:[^\r\n]+\r?\n)*)(?:\r?\n|$)/;
-  let [at, found, status, lines]: [number, boolean, number, string] = [0, false, 0, ''];
+  const head = /^HTTP\/[\d.]+ ([1-5]\d\d)[^\n]*\n((?:[^\r\n]+\r?\n)*)(?:\r?\n|$)/;
+  let [at, status, lines]: [number, number, string] = [0, 0, ''];
   for (let match = head.exec(text); match !== null; match = head.exec(text.slice(at))) {
-    [found, status, lines = ''] = [true, Number(match[1]), match[2]];
+    [status, lines = ''] = [Number(match[1]), match[2]];
     at += match[0].length;
   }
-  if (!found)
+  // 1xx announces an answer.
+  if (status < 200)
     throw wrongUsage(
       `${name}: is no HTTP answer; its first line must be a status line, as \`curl -i\` prints it`,
     );

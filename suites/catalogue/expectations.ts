@@ -18,15 +18,24 @@ export function expectError(endpoint: Endpoint, status: ErrorStatus): Expectatio
     if (answer.status === status && answer.text === text) return pass;
     const actual = summary(answer);
     if (answer.status !== status) return failed('status', expected, actual);
-    if (!answer.json.ok) return failed('JSON', expected, nonObject(answer));
-    const body = answer.json.value;
-    if (!validateErrorBody(body))
-      return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
-    if (repeatedNames(answer.text).length > 0)
-      return failed('shape', expected, `${actual} (two fields "error")`);
-    return body.error === message ? pass : failed('message', expected, actual);
+    const body = expectErrorBody(expected)(answer);
+    if (body.kind !== 'passed') return body;
+    return fieldsOf(answer)?.['error'] === message ? pass : failed('message', expected, actual);
   };
 }
+
+/** Expects a body with exactly one field `error`, whatever its message is (Error body). */
+export const expectErrorBody =
+  (expected: string): Expectation =>
+  (answer) => {
+    const actual = summary(answer);
+    if (!answer.json.ok) return failed('JSON', expected, nonObject(answer));
+    if (!validateErrorBody(answer.json.value))
+      return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
+    return repeatedNames(answer.text).length > 0
+      ? failed('shape', expected, `${actual} (two fields "error")`)
+      : pass;
+  };
 
 /** The fields of a JSON object; undefined for any other body. */
 export function fieldsOf({ json }: Answer): Readonly<Record<string, unknown>> | undefined {

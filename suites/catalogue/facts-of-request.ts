@@ -3,7 +3,7 @@ import { oncePer } from '../../schemas/values.ts';
 import { completeFacts, plainFacts, type Facts, type KeyFact, type RawFacts } from './facts.ts';
 import type { Known, KnownKey } from './known.ts';
 import { canonicalOf, classifyUuid } from '../inputs/uuids.ts';
-import { queryOf, type Credential, type Request } from '../request.ts';
+import { isLookup, queryOf, type Credential, type Request } from '../request.ts';
 
 /** Maximum length of an encoded value that every server must accept, in octets. */
 const MAX_VALUE_LENGTH = 1024;
@@ -59,10 +59,8 @@ function acceptsJson({ headers }: Request): boolean {
 }
 
 function readFacts(known: Known, request: Request): Facts | undefined {
-  const { endpoint, method, target } = request;
-  const { path } = endpoints[endpoint];
-  const isOnPath = target === path || target.startsWith(`${path}?`);
-  const isOurs = method === 'GET' && isOnPath && known.callerKeys.length > 0;
+  const { endpoint } = request;
+  const isOurs = isLookup(request) && known.callerKeys.length > 0;
   const read = isOurs ? queryFacts(endpoint, queryOf(request)) : undefined;
   if (read === undefined) return undefined;
   const { key, found: presented } = presentedKey(known, request);

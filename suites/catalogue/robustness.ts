@@ -1,8 +1,8 @@
 import { endpointNames, endpoints } from '../../schemas/endpoints.ts';
-import { header, summary, type Reply } from '../answer.ts';
+import { header, summary, type Answer, type Reply } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from './known.ts';
-import { lookup, lookupOf, userStatus, type Request } from '../request.ts';
+import { isOnPath, lookup, lookupOf, userStatus, type Request } from '../request.ts';
 import { monitor, observes, scenario, type Requirement } from './requirement.ts';
 import { judgeConcurrency } from '../scenarios/concurrency.ts';
 import { failed, inconclusive, pass } from './verdict.ts';
@@ -20,8 +20,12 @@ const showField = (name: string) => (reply: Reply) =>
   reply.kind === 'answer' ? (header(reply, name) ?? 'no') : reply.words;
 
 /** Whether a request has another method or path than the interface. */
-const isOther = ({ endpoint, method, target }: Request): boolean =>
-  !['GET', 'HEAD'].includes(method) || target.split('?')[0] !== endpoints[endpoint].path;
+const isOther = (request: Request): boolean =>
+  !['GET', 'HEAD'].includes(request.method) || !isOnPath(request);
+
+/** A status that no request may get. Another method than GET and HEAD, and another path, may get 501. */
+export const isCrash = (request: Request, { status }: Answer): boolean =>
+  status >= 500 && !(status === 501 && isOther(request));
 
 export const robustness: readonly Requirement[] = [
   records({
@@ -89,8 +93,6 @@ export const robustness: readonly Requirement[] = [
     ifUnseen: inconclusive('not-seen', 'no answer arrived'),
     reading: 'Another method than GET and HEAD, and another path, may get 501.',
     judge: (request, answer) =>
-      answer.status >= 500 && !(answer.status === 501 && isOther(request))
-        ? failed('status', 'a status below 500', summary(answer))
-        : pass,
+      isCrash(request, answer) ? failed('status', 'a status below 500', summary(answer)) : pass,
   }),
 ];

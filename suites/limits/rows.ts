@@ -1,7 +1,7 @@
-import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { summary } from '../answer.ts';
 import { expectError, isLimiterAnswer } from '../catalogue/expectations.ts';
-import type { Request } from '../request.ts';
+import { isLookup } from '../request.ts';
 import {
   monitor,
   scenario,
@@ -155,10 +155,6 @@ const rows: readonly Row[] = [
   observation('threshold', 'After how many requests 429 comes', thresholdOf),
 ];
 
-/** Whether a request is GET to the path of its endpoint. The interface has no messages for others. */
-const isToEndpoint = ({ endpoint, method, target }: Request): boolean =>
-  method === 'GET' && target.split('?')[0] === endpoints[endpoint].path;
-
 function message(endpoint: Endpoint): Requirement {
   const limited = expectError(endpoint, 429);
   return monitor({
@@ -167,8 +163,9 @@ function message(endpoint: Endpoint): Requirement {
     clause: 'Errors, 429',
     title: 'Every 429 has the exact error body of its endpoint',
     ifUnseen: notReached,
+    // The interface has no messages for other requests.
     judge: (request, answer) =>
-      request.endpoint === endpoint && isToEndpoint(request) && isLimiterAnswer(endpoint, answer)
+      request.endpoint === endpoint && isLookup(request) && isLimiterAnswer(endpoint, answer)
         ? limited(answer)
         : undefined,
   });

@@ -89,14 +89,15 @@ function credentialsOf({ revokedKeys, expiredKeys, otherKeys }: Known): readonly
 /** Judges an answer to another form of a lookup of own data. Without a key of the partner, it shows no data. */
 export function judgeForm(known: Known, request: Request, answer: Answer): Verdict | undefined {
   const { key, found } = presentedKey(known, request);
-  const isOwn = (key === 'accepted' || key === 'open') && found?.partner === known.partner;
+  const isAccepted = key === 'accepted' || key === 'open';
+  const isOwn = isAccepted && found?.partner === known.partner;
   const text = `${request.target} ${Object.values(request.headers).join(' ')}`.toLowerCase();
   const ids = [...known.members.map((one) => one.user_id), ...known.executed.map((one) => one.reference_id)];
   const id = ids.find((one) => text.includes(one.toLowerCase()));
   // With two ids, the data may be that of the other one.
   const isRepeated = request.target.split('_id=').length > 2;
   const isShown = id !== undefined && showsData(answer, lookupOf(request.endpoint, id), known);
-  if (isOwn || isRepeated || !isShown) return undefined;
+  if (isOwn || (isAccepted && isRepeated) || !isShown) return undefined;
   return failed('data', 'no data of the partner without its key', summary(answer));
 }
 
