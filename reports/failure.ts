@@ -74,7 +74,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
   const broken = outcome === 'broken' ? result : undefined;
   const tried = outcome === 'failed' || outcome === 'inconclusive' ? result : undefined;
   const exchange = tried?.counterexample;
-  const { curl, key, otherKey, response, trouble = 'no reason was recorded' } = exchange ?? {};
+  const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
   const body = response?.body;
   const ids = failed?.separation?.ids;
   const isMarked = failed !== undefined && failed.expected !== failed.actual;
@@ -97,15 +97,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('observed', outcome === 'observed' ? result.words : undefined),
     ...fact('error', broken?.words, 'exact'),
     ...fact('request', curl, 'command', MAX_COMMAND),
-    ...fact(
-      'key',
-      key &&
-        [otherKey, key]
-          .filter(Boolean)
-          .map((name, at) => standsFor(curl!, name!, at))
-          .join(', '),
-      'exact',
-    ),
+    ...fact('key', key && standsFor(curl!, key), 'exact'),
     ...fact('answer', response && answerWords(response), 'exact'),
     ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
     ...fact('body', body === '' ? '(empty)' : body, 'exact'),
@@ -138,10 +130,10 @@ function answerWords(response: RecordedResponse): string {
   return `${response.status}, ${type === undefined ? 'no content-type' : `content-type: ${type}`}`;
 }
 
-/** `$IB_API_KEY stands for <key northwind/active>`, for the nth environment variable in a curl command. */
-function standsFor(curl: string, key: string, nth: number): string {
-  const found = [...curl.matchAll(/(?<!\\)\$\{?(\w+)|process\.env\.(\w+)/g)].map((one) => one[1] ?? one[2]);
-  return `$${[...new Set(found)][nth] ?? 'IB_API_KEY'} stands for ${key}`;
+/** `$IB_API_KEY stands for <key northwind/active>`, for the environment variable in a curl command. */
+function standsFor(curl: string, key: string): string {
+  const [, variable, inNode] = /(?<!\\)\$\{?(\w+)|process\.env\.(\w+)/.exec(curl) ?? [];
+  return `$${variable ?? inNode ?? 'IB_API_KEY'} stands for ${key}`;
 }
 
 /** Describes a result in one line. */

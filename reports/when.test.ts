@@ -40,6 +40,7 @@ for (const [where, words] of [
   [['malformation: other than none'], 'the id is malformed'],
   [['colour: red'], 'colour is red'],
   [['repetition: three times'], 'the same lookup is sent three times'],
+  [['meanwhile: 15 other lookups are sent'], 'at the same time, 15 other lookups are sent'],
 ] as const)
   test(`when ${words}`, () => assert.equal(conditionOf(failing(where)), words));
 

@@ -63,7 +63,6 @@ const phrases = (entity: string): Readonly<Record<string, Phrase>> => ({
   repetition: { start: 'the same lookup is sent' },
   load: { start: 'the lookup is in flight' },
   meanwhile: { start: 'at the same time,' },
-  before: { start: 'the lookup follows' },
 });
 
 /** Conditions that are shorter in words of their own. */

@@ -38,20 +38,10 @@ export interface Pace {
   readonly isLast: (answer: Answer) => boolean;
 }
 
-/** Another request without which a lookup passes. */
-export interface Company {
-  /** `meanwhile: another partner asks for the same id` */
-  readonly words: string;
-  readonly when: 'before' | 'meanwhile';
-  readonly request: Request;
-}
-
 /** A request and its reply. */
 export interface Exchange {
   readonly request: Request;
   readonly reply: Reply;
-  /** The other request without which the lookup passes, if one is known. */
-  readonly company?: Company;
 }
 
 /** What a scenario can do. Times are in ms of the engine's clock. */

@@ -589,10 +589,6 @@ export interface RecordedExchange {
    * Name of the key that belongs in this variable.
    */
   key?: string;
-  /**
-   * Name of the key that belongs in $OTHER_API_KEY, or in the variable that holds it, if the command sends two requests.
-   */
-  otherKey?: string;
 }
 export interface RecordedRequest {
   method: string;

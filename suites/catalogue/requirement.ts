@@ -6,7 +6,7 @@ import type { Known } from './known.ts';
 import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';
 import type { Request } from '../request.ts';
-import type { Company, Context, Exchange } from '../scenario-context.ts';
+import type { Context, Exchange } from '../scenario-context.ts';
 import { observed, type Observation, type Verdict, unanswered } from './verdict.ts';
 
 /** What every row of the catalogue has. */
@@ -132,9 +132,8 @@ export interface ScenarioResult {
   readonly finding: Verdict | Observation;
   readonly request?: Request;
   readonly reply?: Reply;
-  /** The conditions under which it fails, and the other request that it takes. */
+  /** The conditions under which it fails. */
   readonly where?: readonly string[];
-  readonly company?: Company;
   /** Distinct inputs that were judged. */
   readonly cases?: number;
   /** How many of `of` equal lookups failed, if not all did. */

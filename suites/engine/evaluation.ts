@@ -86,8 +86,8 @@ export function createEvaluation(options: EvaluationOptions) {
 /** Runs a scenario. An exception is our own bug: the result is `broken`. */
 export async function runScenario(scenario: Scenario, context: Context, known: Known): Promise<Result> {
   try {
-    const { finding, request, reply, company, cases = 1, ...more } = await scenario.run(context, known);
-    const evidence = request && reply && { request, reply, ...defined({ company }) };
+    const { finding, request, reply, cases = 1, ...more } = await scenario.run(context, known);
+    const evidence = request && reply && { request, reply };
     return { verdict: finding, cases, ...defined({ evidence, ...more }) };
   } catch (error) {
     if (error instanceof Problem) throw error;

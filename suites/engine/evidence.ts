@@ -15,7 +15,7 @@ const MAX_BODY = 2000;
  * @param variables names of environment variables, by key
  */
 export function recordExchange(
-  { request, reply, company }: Exchange,
+  { request, reply }: Exchange,
   base: string,
   redactKeys: Redact,
   variables: ReadonlyMap<string, string> = new Map(),
@@ -23,17 +23,9 @@ export function recordExchange(
   const redact = withSent(redactKeys, request);
   const { method, target, headers, fieldNames, body } = request;
   const key = keyOf(request);
-  const other = company && keyOf(company.request);
-  const isOther = other !== undefined && other.key !== key?.key;
-  /** Replaces the variable of a key by that of the fixture, or by a name. */
-  const named = (text: string, of = key, name = 'IB_API_KEY') =>
-    text.replaceAll('IB_API_KEY', variables.get(of?.key ?? '') ?? name);
-  const commandLine = () => {
-    const line = named(redact(curl(request, base)));
-    if (company === undefined) return line;
-    const beside = named(redact(curl(company.request, base)), other, isOther ? 'OTHER_API_KEY' : undefined);
-    return company.when === 'before' ? `${beside}; ${line}` : `${beside} & ${line} & wait`;
-  };
+  /** Replaces the variable of the key by that of the fixture. */
+  const named = (text: string) =>
+    text.replaceAll('IB_API_KEY', variables.get(key?.key ?? '') ?? 'IB_API_KEY');
   const variable = (text: string) => named(redact(withVariable(text, request, '$IB_API_KEY')));
   const authorization = shellCredential(request);
   return {
@@ -57,8 +49,8 @@ export function recordExchange(
             body: redact(reply.text).slice(0, MAX_BODY),
           },
         }),
-    curl: commandLine(),
-    ...defined({ key: key?.name, otherKey: isOther ? other.name : undefined }),
+    curl: named(redact(curl(request, base))),
+    ...defined({ key: key?.name }),
   };
 }
 

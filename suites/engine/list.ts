@@ -37,7 +37,7 @@ export function listOf(run: Run): readonly Step[] {
     single(
       'explain failures',
       async () => {
-        await excuseCompany(run);
+        await excuseCrowded(run);
         await explainFailures(run, isWanted);
       },
       { isLast: true },
@@ -135,11 +135,11 @@ async function replay(run: Run): Promise<void> {
   }
 }
 
-/** Lookups alone that show that only company makes an answer wrong. */
+/** Lookups alone that show that only a crowd makes an answer wrong. */
 const LOOKUPS_ALONE = 10;
 
 /** If lookups in flight at once get wrong answers, that is no failure of rows whose lookups are right alone. */
-async function excuseCompany(run: Run): Promise<void> {
+async function excuseCrowded(run: Run): Promise<void> {
   const { results, rows, tally, sender, budget } = run;
   const isCrowded = [...results].some(
     ([row, { outcome }]) => row.kind === 'scenario' && row.judgesConcurrency === true && outcome === 'failed',

@@ -106,10 +106,6 @@ export function viewOf({ exchange: { request }, origin }: Failure, known: Known)
     },
     /** The levels of a request of the run. */
     levelsOf,
-    /** Other keys of other partners, and what is known if one takes the place of that which failed. */
-    others: (otherKey === undefined ? [] : othersOf(otherKey, known)).map(
-      (key) => [key, seenFrom(key, known)] as const,
-    ),
   };
 }
 
@@ -121,14 +117,4 @@ function plainlyAsked(request: Request, key: KnownKey, known: Known): Levels | u
   return fingerprint(plain) === fingerprint(request)
     ? { ...plainLevels(endpoint), ...found, key: "another partner's" }
     : undefined;
-}
-
-/** Other keys of the same partner, and of each further partner: so many. */
-const [SIBLINGS, PARTNERS] = [2, 3];
-
-function othersOf({ key, partner }: KnownKey, { otherKeys }: Known): readonly KnownKey[] {
-  const siblings = otherKeys.filter((one) => one.partner === partner && one.key !== key);
-  const strangers = otherKeys.filter((one) => one.partner !== partner);
-  const ofEach = [...new Map(strangers.map((one) => [one.partner, one])).values()];
-  return [...siblings.slice(0, SIBLINGS), ...ofEach.slice(0, PARTNERS)];
 }

@@ -2,13 +2,11 @@ import { defined } from '../../schemas/values.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { factsOfLevels, isFeasible } from '../model/lookup-levels.ts';
 import type { LookupRow, Share } from '../catalogue/requirement.ts';
-import { findCompany } from '../scenarios/concurrency.ts';
-import type { Exchange } from '../scenario-context.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
 import { reduceFields, withField, shrink, valuesOf } from './values.ts';
-import { maskedBy, minimise, validate, vary, withOwner, type Validated, type Varied } from './conditions.ts';
+import { maskedBy, minimise, validate, vary, type Validated, type Varied } from './conditions.ts';
 
 /**
  * Confirms a failure, finds its conditions, and shrinks its value.
@@ -27,8 +25,7 @@ export async function explain(
   if (prober.isOver()) return intermittent;
   if (start === undefined) return { ...intermittent, ...(await explainForm(prober, repeats)) };
   let base = await firstBase(prober, start, repeats);
-  if (base.share.failed === 0 || base.trials.length === 0)
-    return { ...intermittent, ...(await inCompany(prober, repeats)) };
+  if (base.share.failed === 0 || base.trials.length === 0) return intermittent;
   if (isTooRare(base)) return { ...intermittent, ...recorded(prober, base, onlyIts(base)) };
   const levels = await minimise(prober, base);
   const isSame = isSameEntity(levels, base.levels) && levels.malformation === base.levels.malformation;
@@ -37,7 +34,7 @@ export async function explain(
   if (moved.share.failed > 0) base = moved;
   const varied = isTooRare(base) ? onlyIts(base) : await vary(prober, base);
   const validated = await validate(prober, base, varied.conditions);
-  const found = recorded(prober, base, varied, await withOwner(prober, base, validated));
+  const found = recorded(prober, base, varied, validated);
   const shrunk = await shrink(prober, base, plainOf(prober, base.levels));
   const { evidence = failure.exchange } = shrunk ?? {};
   const { fields, ...reduced } = base.isRandom ? {} : await reduceFields(prober, evidence, base.levels);
@@ -47,25 +44,10 @@ export async function explain(
 
 /** What another form of a request shows, to which no levels belong. */
 async function explainForm(prober: Prober, { failed, of }: Share): Promise<Partial<Judgement>> {
-  if (failed < of) return inCompany(prober, { failed, of });
+  if (failed < of) return {};
   const { exchange } = prober.failure;
   const { fields, evidence } = await reduceFields(prober, exchange, plainLevels(prober.endpoint));
   return { evidence, ...(fields !== undefined && { where: [fields] }) };
-}
-
-/** The other request that it takes to make a lookup fail that failed once. */
-async function inCompany(
-  { endpoint, known, ask, failure }: Prober,
-  { failed }: Share,
-): Promise<Pick<Judgement, 'where' | 'evidence'>> {
-  if (failed > 1) return {};
-  let evidence: Exchange | undefined;
-  const company = await findCompany(failure.exchange.request, known, async (request, other) => {
-    const { outcome, sent } = await ask(request, plainLevels(endpoint), other);
-    if (other !== undefined && outcome === 'fails') evidence = sent;
-    return outcome === 'fails';
-  });
-  return company === undefined || evidence === undefined ? {} : { where: [company.words], evidence };
 }
 
 /** If other levels would show nothing. */

@@ -9,7 +9,7 @@ import { originOf, seedOf } from '../model/path.ts';
 import type { Known } from '../catalogue/known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
 import type { LookupRow } from '../catalogue/requirement.ts';
-import type { Company, Exchange } from '../scenario-context.ts';
+import type { Exchange } from '../scenario-context.ts';
 import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
 import { createComparison, viewOf, type Outcome, type View } from './comparison.ts';
 
@@ -45,8 +45,6 @@ export interface Wanted {
   readonly fits?: (request: Request) => boolean;
   /** Whether to keep the example of the gate that failed. */
   readonly keepsExample?: boolean;
-  /** What is known, if another key takes the place of the one that failed. */
-  readonly known?: Known;
 }
 
 export type Prober = ReturnType<typeof createProber>;
@@ -83,17 +81,11 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     /** Whether the failing answer would also be wrong for this lookup. */
     canFail: isComparable,
     /** Sends a lookup; a repeated one again until it fails. */
-    ask: async (
-      request: Request,
-      levels: Levels,
-      company?: Company,
-    ): Promise<{ outcome: Outcome; sent?: Exchange }> => {
+    ask: async (request: Request, levels: Levels): Promise<{ outcome: Outcome; sent?: Exchange }> => {
       let sent: Exchange | undefined;
       for (let left = levels.repetition === 'once' ? 1 : REPEATED; left > 0; left--) {
         if (context.isOver()) return { outcome: 'unknown' };
-        sent = await (company === undefined
-          ? context.send(request)
-          : sendWith(context.send, request, company));
+        sent = await context.send(request);
         const outcome = outcomeOf(sent.request, sent.reply);
         if (outcome === 'unknown') return { outcome, sent };
         const hasFailed = outcome === 'fails';
@@ -108,10 +100,10 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     nearPick: example?.isNear === true ? example.pick : undefined,
     /** New lookups for which the failing answer would be wrong. */
     draw: (levels: Levels, wanted: Wanted): readonly Request[] => {
-      const { isFresh, fits, keepsExample, known = view.known } = wanted;
+      const { isFresh, fits, keepsExample } = wanted;
       const pick = keepsExample === true ? example?.pickFor(levels) : undefined;
       const how = { seed: seedOf(seed, nextDraw()), numRuns: SAMPLE, pick };
-      const drawn = sample(endpoint, levels, known, how);
+      const drawn = sample(endpoint, levels, view.known, how);
       const fitting = drawn.filter((one) => isComparable(one) && fits?.(one) !== false);
       return inOrder(fitting, tally.history, isFresh);
     },
@@ -185,16 +177,4 @@ function exampleOf(origin: Origin | undefined) {
   const isExample = (others: Levels) => gates.every((name) => others[name] === levels[name]);
   const pickFor = (others: Levels) => (isExample(others) ? Number(pick) : undefined);
   return { pick: Number(pick), isNear, pickFor };
-}
-
-/** Sends a lookup with another request: right after it, or at the same time. */
-async function sendWith(
-  send: (request: Request) => Promise<Exchange>,
-  request: Request,
-  company: Company,
-): Promise<Exchange> {
-  const other = send(company.request);
-  if (company.when === 'before') await other;
-  const [exchange] = await Promise.all([send(request), other]);
-  return { ...exchange, company };
 }

@@ -1,14 +1,12 @@
-import { defined } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
-import { presentedKey } from '../catalogue/facts-of-request.ts';
 import { evenSample, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS, statedLimits } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
-import type { Company, Context } from '../scenario-context.ts';
+import type { Context } from '../scenario-context.ts';
 import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 import { repeated } from './changing.ts';
 
@@ -63,7 +61,7 @@ const interleaved = <Item>(...lists: readonly (readonly Item[])[]): readonly Ite
 
 const WRONG_ALONE = 'not checked because the lookup got a wrong answer alone and another one in a crowd';
 
-/** A wrong answer counts if it comes so often in company, and never in so many lookups alone. */
+/** A wrong answer counts if it comes so often in a crowd, and never in so many lookups alone. */
 const [MIN_WRONG, LOOKUPS_ALONE] = [2, 10];
 
 /** How often a crowd with a wrong answer is sent again to see another one. */
@@ -130,15 +128,6 @@ async function isRightAlone({ send }: Context, { request, before }: Suspect): Pr
   return true;
 }
 
-/** The other request that is enough to make a lookup fail, of those in its crowd. */
-const companyOf = ({ send, sendAtOnce }: Context, { request, before }: Suspect, known: Known) =>
-  findCompany(request, known, async (again, company) => {
-    const asked = company === undefined ? [again] : [company.request, again];
-    const replies = await (company?.when === 'before' ? send(...asked) : sendAtOnce(...asked));
-    const reply = replies.at(-1);
-    return reply?.kind === 'answer' && sameAnswer(before, reply).kind !== 'passed';
-  });
-
 /**
  * Sends each lookup alone and then in crowds. A difference counts if it recurs, and if it never shows alone. No other
  * lookup may be in flight beside them.
@@ -163,9 +152,8 @@ export const judgeConcurrency: Scenario['run'] = async (context, known) => {
       const isShown = suspects.length >= MIN_WRONG && (await isRightAlone(context, suspect));
       const words = 'the same lookup got two different answers, but not only in a crowd, or only once';
       if (!isShown) return { ...done(inconclusive('flaky', words)), request, reply };
-      const company = await companyOf(context, suspect, known);
-      const where = [company?.words ?? `meanwhile: ${size - 1} other lookups are sent`];
-      return { ...done(verdict), request, reply, where, ...defined({ company }) };
+      const where = [`meanwhile: ${size - 1} other lookups are sent`];
+      return { ...done(verdict), request, reply, where };
     }
     if (seen.stop === undefined) continue;
     // If a rate limit or a lost answer stops the test, the crowds so far are enough.
@@ -183,50 +171,3 @@ const overlap = (one: Reply, other: Reply) =>
   other.kind === 'answer' &&
   one.sentAt <= other.receivedAt &&
   other.sentAt <= one.receivedAt;
-
-/** Requests that may make a lookup fail that passes alone: caches, and lookups that wait for an equal one. */
-function companionsOf(request: Request, known: Known): readonly Company[] {
-  const { endpoint } = request;
-  const isOurs = presentedKey(known, request).found?.partner === known.partner;
-  const [key] = isOurs ? known.otherKeys : known.callerKeys;
-  const company = (when: Company['when'], what: string, changes: Partial<Request>): Company => ({
-    words: `${when}: ${what}`,
-    when,
-    request: { ...request, ...changes },
-  });
-  return [
-    ...(key === undefined
-      ? []
-      : [
-          company('meanwhile', 'another partner asks for the same id', { credential: { as: 'key', key } }),
-          company('before', "another partner's lookup of the same id", { credential: { as: 'key', key } }),
-        ]),
-    company('meanwhile', 'the same lookup is sent', {}),
-    company('meanwhile', 'another id is asked for', { target: lookupOf(endpoint, unknownId(known)).target }),
-    company('before', 'a HEAD for the same URL', { method: 'HEAD' }),
-    company('before', 'the same lookup without a key', { credential: { as: 'none' } }),
-  ];
-}
-
-/** A lookup fails because of another request if so many of so many pass alone, and then fail with it. */
-const [FAILING, TRIES] = [4, 5];
-
-/**
- * The other request that makes a lookup fail; undefined if none of some common ones does.
- *
- * @param fails asks for a lookup alone, or with another request
- */
-export async function findCompany(
-  request: Request,
-  known: Known,
-  fails: (request: Request, company?: Company) => Promise<boolean>,
-): Promise<Company | undefined> {
-  const failsWith = async (company: Company) => {
-    let failed = 0;
-    for (let at = 0; at < TRIES && at - failed <= TRIES - FAILING; at++)
-      if (!(await fails(request)) && (await fails(request, company))) failed++;
-    return failed >= FAILING;
-  };
-  for (const company of companionsOf(request, known)) if (await failsWith(company)) return company;
-  return undefined;
-}
