@@ -172,8 +172,8 @@ const unexpanded: Readonly<Record<string, RegExp>> = {
   'a placeholder': /^<.+>$|^\.{3}$|^…$/,
 };
 
-/** Before this time (ms, 2001), a number of ms is likelier one of seconds. */
-const FIRST_MS = 1e12;
+/** Before this time (ms, 1973), a number of ms is likelier one of seconds: as seconds, it is before the year 5139. */
+const FIRST_MS = 1e11;
 
 /** What a valid fixture has that is likely a mistake, with its place. No key is shown. */
 export function fixtureWarnings({ apiKeys = [], deposits = [] }: Fixture): readonly string[] {
