@@ -20,7 +20,7 @@ const plain = { strict: false, allowIncomplete: false };
 const row = (id: string, rest: object) =>
   ({ id, level: 'required', clause: 'c', title: 't', cases: 100, ...rest }) as RequirementResult;
 const bad = { outcome: 'failed', aspect: 'status', expected: '200', actual: '500' };
-const open = { outcome: 'inconclusive', reason: 'timeout', words: 'w' };
+const open = { outcome: 'inconclusive', reason: 'no-fixture', words: 'w' };
 
 /** A row of each outcome, by its id. */
 const rows = {
@@ -96,7 +96,7 @@ const rules: readonly (readonly [what: string, rows: string, entries: readonly E
     'an inconclusive requirement cannot be a known failure',
     'good open',
     [['open', 'ticket 1']],
-    { code: 3, note: /open \(inconclusive: timeout\)/ },
+    { code: 3, note: /open \(inconclusive: no-fixture\)/ },
   ],
   ['--allow-incomplete', 'good bad open', known, { code: 0, flags: { allowIncomplete: true } }],
   [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { Server } from 'node:net';
 import { test } from 'node:test';
 import { reference } from '../mock/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
@@ -13,6 +14,7 @@ import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
+import { flaky } from './testing/hostile-servers.ts';
 import { fitting, readers } from './testing/exit-code-in.ts';
 import { runCli } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
@@ -46,6 +48,7 @@ const baselineOf = (id: string) =>
 
 /** Endings that come at another moment in each run: only their last lines are frozen. */
 const timed = new Set([
+  'the target dies, with --allow-incomplete',
   'out of requests',
   'out of time',
   'limited from the start',
@@ -69,15 +72,20 @@ const brokenSignal = Object.defineProperty(new AbortController().signal, 'aborte
   },
 });
 
-/** Servers that always answer with one status: the message of the interface, or another one. */
-const statusOf: Readonly<Record<string, number>> = { refusing: 401, limiting: 429, other: 404 };
-
 const answerAlways = (status: number) =>
   createServer(({ url = '' }, response) => {
     const endpoint = endpointNames.find((name) => url.includes(name))!;
     const error = messageOf(endpoint, status === 404 ? 0 : status) ?? 'Not found';
     response.writeHead(status, { 'retry-after': '600' }).end(JSON.stringify({ error }));
   });
+
+/** Servers that always answer with one status: the message of the interface, or another one. One dies. */
+const servers: Readonly<Record<string, () => Server>> = {
+  refusing: () => answerAlways(401),
+  limiting: () => answerAlways(429),
+  other: () => answerAlways(404),
+  dying: () => flaky(unlimited, (nth, socket) => nth > 259 && socket.resetAndDestroy() !== undefined),
+};
 
 /** Each ending: its exit code and command. URL is the mock, or a server by its name. */
 const endings: readonly (readonly [what: string, code: number, words: string, fault?: string])[] = [
@@ -122,6 +130,7 @@ const endings: readonly (readonly [what: string, code: number, words: string, fa
     0,
     `verify URL --fixture ${ownOnly} --only foreign-ib --cases 100 --allow-incomplete`,
   ],
+  ['the target dies, with --allow-incomplete', 3, `verify dying --fixture ${file} --allow-incomplete`],
   ['out of requests', 3, `verify URL --fixture ${file} --max-requests 20`],
   ['out of time', 3, `verify URL --fixture ${file} --max-duration 500ms --rate 20`],
   ['limited from the start', 3, `verify limiting --fixture ${file} --max-duration 1s`],
@@ -178,8 +187,7 @@ test('every ending says what to do next, and all outputs agree with its exit cod
       onExchange: () => (what === 'interrupted' ? stop.abort() : undefined),
     });
     const [, target = ''] = words.split(' ');
-    const status = statusOf[target];
-    const url = status === undefined ? target : await serverFor(t, answerAlways(status));
+    const url = servers[target] === undefined ? target : await serverFor(t, servers[target]());
     const line = words.replace(target, url).replace('URL', mock.url);
     const { code, output, error } = await runCli(
       `${line} --seed 1 ${formats.map((name) => `--report ${name}=${fileOfFormat(name)}`).join(' ')} --report console`,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sampleRecord } from '../reports/testing/records.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { judgedBy } from '../reports/judgement.ts';
+import { fixes } from '../reports/unverified.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 /** A conformant run that did not try every level. */
@@ -27,3 +28,20 @@ for (const [what, record, flags, code] of [
   test(`${what}: exit code ${code}`, () => {
     assert.equal(exitCodeOf(judgedBy(record, { strict: false, allowIncomplete: false, ...flags })), code);
   });
+
+/** What --allow-incomplete excuses: missing data and time. */
+const excused =
+  'no-fixture no-second-key fixture-outdated budget rate-limited limit-not-reached not-compared timing-window';
+
+for (const reason of Object.keys(fixes)) {
+  const code = excused.split(' ').includes(reason) ? 0 : 3;
+  test(`--allow-incomplete, and a required requirement is open because of ${reason}: exit code ${code}`, () => {
+    const row = { ...short.requirements[0]!, level: 'required', outcome: 'inconclusive', reason, words: '' };
+    const requirements = [...short.requirements, row as RunRecord['requirements'][number]];
+    const given = { strict: false, allowIncomplete: true };
+    for (const targetLost of [false, true]) {
+      const record = { ...short, verdict: 'incomplete' as const, requirements, targetLost };
+      assert.equal(exitCodeOf(judgedBy(record, given)), targetLost ? 3 : code);
+    }
+  });
+}

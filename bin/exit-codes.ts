@@ -12,7 +12,7 @@ export const exitCodes = {
   usage: [2, 'wrong usage, configuration or fixture'],
   incomplete: [
     3,
-    'incomplete: a required requirement could not be checked (with --strict: or a level was not tried), or none was verified (--allow-incomplete: 0 if any was verified)',
+    'incomplete: a required requirement could not be checked (with --strict: or a level was not tried), none was verified, or the target stopped answering (--allow-incomplete: 0 if any was verified, and only data, levels or time were missing)',
   ],
   unreachable: [4, 'target unreachable, or another service'],
   bug: [70, 'a bug of ib-conformance'],

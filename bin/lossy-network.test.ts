@@ -8,7 +8,9 @@ import { error, on, page, reset as breaks, type Change, type Edit } from '../moc
 import { variants } from '../mock/deviations/variants.ts';
 import { catalogue, type Client } from '../suites/index.ts';
 import { partOf } from './testing/part.ts';
-import { failedIds, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
+import { failedIds, limitsOf, verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
+import { headlineOf, judgedBy } from '../reports/judgement.ts';
+import { exitCodeOf } from './exit-codes.ts';
 import { defaults } from './commands/flags.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
 import { loadFixture } from './input-files.ts';
@@ -105,6 +107,38 @@ describe('the mock behind a network with latency and loss', () => {
       assert.ok(found['conformant']! >= Math.ceil(share * seeds.length), JSON.stringify(found));
     });
 });
+
+/** What a target sends after it has died, and after how many requests it does. The last one comes in a trial. */
+const deaths = Object.entries({ reset, late }).flatMap(([how, reply]) =>
+  [40, 259, 700, 1205, 1255].map((after) => ({ how, reply, after })),
+);
+
+for (const { how, reply, after } of partOf(deaths, 2))
+  test(`a target that dies after ${after} requests (${how}) is never green, whatever --allow-incomplete`, async () => {
+    let requests = 0;
+    const record = await verifyMock(reference, {
+      fixture: { ...fixture, limits: limitsOf(60, 60, 3) },
+      seed: 1,
+      cases: 100,
+      hasStateHook: false,
+      maxDurationMs: 300_000,
+      network: (client, clock) => ({
+        ...client,
+        send: async (request) => {
+          const sentAt = clock.now();
+          await clock.sleep(requests < after ? 1 : 5000);
+          const answer = requests++ < after ? await client.send(request) : reply;
+          return answer.kind === 'answer' ? { ...answer, sentAt, receivedAt: clock.now() } : answer;
+        },
+      }),
+    });
+    assert.ok(requests > after);
+    const codes = [false, true].map((allowIncomplete) =>
+      exitCodeOf(judgedBy(record, { strict: false, allowIncomplete })),
+    );
+    assert.deepEqual([codes, failedIds(record)], [[3, 3], []]);
+    assert.match(headlineOf(record), /^incomplete \(the target stopped answering/);
+  });
 
 test('a target that is sometimes too slow fails nothing; one that hangs on unusual requests fails', async () => {
   const { limits: _, ...unlimited } = fixture;

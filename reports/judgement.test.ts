@@ -49,9 +49,21 @@ const headlines: readonly (readonly [when: string, rows: string, more: More, exp
   ],
   [
     'that is accepted',
-    `${passed}; a/e/1 required inconclusive timeout`,
+    `${passed}; a/e/1 required inconclusive no-fixture`,
     { verdict: 'incomplete', allowIncomplete: true },
     'incomplete (accepted by --allow-incomplete): 1 of 2 required verified, 1 of 1 recommended',
+  ],
+  [
+    'that is not',
+    `${passed}; a/e/1 required inconclusive no-fixture; a/e/2 required inconclusive flaky`,
+    { verdict: 'incomplete', allowIncomplete: true },
+    'incomplete (--allow-incomplete does not accept flaky): 1 of 3 required verified, 1 of 1 recommended',
+  ],
+  [
+    'the target is lost after a failure',
+    `${passed}; a/e/1 required failed`,
+    { verdict: 'nonconformant', targetLost: true },
+    'nonconformant (the target stopped answering): 1 of 2 required failed, 1 verified, 1 of 1 recommended',
   ],
   [
     'a requirement is broken',

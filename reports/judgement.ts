@@ -64,13 +64,36 @@ export function outcomeWords(record: Strict, row: RequirementResult): string {
   return row.level === 'required' ? 'failed' : 'failed (--strict)';
 }
 
+/** The reasons that --allow-incomplete excuses: missing data and time. Levels are no reason of a row. */
+const excused: ReadonlySet<string> = new Set([
+  'no-fixture',
+  'no-second-key',
+  'fixture-outdated',
+  'budget',
+  'rate-limited',
+  'limit-not-reached',
+  'not-compared',
+  'timing-window',
+]);
+
+/** Whether --allow-incomplete excuses that a requirement is open. It never excuses what a lost target left open. */
+export const isExcused = ({ allowIncomplete, targetLost }: RunRecord, row: RequirementResult): boolean =>
+  allowIncomplete === true &&
+  targetLost !== true &&
+  row.outcome === 'inconclusive' &&
+  excused.has(row.reason);
+
 /** Judges a run. Exit code, headline and all reports come from here. */
 export function judgementOf(record: RunRecord): Judgement {
-  const { verdict, allowIncomplete, counts, interrupted, requirements } = record;
-  const isExcused = verdict === 'incomplete' && allowIncomplete === true && counts.required.passed > 0;
+  const { verdict, allowIncomplete, counts, interrupted, requirements, targetLost } = record;
+  const open = requirements.flatMap((row) =>
+    row.level === 'required' && row.outcome === 'inconclusive' && !isExcused(record, row) ? [row.reason] : [],
+  );
+  const isAsked = verdict === 'incomplete' && allowIncomplete === true && counts.required.passed > 0;
+  const isAccepted = isAsked && targetLost !== true && open.length === 0;
   const known = requirements.filter((row) => isKnownFailure(row) && isJudged(record, row)).length;
   const stop = interrupted ? 'interrupted' : counts.broken > 0 ? 'bug' : undefined;
-  const ending = stop ?? (isExcused ? 'conformant' : verdict);
+  const ending = stop ?? (isAccepted ? 'conformant' : verdict);
   const starts = {
     interrupted: `interrupted after ${plural(record.requests, 'request')}`,
     bug: 'a bug of ib-conformance',
@@ -79,7 +102,10 @@ export function judgementOf(record: RunRecord): Judgement {
   const result = verdict + but;
   const remarks = compact(
     stop !== undefined && `${result} so far`,
-    stop === undefined && isExcused && 'accepted by --allow-incomplete',
+    stop === undefined && isAccepted && 'accepted by --allow-incomplete',
+    targetLost === true
+      ? 'the target stopped answering'
+      : isAsked && open.length > 0 && `--allow-incomplete does not accept ${[...new Set(open)].join(', ')}`,
     ...remarksOn(record),
   );
   return {
@@ -89,7 +115,7 @@ export function judgementOf(record: RunRecord): Judgement {
       (stop === undefined ? result : starts[stop]) + (remarks.length === 0 ? '' : ` (${remarks.join('; ')})`),
     numbers: numbersOf(record),
     ...styles[ending],
-    ...(ending === 'conformant' && (isExcused || known > 0) && { tone: 'warning' }),
+    ...(ending === 'conformant' && (isAccepted || known > 0) && { tone: 'warning' }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { failsRun } from '../../reports/judgement.ts';
+import { failsRun, isExcused } from '../../reports/judgement.ts';
 import { verify, type VerifyOptions } from './index.ts';
 import { select } from '../run-options.ts';
 
@@ -12,8 +12,8 @@ export interface ConformanceOptions extends Omit<VerifyOptions, 'url' | 'signal'
 }
 
 /**
- * Registers one `test()` for each requirement against a server. A test fails if its required requirement
- * failed or, without `allowIncomplete`, could not be judged. A failed recommended requirement fails its test with
+ * Registers one `test()` for each requirement against a server. A test fails if its required requirement failed, or
+ * could not be judged and `allowIncomplete` does not excuse that. A failed recommended requirement fails its test with
  * `strict`, and else is a diagnostic. An excluded one is skipped with its reason.
  *
  * @throws Problem at once if a filter has an unknown name or leaves nothing to check
@@ -52,7 +52,7 @@ function report(context: TestContext, record: RunRecord, result: RequirementResu
       return context.diagnostic(`recommended, not met: ${words}`);
     }
     case 'inconclusive':
-      if (result.level === 'required' && record.allowIncomplete !== true)
+      if (record.targetLost === true || (result.level === 'required' && !isExcused(record, result)))
         throw new Error(`could not be judged (${result.reason}): ${result.words}`);
       return context.diagnostic(`could not be judged (${result.reason}): ${result.words}`);
     case 'broken':

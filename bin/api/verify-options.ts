@@ -46,7 +46,7 @@ export interface VerifyOptions {
   };
   /** Exit with 1 also if a recommended requirement failed, and with 3 if a level was not tried. */
   readonly strict?: boolean;
-  /** Exit with 0 also if a required requirement could not be judged, unless none was verified. */
+  /** Exit with 0 also if only data, levels or time were missing, unless no required requirement was verified. */
   readonly allowIncomplete?: boolean;
   /** Called repeatedly with the progress of the run. */
   readonly onProgress?: (progress: Progress) => void;

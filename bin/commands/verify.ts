@@ -79,7 +79,7 @@ const flags = {
   },
   'allow-incomplete': {
     ...kinds.onOff,
-    describe: 'exit with 0 if nothing failed but some requirements could not be checked',
+    describe: 'exit with 0 if nothing failed and only data, levels or time were missing',
   },
   header: kinds.target.header,
   ...kinds.network,

@@ -45,9 +45,10 @@ const byError: Readonly<Record<string, number>> = {
 export const readers: Readonly<Record<ReportName, (text: string) => Fitting>> = {
   console: (text) => [byHeadline(text.slice(text.lastIndexOf('\n\n') + 2).split('\n')[0])],
   json: (text) => {
-    const { verdict, interrupted, counts, allowIncomplete = false } = JSON.parse(text) as RunRecord;
+    const { verdict, interrupted, counts, allowIncomplete, targetLost } = JSON.parse(text) as RunRecord;
     if (interrupted || counts.broken > 0) return [byVerdict[verdict]!, [interrupted ? 130 : 70]];
-    return [byVerdict[verdict]!, allowIncomplete || verdict === 'conformant' ? [0, 1] : [1, 3]];
+    const isAccepted = allowIncomplete === true && targetLost !== true;
+    return [byVerdict[verdict]!, isAccepted || verdict === 'conformant' ? [0, 1] : [1, 3]];
   },
   junit: (text) => {
     const [, verdict] = /<property name="verdict" value="([^"]*)"/.exec(text) ?? [];

@@ -354,11 +354,15 @@ export interface RunRecord {
    */
   interrupted: boolean;
   /**
+   * Whether the target no longer answered at the end of the run. It is then never conformant. Not in records of version 0.1.0.
+   */
+  targetLost?: boolean;
+  /**
    * Whether failed recommended requirements fail the run, and levels that were not tried make it incomplete. The verdict takes this into account.
    */
   strict?: boolean;
   /**
-   * Whether the exit code of an incomplete run is 0 if a required requirement was verified.
+   * Whether the exit code of an incomplete run is 0 if a required requirement was verified, and only data, levels or time were missing.
    */
   allowIncomplete?: boolean;
   /**

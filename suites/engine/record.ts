@@ -44,7 +44,9 @@ export interface RecordOptions extends Readonly<
 type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
 
 /** Figures of a run. Times are in ms. */
-export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs'>> {
+export interface Figures extends Readonly<
+  Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs' | 'targetLost'>
+> {
   readonly startedAt: number;
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
@@ -64,7 +66,7 @@ export function makeRecord(
   return {
     format: 'ib-conformance/run/1',
     version,
-    verdict: verdictOf(list, { interrupted }),
+    verdict: verdictOf(list, figures),
     target: redact(options.target),
     ...defined({ mock, partner: known.partner }),
     seed,
@@ -120,16 +122,17 @@ export function createDescriber({ known, headers, seed, target, keyVariables }: 
  * The verdict of a run. Excluded requirements do not count, and neither does the strength.
  *
  * - `nonconformant`: a required requirement failed.
- * - `incomplete`: a required one is inconclusive, one is broken, none passed, or the run was interrupted.
+ * - `incomplete`: a required one is inconclusive, one is broken, none passed, or the run was interrupted or lost the
+ *   target.
  * - `conformant`: otherwise.
  */
 export function verdictOf(
   results: readonly RequirementResult[],
-  { interrupted }: Pick<RunRecord, 'interrupted'>,
+  { interrupted, targetLost = false }: Pick<RunRecord, 'interrupted' | 'targetLost'>,
 ): RunRecord['verdict'] {
   const required = results.filter(({ level }) => level === 'required');
   if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
-  if (interrupted || results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
+  if (interrupted || targetLost || results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
   // A comparison of a limiter may take longer than a run.
   const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive' && one.reason !== 'not-compared';
   if (required.some(isOpen)) return 'incomplete';

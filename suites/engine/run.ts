@@ -37,8 +37,9 @@ export async function run(given: RunOptions): Promise<RunRecord> {
     }
     const list = state.stopped === undefined ? listOf(state) : [];
     await runList(list, { limiter, signal, onBegin: ({ name }) => report(state, name) });
+    const targetLost = state.stopped === undefined && (await sender.isTargetLost());
     judge(state);
-    return recordOf(state);
+    return recordOf(state, targetLost);
   } catch (error) {
     throw redactError(error, redactor(options.known, options.headers));
   } finally {
@@ -80,7 +81,7 @@ function needsOf({ options, rows, isCut, results }: Run): Pick<RunRecord, 'needs
   return needs.length === 0 ? {} : { needs };
 }
 
-function recordOf(state: Run): RunRecord {
+function recordOf(state: Run, targetLost: boolean): RunRecord {
   const { options, results, evaluation, begun, startedAt, budget, sender, limiter, coverage } = state;
   const { signal, requirements } = options;
   const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
@@ -91,6 +92,7 @@ function recordOf(state: Run): RunRecord {
     rateLimited: { answers: sender.rateLimited(), ...figuresOf(limiter) },
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,
+    ...(targetLost && { targetLost }),
     ...coverage.figures(),
     ...needsOf(state),
     ...defined({ interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined }),

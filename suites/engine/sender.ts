@@ -65,6 +65,8 @@ interface Sending extends SenderOptions {
   /** Number of 429s that were waited for. */
   rateLimited: number;
   lostInARow: number;
+  /** Replies in a row, also in bursts, that are none of the target's own answers. */
+  silentInARow: number;
   answered: number;
   /** The run waits for the target only after so many answers. */
   waitsAfter: number;
@@ -78,7 +80,7 @@ interface Sending extends SenderOptions {
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
   const { present, limiter } = setup;
-  const counts = { rateLimited: 0, lostInARow: 0, answered: 0, waitsAfter: 0 };
+  const counts = { rateLimited: 0, lostInARow: 0, silentInARow: 0, answered: 0, waitsAfter: 0 };
   const sending: Sending = {
     ...setup,
     ...counts,
@@ -101,8 +103,19 @@ export function createSender(setup: SenderOptions) {
     rateLimited: () => sending.rateLimited,
     /** Whether the key under test was ever accepted; undefined before it was used. */
     keyWorks: () => sending.keyWorks,
+    /** Whether the target answers nobody: neither what was sent last, nor plain lookups now. */
+    isTargetLost: async (): Promise<boolean> => {
+      const isSilent = () => sending.silentInARow > 0;
+      for (let nth = 0; nth < MAX_TRIES && isSilent(); nth++)
+        await send(plainLookup(present.known), { isAgain: true });
+      return sending.silentInARow >= MAX_TRIES;
+    },
   };
 }
+
+/** A lookup that every server answers, whatever its limits. */
+const plainLookup = (known: Known, endpoint: Endpoint = 'user-status') =>
+  lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
 
 /** Chooses the key of the partner that may send first; undefined without an active one. */
 function withKey({ present: { known }, limiter }: Sending, request: Request): Request | undefined {
@@ -229,6 +242,8 @@ async function transmit(
     isFrontEnd =
       reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
     const isBroken = reply.kind === 'trouble' && reply.code === 'network';
+    const isMissing = isBroken || (reply.kind === 'trouble' && reply.code === 'timeout');
+    sending.silentInARow = isMissing || isFrontEnd ? sending.silentInARow + 1 : 0;
     if (isLimited) load.end(isFrontEnd || isBroken);
     if (reply.kind === 'answer') {
       if (!isFrontEnd) sending.answered++;
@@ -253,7 +268,7 @@ async function transmit(
       continue;
     }
     // A burst may overload a target that recovers afterwards.
-    if (most > 1 && reply.kind === 'trouble' && (isBroken || reply.code === 'timeout')) sending.lostInARow++;
+    if (most > 1 && isMissing) sending.lostInARow++;
     return reply;
   }
 }
@@ -271,10 +286,9 @@ const isOwnPage = (known: Known, request: Request, { status }: Answer) =>
  */
 async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<boolean> {
   const { present, clock, budget, signal, deadline } = sending;
-  const plain = lookupOf(endpoint, findableId(endpoint, present.known), { credential: { as: 'none' } });
   for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
     if (pauses > 0) await clock.sleep(Math.min(PAUSE_MS, deadline - clock.now()), signal);
-    const reply = await transmit(sending, plain, {}, 1);
+    const reply = await transmit(sending, plainLookup(present.known, endpoint), {}, 1);
     if (reply.kind === 'answer' && !isFromFrontEnd(reply)) {
       sending.load.reset();
       return pauses > 0;
