@@ -148,6 +148,6 @@ describe('if it takes another request to fail, both are shown', () => {
     const { curl, key, otherKey } = failure.counterexample!;
     assert.match(curl, /^curl .* & curl .* & wait$/);
     assert.deepEqual(new Set([key, otherKey]), new Set(['<key contoso/active>', '<key northwind/active>']));
-    assert.ok(curl.includes('$IB_API_KEY') && curl.includes('$OTHER_API_KEY'));
+    assert.ok(curl.includes('$IB_API_KEY') && curl.includes('$IB_OTHER_KEY'));
   });
 });

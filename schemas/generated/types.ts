@@ -582,7 +582,7 @@ export interface RecordedExchange {
    */
   trouble?: string;
   /**
-   * Command that sends the request again. It reads the key from $IB_API_KEY, or from the variable that holds it.
+   * Command that sends the request again. It reads each key from a variable: the one that the fixture names, or one such as $IB_API_KEY or $IB_REVOKED_KEY.
    */
   curl: string;
   /**
@@ -590,7 +590,7 @@ export interface RecordedExchange {
    */
   key?: string;
   /**
-   * Name of the key that belongs in $OTHER_API_KEY, or in the variable that holds it, if the command sends two requests.
+   * Name of another key, if the command sends two requests. It belongs in the first variable, and the other key in the second.
    */
   otherKey?: string;
 }

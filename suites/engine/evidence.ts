@@ -9,29 +9,29 @@ import { writtenName, type Request } from '../request.ts';
 const MAX_BODY = 2000;
 
 /**
- * Records an exchange as evidence. In the request, an environment variable replaces the key: that of the fixture, or
- * $IB_API_KEY. Everywhere else, its name does.
- *
- * @param variables names of environment variables, by key
+ * Records an exchange as evidence. In the request, a shell variable replaces the key; everywhere else, its name does.
  */
 export function recordExchange(
   { request, reply, company }: Exchange,
   base: string,
   redactKeys: Redact,
-  variables: ReadonlyMap<string, string> = new Map(),
+  { variables, callerKeys }: Pick<Known, 'variables' | 'callerKeys'>,
 ): RecordedExchange {
   const redact = withSent(redactKeys, request);
   const { method, target, headers, fieldNames, body } = request;
+  const keyOf = ({ credential, misplaced }: Request) => {
+    if (credential.as === 'caller') return callerKeys[0];
+    return credential.as === 'none' ? misplaced : credential.key;
+  };
   const key = keyOf(request);
   const other = company && keyOf(company.request);
-  const isOther = other !== undefined && other.key !== key?.key;
-  /** Replaces the variable of a key by that of the fixture, or by a name. */
-  const named = (text: string, of = key, name = 'IB_API_KEY') =>
-    text.replaceAll('IB_API_KEY', variables.get(of?.key ?? '') ?? name);
+  /** Replaces $IB_API_KEY by the variable of the key. */
+  const named = (text: string, of = key) =>
+    of === undefined ? text : text.replaceAll('IB_API_KEY', variables.get(of.key)!);
   const commandLine = () => {
     const line = named(redact(curl(request, base)));
     if (company === undefined) return line;
-    const beside = named(redact(curl(company.request, base)), other, isOther ? 'OTHER_API_KEY' : undefined);
+    const beside = named(redact(curl(company.request, base)), other);
     return company.when === 'before' ? `${beside}; ${line}` : `${beside} & ${line} & wait`;
   };
   const variable = (text: string) => named(redact(withVariable(text, request, '$IB_API_KEY')));
@@ -58,12 +58,9 @@ export function recordExchange(
           },
         }),
     curl: commandLine(),
-    ...defined({ key: key?.name, otherKey: isOther ? other.name : undefined }),
+    ...defined({ key: key?.name, otherKey: other?.key === key?.key ? undefined : other?.name }),
   };
 }
-
-const keyOf = ({ credential, misplaced }: Request) =>
-  credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
 
 /**
  * Also replaces what a request sent in place of a key, if it is derived from one, and cookies of the target that it
