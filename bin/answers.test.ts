@@ -101,7 +101,7 @@ describe(`the wrong answer of a fault is not among those printed (PART=${part})`
         // A dropped connection is no answer.
         if (response === undefined) continue;
         const { request } = exchanges.find((one) => {
-          const found = recordExchange(one, 'http://mock.invalid/', redact);
+          const found = recordExchange(one, 'http://mock.invalid/', redact, known);
           return found.curl === curl && found.key === key;
         })!;
         const { status, headers, body } = response;

@@ -120,16 +120,6 @@ test('--replay sends the one input of a report', async () => {
   assert.equal(again.counterexample!.curl, counterexample!.curl);
 });
 
-test('the curl command reads the key from its variable, so a copy sends the same request', async () => {
-  const behaviour = faults['revoked-key-on-user-status']!.change(reference);
-  await using mock = await startMock({ fixture: unlimited, behaviour });
-  const line = `verify ${mock.url} --only auth/user-status/revoked --cases 100 --fixture ${unlimitedFile}`;
-  const env = { OLD_KEY: 'northwind-revoked-key', IB_API_KEY: 'northwind-key' };
-  const { output } = await runCli(line, { env });
-  assert.match(output, /-H "Authorization: Bearer \$OLD_KEY"/);
-  assert.match(output, /\$OLD_KEY stands for <key northwind\/revoked>/);
-});
-
 test('every format says that a run was narrowed, and that it verified the mock', async () => {
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --report';
   const narrowed = /narrowed by --only/;

@@ -45,20 +45,20 @@ export function openLog(file: string, writeError: CliContext['writeError']): Exc
   };
 }
 
-type LogOptions = Pick<RunOptions, 'known' | 'headers' | 'target' | 'clock' | 'keyVariables'>;
+type LogOptions = Pick<RunOptions, 'known' | 'headers' | 'target' | 'clock'>;
 
 /** A line of the log, when an exchange ends. Keys are redacted. */
 export function logLine(exchange: RunExchange, options: LogOptions) {
-  const { known, headers, target, clock, keyVariables } = options;
+  const { known, headers, target, clock } = options;
   const {
     reply,
     of,
     request: { endpoint },
   } = exchange;
   const redact = redactor(known, headers);
-  const { request, response, trouble } = recordExchange(exchange, target.href, redact, keyVariables);
+  const { request, key, response, trouble } = recordExchange(exchange, target.href, redact, known);
   const time = new Date(clock.now()).toISOString();
   const came =
     reply.kind === 'answer' ? { response, ms: Math.round(reply.tookMs * 10) / 10 } : { error: trouble };
-  return { time, endpoint, for: of, request, ...came };
+  return { time, endpoint, for: of, request, key, ...came };
 }

@@ -34,6 +34,7 @@ test('only public keys are shown', () => {
     id: ids.member,
     target: '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111',
     keyName: '<key northwind/active>',
+    variable: 'IB_API_KEY',
   });
   const [open] = testSession({ arePublicKeys: true, basePath: '/gateway/' }).data().examples;
   assert.equal(open?.key, 'northwind-key');

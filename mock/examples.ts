@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { indexOf } from '../schemas/fixture.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
+import { indexOf, keyVariables } from '../schemas/fixture.ts';
+import type { Fixture, FixtureApiKey } from '../schemas/generated/types.ts';
 import { trimBasePath } from './handler.ts';
 import type { Session } from './session.ts';
 import { keysOf, lastingKey, planOf, type ApiKey, type Deposit } from './world.ts';
@@ -17,6 +17,8 @@ export interface Example {
   readonly keyName?: string;
   /** Missing if the request has no key, or if the key is secret. */
   readonly key?: string;
+  /** The shell variable that a command reads a secret key from. */
+  readonly variable?: string;
   /** The world to send it to, if the answer changes after the first request: there it has not been sent yet. */
   readonly world?: string;
 }
@@ -25,10 +27,15 @@ export interface Example {
 export function listExamples({ served, options }: Session): readonly Example[] {
   const { fixture, arePublicKeys } = served;
   const basePath = trimBasePath(options.basePath ?? '/');
+  const keys = [...keysOf(fixture).values()];
+  const variables = keyVariables(keys, lastingKey(keys));
   return findExamples(fixture).map(({ shows, endpoint, id, key }) => {
     const { path, parameter } = endpoints[endpoint];
     const target = `${basePath}${path}?${parameter}=${id}`;
-    const named = key && { keyName: key.name, ...(arePublicKeys && { key: key.key }) };
+    const named = key && {
+      keyName: key.name,
+      ...(arePublicKeys ? { key: key.key } : { variable: variables.get(key.key)! }),
+    };
     const [, change] = /, then \d+ (after .+)$/.exec(shows) ?? [];
     const world = change?.replaceAll(' ', '-');
     return { shows, endpoint, id, target, ...named, ...(world && { world }) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { namedKeys, checkFixture, readFixture, fixtureWarnings } from './fixture.ts';
+import { namedKeys, checkFixture, readFixture, fixtureWarnings, keyVariables } from './fixture.ts';
 import type { Fixture } from './generated/types.ts';
 import { Problem } from './problem.ts';
 
@@ -167,6 +167,36 @@ test('a key is named by partner and state, with a number if several have both', 
     namedKeys(keys).map(({ name }) => name),
     ['<key p/active>', '<key non-partner/active>', '<key p/active/2>'],
   );
+});
+
+/** Keys as written, their partners and states, and the shell variables. The fifth is under test. */
+const variables = [
+  ['literal-1', null, 'active', 'IB_NON_PARTNER_KEY'],
+  ['${OTHER}', 'q', 'active', 'OTHER'],
+  ['literal-2', 'q', 'active', 'IB_OTHER_KEY_2'],
+  ['literal-3', 'p', 'active', 'IB_API_KEY_3'],
+  // IB_API_KEY has a part of this one.
+  ['live_${IB_API_KEY}', 'p', 'active', 'IB_API_KEY_2'],
+  ['${A}${B}', 'p', 'revoked', 'IB_REVOKED_KEY'],
+  ['${IB_REVOKED_KEY_2}', 'q', 'revoked', 'IB_REVOKED_KEY_2'],
+  ['${A}', null, 'revoked', 'A'],
+  ['literal-4', 'p', 'revoked', 'IB_REVOKED_KEY_4'],
+  ['${no-name}', 'p', 'expired', 'IB_EXPIRED_KEY'],
+  ['${_b}', 'p', 'expired', '_b'],
+] as const;
+
+test('each key has a variable of its own: that of the fixture, or one named by kind', () => {
+  const names = ['OTHER', 'IB_API_KEY', 'A', 'B', 'IB_REVOKED_KEY_2', 'no-name', '_b'];
+  const values = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
+  const given = { apiKeys: variables.map(([key, partner, state]) => ({ key, partner, state })) };
+  const { apiKeys = [] } = checkFixture(given, 'f', values);
+  // Copies, as a run and a mock make them.
+  const found = keyVariables(namedKeys(apiKeys), apiKeys[4]);
+  assert.deepEqual(
+    apiKeys.map(({ key }) => found.get(key)),
+    variables.map(([, , , name]) => name),
+  );
+  assert.doesNotMatch(JSON.stringify(apiKeys), /\$/);
 });
 
 const key = (given: string) => ({ key: given, partner: 'p', state: 'active' }) as const;

@@ -129,6 +129,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A reference to an environment variable: `${NAME}`. */
 export const variableReference = /\$\{([^}]*)\}/g;
 
+/** A key as the fixture writes it, with `${NAME}`. A symbol: JSON and schemas do not have it, and copies keep it. */
+const written = Symbol('written');
+type Expanded = FixtureApiKey & { readonly [written]?: string };
+
 /** Replaces `${NAME}` in keys with environment variables. Reports missing and invalid variables. */
 export function expandKeys(fixture: Fixture, env: Environment) {
   const problems: string[] = [];
@@ -145,7 +149,7 @@ export function expandKeys(fixture: Fixture, env: Environment) {
         );
       return value ?? '';
     });
-    return { ...apiKey, key };
+    return { ...apiKey, key, ...(key !== apiKey.key && { [written]: apiKey.key }) };
   });
   return { problems, fixture: { ...fixture, ...(apiKeys && { apiKeys }) } };
 }
@@ -162,6 +166,38 @@ export function namedKeys<Key extends FixtureApiKey>(apiKeys: readonly Key[]) {
     seen.set(described, nth);
     return { ...apiKey, name: `<key ${described}${nth > 1 ? `/${nth}` : ''}>` };
   });
+}
+
+/** What a variable is named after, by state of the key. */
+const kindOf = ({ state, partner }: FixtureApiKey, tested: FixtureApiKey | undefined) => {
+  if (state !== 'active') return state;
+  return partner === null ? 'non_partner' : partner === tested?.partner ? 'api' : 'other';
+};
+
+/**
+ * Names the shell variables that commands read keys from, by key. A key that the fixture writes as `${NAME}` has that
+ * name. Others are named by kind: `IB_API_KEY` of the partner under test, `IB_OTHER_KEY`, `IB_REVOKED_KEY`,
+ * `IB_EXPIRED_KEY`, `IB_NON_PARTNER_KEY`. Further ones of a kind get a number, in the order of the fixture.
+ *
+ * @param tested the key under test: the first of its kind, wherever it is
+ */
+export function keyVariables(apiKeys: readonly Expanded[], tested?: Expanded): ReadonlyMap<string, string> {
+  const templates = apiKeys.flatMap((one) => [...(one[written] ?? '').matchAll(variableReference)]);
+  // A variable with a part of a key is not the key.
+  const taken = new Set(templates.map(([, name]) => name));
+  const counts = new Map<string, number>();
+  const variables = new Map<string, string>();
+  for (const one of [...(tested ? [tested] : []), ...apiKeys]) {
+    if (variables.has(one.key)) continue;
+    const kind = `IB_${kindOf(one, tested).toUpperCase()}_KEY`;
+    let nth = (counts.get(kind) ?? 0) + 1;
+    const nameOf = () => (nth === 1 ? kind : `${kind}_${nth}`);
+    const [, own] = /^\$\{([a-z_]\w*)\}$/i.exec(one[written] ?? '') ?? [];
+    if (own === undefined) while (taken.has(nameOf())) nth++;
+    counts.set(kind, nth);
+    variables.set(one.key, own ?? nameOf());
+  }
+  return variables;
 }
 
 /** Keys as shells and CI systems leave them if they do not replace a variable, or hide its value. */

@@ -40,5 +40,6 @@ test('conformance() registers a test for each requirement: it passes, is skipped
   assert.match(good, /^ok \d+ - IB conformance, seed 0$/m);
   const failed = [...stdout.matchAll(/not ok \d+ - (valid\S+): /g)].map(([, id]) => id);
   assert.deepEqual(failed, ['valid/deposit-check/amount']);
-  assert.match(bad, /expected "amountInUsd": 250\.5/);
+  assert.match(bad, /expected +"amountInUsd": 250\.5/);
+  assert.match(bad, /\$IB_API_KEY stands for <key northwind\/active>/);
 });

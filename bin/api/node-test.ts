@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { factLines } from '../../reports/document.ts';
+import { factsOf } from '../../reports/failure.ts';
 import { failsRun, isExcused } from '../../reports/judgement.ts';
 import { verify, type VerifyOptions } from './index.ts';
 import { select } from '../run-options.ts';
@@ -37,6 +39,9 @@ export function conformance(options: ConformanceOptions): void {
   });
 }
 
+/** Facts that are enough to see a failure. */
+const shown: ReadonlySet<string> = new Set(['request', 'key']);
+
 function report(context: TestContext, record: RunRecord, result: RequirementResult): void {
   switch (result.outcome) {
     case 'passed':
@@ -46,8 +51,10 @@ function report(context: TestContext, record: RunRecord, result: RequirementResu
     case 'excluded':
       return context.skip(`${result.reason}: ${result.words}`);
     case 'failed': {
-      const curl = result.counterexample === undefined ? '' : `\n${result.counterexample.curl}`;
-      const words = `expected ${result.expected}\nactual   ${result.actual}${curl}`;
+      const facts = factsOf(record, result).filter(
+        (one) => one.kind === 'comparison' || shown.has(one.label),
+      );
+      const words = factLines(facts).join('\n');
       if (failsRun(record, result)) throw new Error(words);
       return context.diagnostic(`recommended, not met: ${words}`);
     }

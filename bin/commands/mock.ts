@@ -224,24 +224,22 @@ const logFormats = {
   silent: undefined,
 } as const;
 
-/** The shell variable with a secret key. */
-const VARIABLE = '$IB_API_KEY';
-
 /**
- * Returns a curl command for each state of the fixture.
+ * Returns a curl command for each state of the fixture, and what its variables stand for.
  *
  * @param origin scheme, host and port
  */
 function curlLines(values: readonly Example[], origin: string): string {
-  const [first] = values;
-  if (first === undefined)
+  if (values.length === 0)
     return 'The fixture has no active key of a partner: every request is answered 401.\n';
   const column = Math.max(...values.map(({ shows }) => shows.length));
-  const lines = values.map(({ shows, target, key = VARIABLE, keyName, world }) => {
-    const isOther = key === VARIABLE && keyName !== undefined && keyName !== first.keyName;
+  const lines = values.map(({ shows, target, variable, key = `$${variable}`, keyName, world }) => {
     const sent = world === undefined ? key : `${key}~${world}`;
     const header = keyName === undefined ? '' : `-H "Authorization: Bearer ${sent}" `;
-    return `  ${shows.padEnd(column)} curl -i ${header}"${origin}${target}"${isOther ? `  # with ${keyName}` : ''}`;
+    return `  ${shows.padEnd(column)} curl -i ${header}"${origin}${target}"`;
   });
-  return `${lines.join('\n')}\n`;
+  const meanings = values.flatMap(({ variable, keyName }) =>
+    variable === undefined ? [] : [`  $${variable} stands for ${keyName}`],
+  );
+  return `${[...lines, ...new Set(meanings)].join('\n')}\n`;
 }

@@ -2,7 +2,6 @@ import { reportFormats } from '../../reports/document.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
-import type { Known } from '../../suites/catalogue/known.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
 import * as kinds from './flags.ts';
@@ -199,7 +198,6 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
       ...options,
       ...(replay !== undefined && { path: replay, selection: { ...options.selection, replay } }),
       rerun: rerunCommand('verify', given, context.env),
-      keyVariables: variablesOf(options.known, context.env),
     },
   };
 }
@@ -215,12 +213,3 @@ function checkReplay(path: string, requirements: readonly Requirement[]): void {
       `--replay ${path}: needs a path from a report, such as 'user-status;id spelling=upper case@14:0'`,
     );
 }
-
-/** Returns the names of environment variables that contain a key, by key. */
-const variablesOf = ({ everyKey }: Pick<Known, 'everyKey'>, env: CliContext['env']) =>
-  new Map(
-    everyKey.flatMap(({ key }) => {
-      const name = Object.keys(env).find((one) => env[one] === key && /^[A-Z]\w*$/i.test(one));
-      return name === undefined ? [] : [[key, name] as const];
-    }),
-  );

@@ -15,11 +15,15 @@ const quoted = (text: string) =>
 /**
  * Returns a curl command for a POSIX shell, and for cmd.exe if the key is public. Clients choose world names.
  *
- * @param key undefined for a secret key, which the shell reads from IB_API_KEY; null for none
+ * @param key missing for none; a secret one is in a variable of the shell
  */
-export function curl(url: string, key: string | null | undefined, world: string): string {
+export function curl(
+  url: string,
+  { key, variable }: { readonly key?: string; readonly variable?: string },
+  world: string,
+): string {
   const suffix = world && `~${world}`;
-  const secret = `"Authorization: Bearer $IB_API_KEY"${suffix && quoted(suffix)}`;
+  const secret = variable && `"Authorization: Bearer $${variable}"${suffix && quoted(suffix)}`;
   const field = key === undefined ? secret : quoted(`Authorization: Bearer ${key}${suffix}`);
-  return `curl -i ${key === null ? '' : `-H ${field} `}${quoted(url)}`;
+  return `curl -i ${field === undefined ? '' : `-H ${field} `}${quoted(url)}`;
 }

@@ -26,13 +26,14 @@ test("invisible characters of a client's text are escaped", () => {
 
 test('a curl line contains a public key or reads a secret one, and quotes the world name', () => {
   const url = 'http://127.0.0.1:4010/api/ib/user-status?user_id=1';
-  assert.equal(curl(url, 'the-key', ''), `curl -i -H "Authorization: Bearer the-key" "${url}"`);
-  const env = { IB_API_KEY: 'a-secret' };
+  assert.equal(curl(url, {}, ''), `curl -i "${url}"`);
+  assert.equal(curl(url, { key: 'the-key' }, ''), `curl -i -H "Authorization: Bearer the-key" "${url}"`);
+  const env = { IB_OTHER_KEY: 'a-secret' };
   for (const world of ['', `$(echo>&2)\`id\`'";|&$HOME!\\`])
-    for (const key of ['the-key', undefined]) {
+    for (const key of [{ key: 'the-key' }, { variable: 'IB_OTHER_KEY' }]) {
       const script = curl(url, key, world).replace(/^curl/, `printf '%s\\n'`);
       const words = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8', env }).trimEnd().split('\n');
       const suffix = world === '' ? '' : `~${world}`;
-      assert.deepEqual(words, ['-i', '-H', `Authorization: Bearer ${key ?? 'a-secret'}${suffix}`, url]);
+      assert.deepEqual(words, ['-i', '-H', `Authorization: Bearer ${key.key ?? 'a-secret'}${suffix}`, url]);
     }
 });

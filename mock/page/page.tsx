@@ -206,9 +206,9 @@ function copy(id: string): void {
   void update({ announcement: isCopied ? `Copied: ${id}.` : 'The browser did not allow copying.' });
 }
 
-function exampleRow({ shows, target, key, keyName }: Answers['examples'][number]) {
-  const line = curl(location.origin + target, keyName ? key : null, state.world);
-  const note = keyName && key === undefined ? `with ${keyName}` : '';
+function exampleRow({ shows, target, keyName, ...key }: Answers['examples'][number]) {
+  const line = curl(location.origin + target, key, state.world);
+  const note = key.variable ? `with ${keyName}` : '';
   return row(
     shows,
     shows,

@@ -586,7 +586,7 @@ export interface RecordedExchange {
    */
   trouble?: string;
   /**
-   * Command that sends the request again. It reads the key from $IB_API_KEY, or from the variable that holds it.
+   * Command that sends the request again. It reads each key from a variable: the one that the fixture names, or one such as $IB_API_KEY or $IB_REVOKED_KEY.
    */
   curl: string;
   /**

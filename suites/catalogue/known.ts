@@ -6,7 +6,7 @@ import type {
   FixturePendingDeposit,
   FixtureTransition,
 } from '../../schemas/generated/types.ts';
-import { namedKeys } from '../../schemas/fixture.ts';
+import { keyVariables, namedKeys } from '../../schemas/fixture.ts';
 import { Problem } from '../../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show instead of it. */
@@ -73,6 +73,8 @@ export function knownFrom(fixture: Fixture, partner?: string) {
     expiredKeys: named.filter(({ state }) => state === 'expired'),
     nonPartnerKeys: named.filter(({ state, partner: owner }) => state === 'active' && owner === null),
     everyKey: named as KnownKey[],
+    /** Shell variables for keys in commands. */
+    variables: keyVariables(named, callerKeys[0]),
     members: users.filter(isOurs),
     /** Users of another IB, or of no IB. */
     foreigners: users.filter((user) => !isOurs(user)),

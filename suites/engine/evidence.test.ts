@@ -37,16 +37,19 @@ const requestsWith = (known: Known, key: KnownKey): readonly Request[] =>
 
 const redactors = new Map(Object.values(fixtures).map((known) => [known, redactor(known)]));
 const record = (request: Request, known: Known, reply: Reply = plain) =>
-  recordExchange({ request, reply }, base, redactors.get(known)!);
+  recordExchange({ request, reply }, base, redactors.get(known)!, known);
 
 /** The arguments of each curl line in a shell. Each line sends the target of its request. */
-function curlArguments(requests: readonly Request[], known: Known, key: string) {
+function curlArguments(requests: readonly Request[], known: Known) {
   const lines = requests.map((request) => record(request, known).curl);
   const script = `curl() { printf '%s\\0' "$@"; printf '\\0'; }\n${lines.join('\n')}`;
   const { status, stdout, stderr } = spawnSync('bash', ['-s'], {
     input: script,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '', IB_API_KEY: key },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      ...Object.fromEntries([...known.variables].map(([key, name]) => [name, key])),
+    },
   });
   assert.equal(status, 0, stderr);
   assert.equal(stderr, '');
@@ -62,15 +65,12 @@ function curlArguments(requests: readonly Request[], known: Known, key: string) 
 const option = (words: readonly string[], name: string) =>
   words.flatMap((word, at) => (words[at - 1] === name ? [word] : []));
 
-describe('the curl line sends the same request, given the key', () => {
+describe('the curl line sends the same request, given the keys', () => {
   for (const [name, known] of Object.entries(fixtures))
     test(name, () => {
-      for (const key of known.callerKeys) {
-        const requests = requestsWith(known, key).filter(
-          ({ credential }) =>
-            credential.as !== 'header' || credential.key === undefined || credential.key === key,
-        );
-        const sent = curlArguments(requests, known, key.key);
+      for (const key of known.everyKey) {
+        const requests = requestsWith(known, key);
+        const sent = curlArguments(requests, known);
         for (const [nth, { credential, headers, body }] of requests.entries()) {
           const words = sent[nth]!;
           const authorization =
@@ -90,7 +90,6 @@ describe('the curl line sends the same request, given the key', () => {
       }
     });
   test('for any query and method', () => {
-    const [key] = sampleKnown.callerKeys;
     const requests = [
       ...Object.values(malformations).flatMap(({ examples }) =>
         [...examples('user_id', id)].map((query) => lookup('user-status', query)),
@@ -98,7 +97,7 @@ describe('the curl line sends the same request, given the key', () => {
       ...['HEAD', 'POST', 'OPTIONS'].map((method) => userStatus(id, { method })),
       userStatus(`'"$(id)\`id\`\\!{a,b}*`),
     ];
-    const sent = curlArguments(requests, sampleKnown, key!.key);
+    const sent = curlArguments(requests, sampleKnown);
     for (const [nth, { method }] of requests.entries()) {
       const words = sent[nth]!;
       const asked = words.includes('--head') ? 'HEAD' : (option(words, '-X')[0] ?? 'GET');

@@ -9,23 +9,24 @@ import { writtenName, type Request } from '../request.ts';
 const MAX_BODY = 2000;
 
 /**
- * Records an exchange as evidence. In the request, an environment variable replaces the key: that of the fixture, or
- * $IB_API_KEY. Everywhere else, its name does.
- *
- * @param variables names of environment variables, by key
+ * Records an exchange as evidence. In the request, a shell variable replaces the key; everywhere else, its name does.
  */
 export function recordExchange(
   { request, reply }: Exchange,
   base: string,
   redactKeys: Redact,
-  variables: ReadonlyMap<string, string> = new Map(),
+  { variables, callerKeys }: Pick<Known, 'variables' | 'callerKeys'>,
 ): RecordedExchange {
   const redact = withSent(redactKeys, request);
   const { method, target, headers, fieldNames, body } = request;
+  const keyOf = ({ credential, misplaced }: Request) => {
+    if (credential.as === 'caller') return callerKeys[0];
+    return credential.as === 'none' ? misplaced : credential.key;
+  };
   const key = keyOf(request);
-  /** Replaces the variable of the key by that of the fixture. */
+  /** Replaces $IB_API_KEY by the variable of the key. */
   const named = (text: string) =>
-    text.replaceAll('IB_API_KEY', variables.get(key?.key ?? '') ?? 'IB_API_KEY');
+    key === undefined ? text : text.replaceAll('IB_API_KEY', variables.get(key.key)!);
   const variable = (text: string) => named(redact(withVariable(text, request, '$IB_API_KEY')));
   const authorization = shellCredential(request);
   return {
@@ -53,9 +54,6 @@ export function recordExchange(
     ...defined({ key: key?.name }),
   };
 }
-
-const keyOf = ({ credential, misplaced }: Request) =>
-  credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
 
 /**
  * Also replaces what a request sent in place of a key, if it is derived from one, and cookies of the target that it

@@ -37,8 +37,6 @@ export interface RecordOptions extends Readonly<
   /** Sent with every request. Their secrets are redacted like keys. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
-  /** Names of environment variables, by the key that they hold. */
-  readonly keyVariables?: ReadonlyMap<string, string>;
 }
 
 type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
@@ -90,7 +88,7 @@ const refusedNote = (key: string) =>
   `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
 
 /** Returns a function that turns a result into its entry in the record. */
-export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions) {
+export function createDescriber({ known, headers, seed, target }: RecordOptions) {
   const redactKeys = redactor(known, headers);
   return (requirement: Requirement, result: Result): RequirementResult => {
     const { id, level, clause, title, reading } = requirement;
@@ -112,7 +110,7 @@ export function createDescriber({ known, headers, seed, target, keyVariables }: 
       }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
       ...(kind === 'failed' && defined({ where, separation: redactedAll(separation, redact), intermittent })),
-      ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, keyVariables) }),
+      ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, known) }),
       ...(isOpen && path !== undefined && { replay: { seed, path } }),
     } as RequirementResult;
   };

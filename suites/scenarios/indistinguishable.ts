@@ -3,7 +3,7 @@ import { header, summary, type Answer } from '../answer.ts';
 import { sameAnswer } from '../catalogue/expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
-import { lookupOf } from '../request.ts';
+import { lookupOf, type Request } from '../request.ts';
 import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../catalogue/requirement.ts';
 import type { Context } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
@@ -11,7 +11,7 @@ import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalog
 /** A pair of lookups, and the same in the other order. */
 const [there, back] = [['hidden', 'unknown'] as const, ['unknown', 'hidden'] as const];
 
-/** Pairs of two comparisons. Machines that answer in turn tell the sides apart in one of them at most. */
+/** Pairs of two comparisons. Machines that answer in turn tell the sides apart in one of them at most, if nothing comes between. */
 const orders = [
   [there, there, back, back],
   [there, back, there, back],
@@ -46,29 +46,37 @@ export function indistinguishable({
     level: 'recommended',
     sends: 40,
     reading: 'Other requirements check the status and the value. This one compares everything else.',
-    run: (context, known) => compareEach(context, endpoint, hidden(known), known),
+    run: (context, known) => compareEach(context, asksFor(endpoint, known), hidden(known), known),
   });
 }
+
+/** A lookup of an id, always with the same key: a server may count or cache by key. */
+type Ask = (id: string) => Request;
+const asksFor =
+  (endpoint: Endpoint, { callerKeys: [key] }: Known): Ask =>
+  (id) =>
+    lookupOf(endpoint, id, key && { credential: { as: 'key', key } });
 
 /** Compares answers about hidden ids with those about unknown ones. */
 async function compareEach(
   context: Context,
-  endpoint: Endpoint,
+  ask: Ask,
   hidden: readonly string[],
   known: Known,
 ): Promise<ScenarioResult> {
   const ids = unknownIds(known, PAIRS + PAIRS / 2);
   const [unknown, others] = [ids.slice(0, PAIRS), ids.slice(PAIRS)];
   // Fill caches before the comparison.
-  await context.send(...unknown.map((id) => lookupOf(endpoint, id)));
+  await context.send(...unknown.map(ask));
   let cases = 0;
   for (const id of evenSample(hidden, MAX_IDS)) {
-    let result = await compareOnce(context, endpoint, id, unknown, orders[0]);
+    let result = await compareOnce(context, ask, id, unknown, orders[0]);
     // A difference counts only if it recurs in the same aspect.
     if (result.finding.kind === 'failed') {
       const { aspect } = result.finding;
-      const varied = await withOtherHistories(context, endpoint, unknown, others);
-      result = await compareOnce(context, endpoint, id, varied, orders[1]);
+      const before = await askInTurn(context, ask, id, unknown);
+      const varied = [unknown[0]!, others[0]!, unknown[1]!, others[1]!];
+      result = await compareOnce(context, ask, id, varied, orders[1], before);
       if (result.finding.kind === 'failed' && result.finding.aspect !== aspect) result = { finding: pass };
     }
     cases++;
@@ -77,34 +85,43 @@ async function compareEach(
   return { finding: pass, cases };
 }
 
-/** Unknown ids that were asked for in unequal numbers and at other times: no count or time of a cache is the same. */
-async function withOtherHistories(
+/** Answers about hidden and about unknown ids. */
+type Sides = Record<'hidden' | 'unknown', Answer[]>;
+
+/**
+ * Asks for unknown ids in unequal numbers and at other times, so that no count or time of a cache is the same, and for
+ * the hidden one between them: pairs may meet the same two machines each time, these do not.
+ */
+async function askInTurn(
   { send, wait }: Context,
-  endpoint: Endpoint,
-  unknown: readonly string[],
-  others: readonly string[],
-): Promise<readonly string[]> {
-  const [often, once] = unknown as readonly [string, string];
+  ask: Ask,
+  hidden: string,
+  [often, once]: readonly string[],
+): Promise<Sides> {
   await wait(SECOND_MS);
-  await send(...[often, often, once].map((id) => lookupOf(endpoint, id)));
-  return [often, others[0]!, once, others[1]!];
+  const ids = [often!, often!, hidden, hidden, once!, hidden];
+  const replies = await send(...ids.map(ask));
+  const answers = (isHidden: boolean) =>
+    replies.flatMap((one, at) => (one.kind === 'answer' && (ids[at] === hidden) === isHidden ? [one] : []));
+  return { hidden: answers(true), unknown: answers(false) };
 }
 
 /** Compares the answers about a hidden id with those about unknown ones. */
 async function compareOnce(
   { send, sendAtOnce }: Context,
-  endpoint: Endpoint,
+  ask: Ask,
   id: string,
   unknown: readonly string[],
   order: (typeof orders)[number],
+  before: Sides = { hidden: [], unknown: [] },
 ): Promise<ScenarioResult> {
-  const request = lookupOf(endpoint, id);
+  const request = ask(id);
   let replies = await send(request);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const sides = { hidden: [] as Answer[], unknown: [] as Answer[] };
+    const sides: Sides = { hidden: [], unknown: [] };
     for (const [nth, names] of order.entries()) {
       const ids = { hidden: id, unknown: unknown[nth]! };
-      replies = await sendAtOnce(...names.map((name) => lookupOf(endpoint, ids[name])));
+      replies = await sendAtOnce(...names.map((name) => ask(ids[name])));
       const lost = replies.find((one) => one.kind === 'trouble');
       if (lost !== undefined) return { finding: unanswered(lost), request, reply: lost };
       const pair = replies as readonly Answer[];
@@ -113,6 +130,7 @@ async function compareOnce(
     }
     if (sides.hidden.length < MIN_PAIRS) continue;
     const [reply, one] = [sides.hidden[0]!, sides.unknown[0]!];
+    for (const name of ['hidden', 'unknown'] as const) sides[name].push(...before[name]);
     // Other requirements check status and value.
     const isAlike = Object.values(sides)
       .flat()

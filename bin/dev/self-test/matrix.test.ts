@@ -84,6 +84,7 @@ const row = (
 ): FaultRun => ({
   kind,
   id: 'x',
+  seed: 2,
   failed,
   expected,
   unsettled,
@@ -95,8 +96,11 @@ test('gaps of the matrix are reported', () => {
   assert.match(gaps([row('fault', [], [])], [])[0]!, /nothing caught the fault x/);
   assert.match(gaps([row('fault', ['a'], undefined)], [])[0]!, /the kill matrix lacks the fault x/);
   assert.match(gaps([row('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
-  assert.match(gaps([row('variant', ['a'], [])], [])[0]!, /a failed for the variant x/);
-  assert.match(gaps([row('variant', [], [], ['a'])], [])[0]!, /a could not judge the variant x/);
+  assert.match(gaps([row('variant', ['a'], [])], [])[0]!, /a failed for the variant x with --seed 2/);
+  assert.match(
+    gaps([row('variant', [], [], ['a'])], [])[0]!,
+    /a could not judge the variant x with --seed 2/,
+  );
 });
 
 test('what a fault fails besides is told, and is no gap', () => {

@@ -12,6 +12,7 @@ import type { KillMatrix } from './kill-matrix.ts';
 export interface FaultRun {
   readonly kind: 'fault' | 'variant';
   readonly id: string;
+  readonly seed: number;
   /** Required and recommended requirements that failed. */
   readonly failed: readonly string[];
   /** Requirements that neither passed nor failed. */
@@ -94,7 +95,7 @@ export async function faultRuns(
     const unsettled = record.requirements
       .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')
       .map((result) => result.id);
-    kills.push({ kind, id, failed: failedIds(record), unsettled, expected });
+    kills.push({ kind, id, seed, failed: failedIds(record), unsettled, expected });
   }
   return kills;
 }
@@ -232,9 +233,9 @@ function gapsOfFault({ id, failed, expected }: FaultRun): readonly string[] {
     .map((name) => `${name} did not catch the fault ${id}`);
 }
 
-const gapsOfVariant = ({ id, failed, unsettled }: FaultRun): readonly string[] => [
-  ...failed.map((name) => `${name} failed for the variant ${id}`),
-  ...unsettled.map((name) => `${name} could not judge the variant ${id}`),
+const gapsOfVariant = ({ id, seed, failed, unsettled }: FaultRun): readonly string[] => [
+  ...failed.map((name) => `${name} failed for the variant ${id} with --seed ${seed}`),
+  ...unsettled.map((name) => `${name} could not judge the variant ${id} with --seed ${seed}`),
 ];
 
 /** Returns what faults fail besides what the kill matrix says. It is no gap. */
@@ -273,7 +274,7 @@ export function renderMatrix(
     return `  ${id.padEnd(46)} ${String(catchers.length).padStart(4)} ${String(alone.length).padStart(6)}  ${names.join(', ')}`;
   });
   const caught = faultRows.filter(({ failed }) => failed.length > 0).length;
-  const variantCount = kills.length - faultRows.length;
+  const variantCount = new Set(kills.flatMap(({ kind, id }) => (kind === 'variant' ? [id] : []))).size;
   return [
     `  ${'requirement'.padEnd(46)} kills  alone  examples`,
     ...rows,

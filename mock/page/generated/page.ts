@@ -395,11 +395,11 @@ ol {
   var dateAndTime = (at) => new Date(at).toJSON()?.slice(0, -5).replace("T", " ") ?? \`\${at}\`;
   var escapeText = (text) => text.replace(/[^\\P{C}\\n]|[\\p{Zl}\\p{Zp}]/gu, (hidden) => \`\\\\u{\${hidden.codePointAt(0)?.toString(16)}}\`);
   var quoted = (text) => /^[\\w .:/?=&~@,+#()[\\]<>|;-]*\$/.test(text) ? \`"\${text}"\` : \`'\${text.replaceAll("'", \`'\\\\''\`)}'\`;
-  function curl(url, key, world) {
+  function curl(url, { key, variable }, world) {
     const suffix = world && \`~\${world}\`;
-    const secret = \`"Authorization: Bearer \$IB_API_KEY"\${suffix && quoted(suffix)}\`;
+    const secret = variable && \`"Authorization: Bearer \$\${variable}"\${suffix && quoted(suffix)}\`;
     const field2 = key === void 0 ? secret : quoted(\`Authorization: Bearer \${key}\${suffix}\`);
-    return \`curl -i \${key === null ? "" : \`-H \${field2} \`}\${quoted(url)}\`;
+    return \`curl -i \${field2 === void 0 ? "" : \`-H \${field2} \`}\${quoted(url)}\`;
   }
 
   // mock/page/store.ts
@@ -655,9 +655,9 @@ ol {
     const isCopied = document.execCommand("copy");
     void update({ announcement: isCopied ? \`Copied: \${id}.\` : "The browser did not allow copying." });
   }
-  function exampleRow({ shows, target, key, keyName }) {
-    const line = curl(location.origin + target, keyName ? key : null, state.world);
-    const note = keyName && key === void 0 ? \`with \${keyName}\` : "";
+  function exampleRow({ shows, target, keyName, ...key }) {
+    const line = curl(location.origin + target, key, state.world);
+    const note = key.variable ? \`with \${keyName}\` : "";
     return row(
       shows,
       shows,
