@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { indexOf, keyVariables } from '../schemas/fixture.ts';
-import type { Fixture, FixtureApiKey } from '../schemas/generated/types.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
 import { trimBasePath } from './handler.ts';
 import type { Session } from './session.ts';
 import { keysOf, lastingKey, planOf, type ApiKey, type Deposit } from './world.ts';
