@@ -4,7 +4,7 @@ export { decodeBody, isFromFrontEnd } from './answer.ts';
 export { catalogue, suites, table } from './catalogue/catalogue.ts';
 export type { Facts } from './catalogue/facts.ts';
 export type { RightAnswer } from './catalogue/judge.ts';
-export { everyKind } from './model/lookup-levels.ts';
+export { everyKind } from './catalogue/kinds.ts';
 export { factors } from './model/factors.ts';
 export { forbiddenPairs } from './model/lookup-levels.ts';
 export { realClock, virtualClock } from './engine/clock.ts';

@@ -6,7 +6,7 @@ import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { catalogue, checkNames, suites, table } from './catalogue.ts';
 import type { Facts } from './facts.ts';
 import { tableOf } from './judge.ts';
-import { everyKind } from '../model/lookup-levels.ts';
+import { everyKind } from './kinds.ts';
 import { rankOf, isLookupRow, scenario } from './requirement.ts';
 import { answerOf, sampleKnown } from '../testing/samples.ts';
 

@@ -40,7 +40,7 @@ export function createEvaluation(options: EvaluationOptions) {
     });
   return {
     tally,
-    addExchange: ({ request, reply, of, path, isAgain, isLost, isAtOnce }: RunExchange): void => {
+    addExchange: ({ request, reply, of, lookup, isAgain, isLost, isAtOnce }: RunExchange): void => {
       if (reply.kind !== 'answer') return void tally.history.add(request);
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
@@ -53,7 +53,7 @@ export function createEvaluation(options: EvaluationOptions) {
       if (isLost === true) return void tally.history.add(request);
       const isCrowd = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
       const isJudgedAlone = isCrowd || (of === BECOMING && known.pending.length > 0);
-      addAnswer(tally, request, reply, path, isAgain === true || isJudgedAlone);
+      addAnswer(tally, request, reply, lookup, isAgain === true || isJudgedAlone);
     },
     /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
     earlyResult: (requirement: Requirement): Result | undefined => {

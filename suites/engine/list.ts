@@ -2,7 +2,7 @@ import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { longestWindowMs } from '../limits/limiter.ts';
-import { drawAt } from '../model/path.ts';
+import { lookupOfPath, timesOf } from '../model/lookup.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
 import { runScenario } from './evaluation.ts';
 import { lookupStep, recordUnanswered } from './lookup-steps.ts';
@@ -53,11 +53,11 @@ export function listOf(run: Run): readonly Step[] {
     ...both((endpoint) => lookupStep(run, endpoint, ['pair', 'example'])),
     ...required(() => true),
     // Those of other requests wait for the end: a lookup that fails too tells more.
-    explanations(({ origin }) => origin !== undefined),
+    explanations(({ lookup }) => lookup !== undefined),
     ...both((endpoint) => scenarioStep(run, endpoint, beside)),
     scenarioStep(run, 'service', beside),
     ...both((endpoint) => lookupStep(run, endpoint, ['triple'], { longestWaitMs: SHORT_WAIT_MS })),
-    explanations(({ origin }) => origin !== undefined),
+    explanations(({ lookup }) => lookup !== undefined),
     scenarioStep(run, 'both', of('alone'), { isLast: true }),
     scenarioStep(run, 'both', of('last'), { isLast: true }),
     explanations(),
@@ -128,10 +128,10 @@ const isSoonExecuted = ({ becoming }: Pick<Known, 'becoming'>): boolean =>
 async function replay(run: Run): Promise<void> {
   const { options, sender, known } = run;
   const { path = '', seed } = options;
-  const request = drawAt(path, known, seed);
-  for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
-    const { reply } = await sender.send(request, { of: 'lookups', path });
-    if (reply.kind === 'trouble') await recordUnanswered(run, request, reply);
+  const lookup = lookupOfPath(path, known, seed);
+  for (let times = timesOf(lookup); times > 0; times--) {
+    const { reply } = await sender.send(lookup.request, { of: 'lookups', lookup });
+    if (reply.kind === 'trouble') await recordUnanswered(run, lookup.request, reply);
   }
 }
 

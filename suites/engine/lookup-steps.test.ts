@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { endpointNames } from '../../schemas/endpoints.ts';
+import { catalogue } from '../catalogue/catalogue.ts';
+import { isLookupRow } from '../catalogue/requirement.ts';
+import { askedBy, costOf } from '../limits/limit.ts';
 import type { Turn } from '../limits/limiter.ts';
-import { createPool } from './lookup-steps.ts';
+import { createLookups } from '../model/lookups.ts';
+import { sampleKnown } from '../testing/samples.ts';
+import { accountOf, createPool } from './lookup-steps.ts';
 
 interface Item {
   readonly group: string;
@@ -52,4 +58,20 @@ test('if nothing may be sent, a reply comes before the earliest time', () => {
   const sooner = { ...later, at: 5 };
   assert.deepEqual(poolOf(...items).next({ a: later, b: sooner, c: later }), sooner);
   assert.deepEqual(poolOf(...items).next({ a: later, b: sooner, c: reply }), reply);
+});
+
+test('lookups wait for the same limiter only if they count together, or if none of them may', () => {
+  const known = sampleKnown;
+  const rows = catalogue.filter(isLookupRow);
+  const lookups = createLookups({ known, seed: 7, cases: 400 }, rows);
+  for (const endpoint of endpointNames)
+    for (const lookup of lookups.next(endpoint, 'requirement', 'level', 'pair', 'example')) {
+      const { facts, levels, request } = lookup;
+      const isAccepted = facts.key === 'accepted' || facts.key === 'open';
+      const isSecond = levels['active key'] === 'second';
+      const [account, ...key] = accountOf(lookup, known).split(/, (?=[^,]*$)/);
+      const own = `${levels.key}, ${levels['active key']}, ${costOf(facts)}`;
+      assert.equal(account, isAccepted ? own : 'none');
+      if (isAccepted) assert.deepEqual(key, [isSecond ? askedBy(known, request).key : '']);
+    }
 });

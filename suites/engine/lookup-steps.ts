@@ -2,10 +2,10 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { NOT_SENT, trouble, type Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
-import { askedBy } from '../limits/limit.ts';
+import { askedBy, costOf } from '../limits/limit.ts';
 import type { Rank } from '../model/factors.ts';
+import { timesOf, type Lookup } from '../model/lookup.ts';
 import { lookupOf, type Request } from '../request.ts';
-import type { Lookup } from './lookups.ts';
 import type { Run } from './setup.ts';
 import { addMissing, isSilenceJudged } from './tally.ts';
 import type { Step } from './tasks.ts';
@@ -44,7 +44,7 @@ export function lookupStep(
   );
   const sending = { lost, putBack: pool.putBack };
   const task = (item: Item) => ({
-    isAlone: item.lookup.isAlone,
+    isAlone: item.lookup.levels.load === 'alone',
     run: () => sendItem(run, item, sending),
   });
   let isOver = false;
@@ -55,7 +55,7 @@ export function lookupStep(
     isBegun = true;
     isOver ||= budget.ended(until) !== undefined;
     if (isOver) return undefined;
-    const first = pool.next(({ lookup }) => sender.turnOf(lookup.request()));
+    const first = pool.next(({ lookup }) => sender.turnOf(lookup.request));
     if (first === undefined) return lost.length === 0 ? undefined : task(lost.shift()!);
     if (first.kind === 'send') return task(first.item);
     if (first.kind === 'reply') return 'reply';
@@ -72,12 +72,18 @@ export function lookupStep(
   };
 }
 
-/** Names what limits a lookup. One with another active key of the partner has that key's limit. */
-const accountOf = ({ levels, account, request }: Lookup, known: Known): string =>
-  levels['active key'] === 'second' ? `${account}, ${askedBy(known, request()).key}` : account;
+/**
+ * Names what limits a lookup: lookups with the same name wait for the same limiter. One with another active key of the
+ * partner has that key's limit.
+ */
+export function accountOf({ levels, facts, request }: Lookup, known: Known): string {
+  if (facts.key !== 'accepted' && facts.key !== 'open') return 'none';
+  const key = levels['active key'] === 'second' ? askedBy(known, request).key : '';
+  return `${levels.key}, ${levels['active key']}, ${costOf(facts)}, ${key}`;
+}
 
 function* itemsOf(lookups: Iterable<Lookup>): Generator<Item> {
-  for (const lookup of lookups) yield { lookup, left: lookup.times };
+  for (const lookup of lookups) yield { lookup, left: timesOf(lookup) };
 }
 
 /** Sends a lookup as often as its row says, unless a limiter refuses it. */
@@ -85,9 +91,9 @@ async function sendItem(run: Run, item: Item, { lost, putBack }: Sending): Promi
   const { sender, coverage, maxLost } = run;
   const { lookup, lostBy } = item;
   for (let { left } = item; left > 0; left--) {
-    const exchange = await sender.send(lookup.request(), {
+    const exchange = await sender.send(lookup.request, {
       of: 'lookups',
-      path: lookup.path,
+      lookup,
       until: run.endOfLookups(lookup.endpoint),
       isNow: true,
     });
@@ -112,7 +118,7 @@ async function leaveOut(run: Run, items: readonly Item[], until: number): Promis
   const why = end ?? trouble('rate-limited', 'the key is rate-limited');
   for (const { lookup } of items)
     if (lookup.rank === 'requirement' || lookup.rank === 'level')
-      await recordUnanswered(run, lookup.request(), why);
+      await recordUnanswered(run, lookup.request, why);
 }
 
 /** Records a lookup that got no answer. */

@@ -142,8 +142,8 @@ export function judgementOf(
   const provesKey = row.kind === 'answer' && row.provesKey === true;
   const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
   if (failure !== undefined) {
-    const { verdict, exchange, origin } = failure;
-    return defined({ verdict, cases, evidence: exchange, path: origin?.path, ...explained });
+    const { verdict, exchange, lookup } = failure;
+    return defined({ verdict, cases, evidence: exchange, lookup, ...explained });
   }
   const [refusal] = refusals;
   if (refusal !== undefined) {

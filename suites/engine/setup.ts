@@ -13,7 +13,7 @@ import { createClient } from './client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createCoverage } from '../model/coverage.ts';
 import { createEvaluation } from './evaluation.ts';
-import { createLookups } from './lookups.ts';
+import { createLookups } from '../model/lookups.ts';
 import { createDescriber, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createSender } from './sender.ts';

@@ -80,7 +80,7 @@ const seenFrom = (key: KnownKey, known: Known): Known => ({
 /** A failure as its key sees it. */
 export type View = ReturnType<typeof viewOf>;
 
-export function viewOf({ exchange: { request }, origin }: Failure, known: Known) {
+export function viewOf({ exchange: { request }, lookup }: Failure, known: Known) {
   const otherKey = otherKeyOf(request, known);
   const seen = otherKey === undefined ? known : seenFrom(otherKey, known);
   const levelsOf = (levels: Levels, one: Request): Levels => {
@@ -96,7 +96,7 @@ export function viewOf({ exchange: { request }, origin }: Failure, known: Known)
     otherKey,
     known: seen,
     /** The levels of the failure; undefined if no lookup with levels has failed. */
-    start: origin === undefined ? asked : levelsOf(origin.levels, request),
+    start: lookup === undefined ? asked : levelsOf(lookup.levels, request),
     /** Whether the run draws the same requests with the same levels. */
     isReplayable: otherKey === undefined || isFirst,
     /** Whether a request of the run has no other key of another partner. */

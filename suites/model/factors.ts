@@ -10,7 +10,6 @@ import {
   versionLevels,
   versions,
   type Level,
-  type MalformationLevel,
   type SituationLevel,
 } from './levels.ts';
 
@@ -48,12 +47,6 @@ export type Levels = Readonly<Record<FactorName, string>>;
 /** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
 export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple';
 
-/** The levels and the path of a lookup. */
-export interface Origin {
-  readonly levels: Levels;
-  readonly path: string;
-}
-
 const factor = (
   name: FactorName,
   levels: Factor['levels'],
@@ -64,20 +57,9 @@ const factor = (
 const named = (...names: readonly string[]): Factor['levels'] =>
   Object.fromEntries(names.map((name) => [name, {}]));
 
-/** Levels whose values depend on the endpoint. */
-const ofEndpoint = (endpoint: Endpoint) => ({
-  situations: endpoint === 'user-status' ? userSituations : depositSituations,
-  malformations: malformationLevels(endpoint),
-  versions: versionLevels(endpoint),
-});
+const situations = { 'user-status': userSituations, 'deposit-check': depositSituations } as const;
 
-const drawn = perEndpoint(ofEndpoint);
-
-export const situationOf = (endpoint: Endpoint, name: string): SituationLevel =>
-  drawn[endpoint].situations[name]!;
-
-export const malformationOf = (endpoint: Endpoint, name: string): MalformationLevel =>
-  drawn[endpoint].malformations[name]!;
+export const situationOf = (endpoint: Endpoint, name: string): SituationLevel => situations[endpoint][name]!;
 
 /** Values that an entity may have. The plain one is first. */
 export const dataLevels: Readonly<Record<Endpoint, readonly string[]>> = {
@@ -88,13 +70,13 @@ export const dataLevels: Readonly<Record<Endpoint, readonly string[]>> = {
 const tableOf = (endpoint: Endpoint): readonly Factor[] => [
   factor('key', keyLevels, { isGate: true }),
   factor('header', headerLevels, { isGate: true }),
-  factor('malformation', drawn[endpoint].malformations, { isGate: true }),
-  factor('id version', drawn[endpoint].versions, {
+  factor('malformation', malformationLevels, { isGate: true }),
+  factor('id version', versionLevels, {
     // As keys, digits would be sorted.
     names: versions,
     isGate: endpoint === 'user-status',
   }),
-  factor('situation', drawn[endpoint].situations),
+  factor('situation', situations[endpoint]),
   factor('id spelling', spellingLevels),
   factor('data', named(...dataLevels[endpoint])),
   factor('active key', {
