@@ -12,6 +12,8 @@ export { recordExchange, redactor } from './engine/evidence.ts';
 export { run } from './engine/run.ts';
 export type { RunExchange, RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './engine/record.ts';
+export type { Lookup } from './model/lookup.ts';
+export { lookupsInOrder } from './model/rows.ts';
 export { knownFrom } from './catalogue/known.ts';
 export { gapsOf, isAbout } from './catalogue/needs.ts';
 export { rankOf } from './catalogue/requirement.ts';
