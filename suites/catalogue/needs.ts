@@ -41,8 +41,11 @@ function completeFixture(): Known {
   const deposits = users.flatMap(({ user_id }, nth) =>
     versions.flatMap((version) => [
       {
-        ...{ reference_id: anId(3 * nth, version), user_id },
-        ...({ state: 'EXECUTED', amountInUsd: 250.5, executedAt: 1_705_314_600_000 } as const),
+        reference_id: anId(3 * nth, version),
+        user_id,
+        state: 'EXECUTED' as const,
+        amountInUsd: 250.5,
+        executedAt: 1_705_314_600_000,
       },
       { reference_id: anId(3 * nth + 1, version), user_id, state: 'pending' as const },
       { reference_id: anId(3 * nth + 2, version), user_id, state: 'failed' as const },

@@ -103,14 +103,14 @@ async function tryScenario(run: Run, scenario: Scenario): Promise<void> {
   report(run, scenario.id);
   const why = stopOf(run);
   if (why !== undefined) finishStopped(run, scenario, why);
-  else finish(run, scenario, await runScenario(scenario, run.contextOf(scenario.id), run.known));
+  else finish(run, scenario, await runScenario(scenario, run.contextOf(scenario), run.known));
 }
 
 /** Begins to poll deposits that become EXECUTED: their scenario takes that up. A mistake of ours shows there. */
 async function poll(run: Run): Promise<void> {
   const { known, contextOf, results, scenarios } = run;
   const open = scenarios.filter((one) => one.begin !== undefined && !results.has(one));
-  const polls = Promise.allSettled(open.map((one) => one.begin!(contextOf(one.id), known)));
+  const polls = Promise.allSettled(open.map((one) => one.begin!(contextOf(one), known)));
   // Lookups use up a limit before deposits become EXECUTED.
   if (isSoonExecuted(known) && isScarce(run)) await polls;
 }

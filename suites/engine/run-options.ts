@@ -21,6 +21,8 @@ export interface RunExchange extends Exchange {
   readonly isLost?: true | undefined;
   /** Set if it was sent together with others. */
   readonly isAtOnce?: true | undefined;
+  /** Whether rows about lookups do not judge the answer: the scenario that asked does. */
+  readonly isUnjudged?: boolean | undefined;
 }
 
 /** Everything a run depends on, with all side effects injected. */

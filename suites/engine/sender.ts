@@ -21,7 +21,10 @@ import {
 } from '../limits/limiter.ts';
 import type { RunExchange, RunOptions } from './run-options.ts';
 
-export interface SendOptions extends Pick<RunExchange, 'of' | 'lookup' | 'isAgain' | 'isAtOnce'> {
+export interface SendOptions extends Pick<
+  RunExchange,
+  'of' | 'lookup' | 'isAgain' | 'isAtOnce' | 'isUnjudged'
+> {
   /** Latest time to wait for a limiter, in ms of the clock. */
   readonly until?: number | undefined;
   /** Whether what lookups leave of a stated limit is for it. */
@@ -244,8 +247,8 @@ async function transmit(
       isLast = !(await sending.outage);
     }
     const isLost = isFrontEnd && (!isLast || most === 1);
-    const { of, lookup, isAgain, isAtOnce } = options;
-    onExchange({ request, reply, of, lookup, isAgain, isAtOnce, isLost: isLost || undefined });
+    const { of, lookup, isAgain, isAtOnce, isUnjudged } = options;
+    onExchange({ request, reply, of, lookup, isAgain, isAtOnce, isUnjudged, isLost: isLost || undefined });
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
       const account = askedBy(present.known, request);

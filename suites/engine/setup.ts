@@ -6,7 +6,6 @@ import { table } from '../catalogue/catalogue.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { createLimiter, longestWindowMs, type Limiter, type LimiterOptions } from '../limits/limiter.ts';
 import { isLookupRow, type Requirement, type Scenario } from '../catalogue/requirement.ts';
-import { BECOMING } from '../scenarios/becomes-executed.ts';
 import { inconclusive, type Reason } from '../catalogue/verdict.ts';
 import { createBudget, forChanges, reserveOf } from './budget.ts';
 import { createClient } from './client.ts';
@@ -65,10 +64,6 @@ export function createRun(options: RunOptions) {
     },
   });
   const scenarios = asked.filter((one) => one.kind === 'scenario').toSorted((a, b) => rank(a) - rank(b));
-  const beside = new Set([
-    ...scenarios.flatMap(({ id, turn }) => (turn === undefined ? [id] : [])),
-    BECOMING,
-  ]);
   const run = {
     options,
     known,
@@ -97,7 +92,7 @@ export function createRun(options: RunOptions) {
       onWait,
       sender,
       deadline,
-      untilOf: (of) => (beside.has(of) ? Math.min(...endpointNames.map(endOfLookups)) : undefined),
+      untilOf: ({ turn }) => (turn === undefined ? Math.min(...endpointNames.map(endOfLookups)) : undefined),
       verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
       failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
       present: tally.present,

@@ -179,7 +179,7 @@ test('the plainest failing lookup is shown, whatever was first', () => {
   ] as const)
     addAnswer(one, plain, isNoMember, lookupWith(levels));
   assert.deepEqual(
-    failuresOf(one, rowOf('valid/user-status/member')).map((one) => pathOf(one.lookup!)),
+    failuresOf(one, rowOf('valid/user-status/member')).map((failure) => pathOf(failure.lookup!)),
     [
       'user-status;@0',
       'user-status;query=extra parameter before@0',

@@ -143,7 +143,9 @@ const loggedIn = (
   tally.log
     .filter(({ request }) => hasSameKey(request) && isWanted(request))
     .map(({ request, lookup, reply, asked }) => ({
-      ...{ request, reply, asked },
+      request,
+      reply,
+      asked,
       levels: levelsOf(lookup.levels, request),
     }));
 

@@ -93,7 +93,7 @@ export function lookupOfPath(path: string, known: Known, seed: number): Lookup {
     if (level === undefined || factor === undefined || !factor.names.includes(level)) throw nowhere();
     levels[of] = level;
   }
-  if (!isFeasible(endpoint, levels as Levels, known)) throw nowhere();
+  if (!isFeasible(endpoint, levels, known)) throw nowhere();
   const place = pick === undefined ? { draw: Number(draw), ...defined({ shrunk }) } : { pick: Number(pick) };
   return lookupAt(endpoint, levels as Levels, place, { known, seed });
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../answer.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Changed, Context, Exchange } from '../scenario-context.ts';
+import type { Asking, Changed, Exchange } from '../scenario-context.ts';
 import { failed, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 
 /** Lookups of each kind after a change: if one of three machines never learns it, 0.2 % of runs miss that. */
@@ -19,14 +19,14 @@ const LOOKUPS_MEANWHILE = 10;
 const TIMER_MS = 2;
 
 /** Whether counted requests to an endpoint are few: its limit has a long window. */
-export const isScarce = ({ longestWindowMs }: Context, endpoint: Endpoint): boolean =>
+export const isScarce = ({ longestWindowMs }: Asking, endpoint: Endpoint): boolean =>
   longestWindowMs(endpoint) > SHORT_WAIT_MS;
 
 /**
  * How many of `most` to send: each request once under a limit with a long window, so that some are left for the end;
  * and no large part of what --max-requests leaves.
  */
-function affordable(context: Context, requests: readonly Request[], most: number, isFree = false): number {
+function affordable(context: Asking, requests: readonly Request[], most: number, isFree = false): number {
   const isPart = !isFree && requests.some(({ endpoint }) => isScarce(context, endpoint));
   const part = isPart ? 0 : Math.floor(context.leftRequests() / 12);
   return Math.min(most, Math.max(requests.length, part));
@@ -34,7 +34,7 @@ function affordable(context: Context, requests: readonly Request[], most: number
 
 /** Repeats requests in turn until a change is due, in ms of the clock. */
 export async function askMeanwhile(
-  context: Context,
+  context: Asking,
   requests: readonly Request[],
   dueAt: number,
 ): Promise<readonly Exchange[]> {
@@ -59,7 +59,7 @@ export async function askMeanwhile(
  * @param isFree whether they do not count at a limiter, because their key is revoked
  */
 export async function askAtOnce(
-  context: Context,
+  context: Asking,
   requests: readonly Request[],
   most = LOOKUPS_AFTER,
   isFree = false,
@@ -70,7 +70,7 @@ export async function askAtOnce(
 
 /** Sends requests, and puts each reply to its request. */
 export async function asked(
-  send: Context['send'],
+  send: Asking['send'],
   requests: readonly Request[],
 ): Promise<readonly Exchange[]> {
   const replies = await send(...requests);

@@ -7,8 +7,8 @@ import { evenSample, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS, statedLimits } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
-import type { Company, Context } from '../scenario-context.ts';
+import type { ScenarioResult } from '../catalogue/requirement.ts';
+import type { Asking, Company } from '../scenario-context.ts';
 import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 import { repeated } from './changing.ts';
 
@@ -87,7 +87,7 @@ interface Seen {
 }
 
 /** Sends a crowd, and each of its lookups alone before. */
-async function sendCrowd(context: Context, requests: readonly Request[], seen: Seen): Promise<void> {
+async function sendCrowd(context: Asking, requests: readonly Request[], seen: Seen): Promise<void> {
   const { send, sendAtOnce, verdictsOn } = context;
   const { alone } = seen;
   const isWrong = (request: Request, answer: Answer) =>
@@ -122,7 +122,7 @@ async function sendCrowd(context: Context, requests: readonly Request[], seen: S
 }
 
 /** Whether a lookup gets its answer each time that it is sent alone. */
-async function isRightAlone({ send }: Context, { request, before }: Suspect): Promise<boolean> {
+async function isRightAlone({ send }: Asking, { request, before }: Suspect): Promise<boolean> {
   for (let nth = 0; nth < LOOKUPS_ALONE; nth++) {
     const [again] = await send(request);
     if (again?.kind !== 'answer' || sameAnswer(before, again).kind !== 'passed') return false;
@@ -131,7 +131,7 @@ async function isRightAlone({ send }: Context, { request, before }: Suspect): Pr
 }
 
 /** The other request that is enough to make a lookup fail, of those in its crowd. */
-const companyOf = ({ send, sendAtOnce }: Context, { request, before }: Suspect, known: Known) =>
+const companyOf = ({ send, sendAtOnce }: Asking, { request, before }: Suspect, known: Known) =>
   findCompany(request, known, async (again, company) => {
     const asked = company === undefined ? [again] : [company.request, again];
     const replies = await (company?.when === 'before' ? send(...asked) : sendAtOnce(...asked));
@@ -143,7 +143,7 @@ const companyOf = ({ send, sendAtOnce }: Context, { request, before }: Suspect, 
  * Sends each lookup alone and then in crowds. A difference counts if it recurs, and if it never shows alone. No other
  * lookup may be in flight beside them.
  */
-export const judgeConcurrency: Scenario['run'] = async (context, known) => {
+export async function judgeConcurrency(context: Asking, known: Known): Promise<ScenarioResult> {
   const seen: Seen = { alone: new Map(), suspects: [], cases: 0, isOverlapping: false };
   const { suspects } = seen;
   const done = (finding: Verdict) => ({ finding, cases: seen.cases });
@@ -176,7 +176,7 @@ export const judgeConcurrency: Scenario['run'] = async (context, known) => {
   }
   const words = 'not checked because no two lookups overlapped in time';
   return done(seen.isOverlapping ? pass : inconclusive('timing-window', words));
-};
+}
 
 const overlap = (one: Reply, other: Reply) =>
   one.kind === 'answer' &&

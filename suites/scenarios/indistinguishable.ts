@@ -5,7 +5,7 @@ import { evenSample, unknownIds } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
 import { lookupOf } from '../request.ts';
 import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Asking } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
 
 /** A pair of lookups, and the same in the other order. */
@@ -52,7 +52,7 @@ export function indistinguishable({
 
 /** Compares answers about hidden ids with those about unknown ones. */
 async function compareEach(
-  context: Context,
+  context: Asking,
   endpoint: Endpoint,
   hidden: readonly string[],
   known: Known,
@@ -79,7 +79,7 @@ async function compareEach(
 
 /** Unknown ids that were asked for in unequal numbers and at other times: no count or time of a cache is the same. */
 async function withOtherHistories(
-  { send, wait }: Context,
+  { send, wait }: Asking,
   endpoint: Endpoint,
   unknown: readonly string[],
   others: readonly string[],
@@ -92,7 +92,7 @@ async function withOtherHistories(
 
 /** Compares the answers about a hidden id with those about unknown ones. */
 async function compareOnce(
-  { send, sendAtOnce }: Context,
+  { send, sendAtOnce }: Asking,
   endpoint: Endpoint,
   id: string,
   unknown: readonly string[],
