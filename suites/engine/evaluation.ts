@@ -17,6 +17,8 @@ interface EvaluationOptions extends Pick<RunOptions, 'known' | 'requirements' | 
   readonly table: Table;
 }
 
+export type Evaluation = ReturnType<typeof createEvaluation>;
+
 /** Evaluates requirements from the exchanges of a run. */
 export function createEvaluation(options: EvaluationOptions) {
   const { known, requirements, skip, hasStateHook, burstConcurrency } = options;

@@ -9,7 +9,7 @@ import { isLookupRow } from '../catalogue/requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { lookupAt, pathOf } from '../model/lookup.ts';
 import { addAnswer, addMissing, createTally, failuresOf, failureToExplain, type Tally } from './tally.ts';
-import { judgementOf } from './run.ts';
+import { judgementOf } from './judgement.ts';
 
 const rows = catalogue.filter(isLookupRow);
 const rowOf = (id: string) => rows.find((row) => row.id === id)!;
