@@ -2,7 +2,9 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
 import { authorizationOf, factsOf, showsKey } from '../catalogue/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
+import { Problem } from '../../schemas/problem.ts';
 import type { Known, KnownKey, Present } from '../catalogue/known.ts';
+import { pathOf } from '../model/lookup.ts';
 import { lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { createLoad, type Budget } from './budget.ts';
@@ -207,6 +209,16 @@ async function attempt(
   }
 }
 
+/** Names the lookup or request that the client could not send. */
+function asBug(
+  error: unknown,
+  { method, target }: Request,
+  { lookup, of = 'a check of the target' }: SendOptions,
+) {
+  const what = lookup === undefined ? `${method} ${target} (${of})` : pathOf(lookup);
+  return new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
+
 /** Sends a request until it is not lost, at most so many times. */
 async function transmit(
   sending: Sending,
@@ -227,7 +239,7 @@ async function transmit(
     if (isLimited) await load.begin(isFrontEnd && tries === most);
     const reply = await clock.during(client.send(wire)).catch((error: unknown) => {
       if (isLimited) load.end(false);
-      throw error;
+      throw error instanceof Problem ? error : asBug(error, request, options);
     });
     isFrontEnd =
       reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
