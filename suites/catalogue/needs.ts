@@ -1,10 +1,11 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Gap } from '../../schemas/generated/types.ts';
-import { table } from './catalogue.ts';
+import { catalogue, table } from './catalogue.ts';
 import { oncePer } from '../../schemas/values.ts';
 import type { Facts } from './facts.ts';
 import { knownFrom, type Known } from './known.ts';
-import { factors, plainLevels, type FactorName, type Levels } from '../model/factors.ts';
+import { factors, plainLevels } from '../model/factors.ts';
+import type { FactorName, Levels } from '../catalogue/requirement.ts';
 import { factsWith } from '../model/lookup.ts';
 import { isFeasible } from '../model/lookup-levels.ts';
 import { versions, type Need } from '../model/levels.ts';
@@ -25,6 +26,17 @@ const noTransition: Lack = {
   words: 'no state hook was given (--state-url), and the fixture has no deposit of the IB with "becomes"',
   fix: 'Give --state-url. If pending deposits become EXECUTED by themselves on your server, add one to deposits, such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } } of a user of the IB',
 };
+
+/** @throws Error for a scenario that names an unknown level: a bug of ours */
+export function checkLevels(rows: readonly Requirement[]): void {
+  for (const row of rows)
+    for (const [endpoint, levels] of (row.kind === 'scenario' && row.needs) || [])
+      for (const [name, level] of Object.entries(levels))
+        if (!factors[endpoint].some((one) => one.name === name && one.names.includes(level)))
+          throw new Error(`${row.id} names an unknown level: ${name}: ${level}`);
+}
+
+checkLevels(catalogue);
 
 /** Partners by what their users are in a situation. */
 const partners = { own: 'own', "another partner's": 'other', "third partner's": 'third', 'no partner': null };

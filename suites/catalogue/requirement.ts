@@ -3,7 +3,6 @@ import type { Level } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Condition, Facts } from './facts.ts';
 import type { Known } from './known.ts';
-import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';
 import type { Request } from '../request.ts';
 import type { Asker, Asking, Bursts, Changes, Company, Exchange } from '../scenario-context.ts';
@@ -88,6 +87,24 @@ interface MonitorFinding {
   readonly verdict: Verdict;
   readonly evidence?: Exchange;
 }
+
+/** What may differ between lookups. */
+export type FactorName =
+  | 'key'
+  | 'header'
+  | 'active key'
+  | 'situation'
+  | 'data'
+  | 'id version'
+  | 'id spelling'
+  | 'malformation'
+  | 'query'
+  | 'fields'
+  | 'repetition'
+  | 'load';
+
+/** A level of each factor, by name. */
+export type Levels = Readonly<Record<FactorName, string>>;
 
 /** Levels of a lookup. What is left out does not matter. */
 export type Choice = readonly [endpoint: Endpoint, levels: Partial<Levels>];

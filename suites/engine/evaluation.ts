@@ -5,13 +5,35 @@ import type { Table } from '../catalogue/judge.ts';
 import type { Known } from '../catalogue/known.ts';
 import { lackOf } from '../catalogue/needs.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Context, Exchange } from '../scenario-context.ts';
+import type { Lookup } from '../model/lookup.ts';
 import { skipped, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import type { Result } from './record.ts';
-import type { RunExchange, RunOptions } from './run-options.ts';
 import { addAnswer, createTally, type Judgement } from './tally.ts';
 
-interface EvaluationOptions extends Pick<RunOptions, 'known' | 'requirements' | 'skip' | 'burstConcurrency'> {
+/** A request that was sent, its reply, and its purpose. */
+export interface RunExchange extends Exchange {
+  /** Id of the requirement that asked, or `lookups`. */
+  readonly of?: string | undefined;
+  /** The lookup, if it is one of the plan. */
+  readonly lookup?: Lookup | undefined;
+  /** Set if the request only confirms or explains a failure. */
+  readonly isAgain?: true | undefined;
+  /** Set if a front end answered in place of the target. */
+  readonly isLost?: true | undefined;
+  /** Set if it was sent together with others. */
+  readonly isAtOnce?: true | undefined;
+  /** Whether rows about lookups do not judge the answer: the scenario that asked does. */
+  readonly isUnjudged?: boolean | undefined;
+}
+
+interface EvaluationOptions {
+  readonly known: Known;
+  readonly requirements: readonly Requirement[];
+  /** Ids to skip. */
+  readonly skip: ReadonlySet<string>;
+  /** Maximum number of burst requests in flight. */
+  readonly burstConcurrency?: number | undefined;
   readonly hasStateHook: boolean;
   /** The catalogue. */
   readonly table: Table;

@@ -21,7 +21,8 @@ import {
   type Limiter,
   type Turn,
 } from '../limits/limiter.ts';
-import type { RunExchange, RunOptions } from './run-options.ts';
+import type { RunExchange } from './evaluation.ts';
+import type { RunOptions } from './run-options.ts';
 
 export interface SendOptions extends Pick<
   RunExchange,

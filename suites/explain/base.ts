@@ -1,6 +1,5 @@
 import { defined } from '../../schemas/values.ts';
-import type { Share } from '../catalogue/requirement.ts';
-import type { Levels } from '../model/factors.ts';
+import type { Share, Levels } from '../catalogue/requirement.ts';
 import { idOf, type Request } from '../request.ts';
 import type { Prober, Trial, Wanted } from './probe.ts';
 

@@ -5,11 +5,11 @@ import type { Facts } from '../catalogue/facts.ts';
 import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
 import type { Finding } from '../catalogue/judge.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
-import type { LookupRow } from '../catalogue/requirement.ts';
+import type { LookupRow, Levels } from '../catalogue/requirement.ts';
 import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
 import { fingerprint, idOf, lookupOf, type Request } from '../request.ts';
 import { levelsOfId } from '../model/entities.ts';
-import { plainLevels, type Levels } from '../model/factors.ts';
+import { plainLevels } from '../model/factors.ts';
 
 /** What a lookup shows. `unknown`: nothing, for example because it got no answer. */
 export type Outcome = 'fails' | 'passes' | 'unknown';

@@ -1,6 +1,6 @@
 import type { KnownKey } from '../catalogue/known.ts';
-import type { Share } from '../catalogue/requirement.ts';
-import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
+import type { Share, FactorName, Levels } from '../catalogue/requirement.ts';
+import { factors, plainLevels, type Factor } from '../model/factors.ts';
 import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
 import type { Outcome } from './comparison.ts';
 import type { Prober, Trial } from './probe.ts';

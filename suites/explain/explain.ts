@@ -1,7 +1,7 @@
 import { defined } from '../../schemas/values.ts';
-import { plainLevels, type Levels } from '../model/factors.ts';
+import { plainLevels } from '../model/factors.ts';
 import { isFeasible } from '../model/lookup-levels.ts';
-import type { LookupRow, Share } from '../catalogue/requirement.ts';
+import type { LookupRow, Share, Levels } from '../catalogue/requirement.ts';
 import { findCompany } from '../scenarios/concurrency.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';

@@ -9,7 +9,7 @@ import type { Trial, Prober } from './probe.ts';
 import type { Varied } from './conditions.ts';
 import { requestsOf } from '../model/drawing.ts';
 import { lookupAt, seedOf, type Lookup, type Place } from '../model/lookup.ts';
-import type { Levels } from '../model/factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Judgement } from '../engine/tally.ts';
 

@@ -11,7 +11,8 @@ import {
   numberedFactors,
   numberedOf,
 } from './coverage.ts';
-import { factors, plainLevels, type Factor, type Levels } from './factors.ts';
+import { factors, plainLevels, type Factor } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import { isFeasible } from './lookup-levels.ts';
 import { lookupsInOrder } from './rows.ts';
 

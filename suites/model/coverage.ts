@@ -2,7 +2,8 @@ import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoin
 import type { Coverage as Figures } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';
-import { factors, type Factor, type Levels } from './factors.ts';
+import { factors, type Factor } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import type { Level } from './levels.ts';
 import { freeFactors, isFeasible, missingLevels, oncePerFixture } from './lookup-levels.ts';
 

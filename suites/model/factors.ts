@@ -1,4 +1,5 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import type { FactorName, Levels } from '../catalogue/requirement.ts';
 import { headerLevels, keyLevels } from './credential-levels.ts';
 import {
   depositSituations,
@@ -13,20 +14,6 @@ import {
   type SituationLevel,
 } from './levels.ts';
 
-export type FactorName =
-  | 'key'
-  | 'header'
-  | 'active key'
-  | 'situation'
-  | 'data'
-  | 'id version'
-  | 'id spelling'
-  | 'malformation'
-  | 'query'
-  | 'fields'
-  | 'repetition'
-  | 'load';
-
 export interface Factor {
   readonly name: FactorName;
   /** By name. The first one is plain. */
@@ -40,9 +27,6 @@ export interface Factor {
   /** Whether the first request of every level also covers the plain level. */
   readonly includesPlain?: boolean;
 }
-
-/** A level of each factor, by name. */
-export type Levels = Readonly<Record<FactorName, string>>;
 
 /** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
 export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple';

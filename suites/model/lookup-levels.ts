@@ -3,7 +3,8 @@ import { oncePer } from '../../schemas/values.ts';
 import { isIssued, type Token } from '../inputs/credentials.ts';
 import type { Known } from '../catalogue/known.ts';
 import { poolsOf, withLevels } from './entities.ts';
-import { dataLevels, factors, plainLevels, situationOf, type FactorName, type Levels } from './factors.ts';
+import { dataLevels, factors, plainLevels, situationOf } from './factors.ts';
+import type { FactorName, Levels } from '../catalogue/requirement.ts';
 import { headerLevels, keyLevels } from './credential-levels.ts';
 
 const tokensByLevel = oncePer(

@@ -7,7 +7,8 @@ import { factsOf } from '../catalogue/facts-of-request.ts';
 import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
 import { requestsOf } from './drawing.ts';
-import { factors, plainLevels, type Levels, type Rank } from './factors.ts';
+import { factors, plainLevels, type Rank } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import { isFeasible } from './lookup-levels.ts';
 
 /** Which lookup of some levels it is: a draw by its number, made smaller or not, or an example or entity. */

@@ -1,3 +1,4 @@
+import { repeated } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
@@ -76,10 +77,6 @@ export async function asked(
   const replies = await send(...requests);
   return requests.map((request, at) => ({ request, reply: replies[at]! }));
 }
-
-/** Repeats items in turn, up to `count`. */
-export const repeated = <Item>(items: readonly Item[], count: number): readonly Item[] =>
-  Array.from({ length: items.length && count }, (_, nth) => items[nth % items.length]!);
 
 /**
  * The first answer that `judge` does not pass, and whether equal lookups passed later on; else that all are right.

@@ -10,7 +10,7 @@ import { fingerprint, lookupOf, type Request } from '../request.ts';
 import type { ScenarioResult } from '../catalogue/requirement.ts';
 import type { Asking, Company } from '../scenario-context.ts';
 import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
-import { repeated } from './changing.ts';
+import { repeated } from '../../schemas/values.ts';
 
 /** Lookups in flight at once. Larger crowds follow only while no answer was lost. */
 const SIZES = [16, 32, 64] as const;

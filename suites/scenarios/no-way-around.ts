@@ -10,7 +10,8 @@ import { lookupOf, queryOf, type Credential, type Request } from '../request.ts'
 import type { ScenarioResult } from '../catalogue/requirement.ts';
 import type { Asking } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
-import { isScarce, repeated } from './changing.ts';
+import { isScarce } from './changing.ts';
+import { repeated } from '../../schemas/values.ts';
 
 /** Number of forms with another partner's key, if the window of its limiter is long. */
 const FEW_FORMS = 5;

@@ -6,10 +6,10 @@ import { catalogue, table } from '../../catalogue/catalogue.ts';
 import { addAnswer, createTally, failuresOf, type Failure } from '../../engine/tally.ts';
 import { factsOf } from '../../catalogue/facts-of-request.ts';
 import { knownFrom } from '../../catalogue/known.ts';
-import { plainLevels, type Levels } from '../../model/factors.ts';
+import { plainLevels } from '../../model/factors.ts';
 import { lookupAt, type Lookup, type Place } from '../../model/lookup.ts';
 import { idOf, type Request } from '../../request.ts';
-import { isLookupRow } from '../../catalogue/requirement.ts';
+import { isLookupRow, type Levels } from '../../catalogue/requirement.ts';
 import { answerOf } from '../../testing/samples.ts';
 import type { ExplainContext } from '../probe.ts';
 
