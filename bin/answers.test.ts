@@ -5,7 +5,7 @@ import { faults } from '../mock/deviations/faults.ts';
 import { createWorld } from '../mock/world.ts';
 import { defined } from '../schemas/values.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
-import { createLookups } from '../suites/engine/lookups.ts';
+import { createLookups } from '../suites/model/lookups.ts';
 import { wireRequest } from '../suites/engine/sender.ts';
 import { factsOf } from '../suites/catalogue/facts-of-request.ts';
 import {
@@ -52,7 +52,7 @@ test('every lookup of a run has the answer of the mock among those printed', () 
   const all = createLookups({ known, seed: 1, cases: 1500 }, rows);
   for (const endpoint of endpointNames)
     for (const one of all.next(endpoint, 'requirement', 'level', 'pair', 'example', 'triple')) {
-      const drawn = one.request();
+      const drawn = one.request;
       const credential =
         drawn.credential.as === 'caller' ? ({ as: 'key', key: caller } as const) : drawn.credential;
       const request = { ...drawn, credential };

@@ -47,6 +47,7 @@ testRefusals('', [
   [`verify --report json=${folder}/no/x.json`, /x\.json: the report cannot be written: its folder does not/],
   [`verify --report json=${folder}`, /it is a folder/],
   ['verify --header nonsense', /--header needs 'name: value'/],
+  ['verify --header expect:x', /--header: expect is not allowed: the client sets it for each connection/],
   [`verify --fixture ${fileOf('cut.json', fixtureText.slice(0, 400))}`, /cut\.json:\d+:\d+: is not JSON/],
   [`verify --fixture ${broken('"partners"', '"partner"')}`, /unknown key "partner"; known are/],
   [

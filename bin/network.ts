@@ -136,6 +136,9 @@ const MAX_SHOWN = 200;
 const withoutCredentials = (text: string) =>
   text.replace(/^([^/?#]*\/\/)?.*@/s, '$1…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
 
+/** Fields that belong to a connection or to the body of a request. */
+const ofConnection = /^(?:connection|content-length|expect|keep-alive|transfer-encoding|upgrade)$/i;
+
 /** Parses `name: value` texts; returns names in lower case. */
 export function parseHeaders(texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -148,6 +151,8 @@ export function parseHeaders(texts: readonly string[]): Readonly<Record<string, 
         );
       if (name.toLowerCase() === 'authorization')
         throw wrongUsage('--header: Authorization is not allowed; put keys in the fixture');
+      if (ofConnection.test(name))
+        throw wrongUsage(`--header: ${name} is not allowed: the client sets it for each connection`);
       return [name.toLowerCase(), value];
     }),
   );

@@ -33,3 +33,7 @@ export function parseDuration(text: string): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
   return unit === undefined ? undefined : Number(amount) * unitsInMs[unit]!;
 }
+
+/** Repeats items in turn, up to `count`. */
+export const repeated = <Item>(items: readonly Item[], count: number): readonly Item[] =>
+  Array.from({ length: items.length && count }, (_, nth) => items[nth % items.length]!);

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
-import type { Change } from './catalogue/known.ts';
+import type { Change, Known } from './catalogue/known.ts';
 import type { Request } from './request.ts';
 import type { Verdict } from './catalogue/verdict.ts';
 
@@ -44,8 +44,33 @@ export interface Exchange {
   readonly reply: Reply;
 }
 
-/** What a scenario can do. Times are in ms of the engine's clock. */
-export interface Context {
+/** When a scenario runs. Without a turn, it runs beside lookups. */
+export type Turn =
+  /** After the lookups, while nothing else is in flight: it may change the state of the target. */
+  | 'alone'
+  /** After everything else, one after another: it uses up a rate limit. */
+  | 'last';
+
+/** Who asks: a scenario, or what several scenarios ask for together. */
+export interface Asker {
+  /** As logs and progress name it. */
+  readonly id: string;
+  readonly turn?: Turn;
+  /** Set if it may use what lookups leave of a stated limit, because nobody can ask later. */
+  readonly reserves?: true;
+  /** Set if it compares answers to requests sent at once, which no row about lookups judges. */
+  readonly judgesConcurrency?: true;
+  /** Whether it judges all answers alone: rows about lookups do not. */
+  readonly isAlone?: (known: Known) => boolean;
+}
+
+/** What several scenarios ask for together, once per run. */
+export interface Shared<Result, Powers = Asking> extends Asker {
+  readonly make: (context: Powers, known: Known) => Promise<Result>;
+}
+
+/** What every scenario can do: ask. Times are in ms of the engine's clock. */
+export interface Asking {
   /** Sends requests one after another. Waits and retries after 429. */
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** Sends requests at once, as far as --concurrency and --rate allow. Waits and retries after 429. */
@@ -56,24 +81,27 @@ export interface Context {
   readonly leftRequests: () => number;
   /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
   readonly longestWindowMs: (endpoint: Endpoint) => number;
-  /** Calls `make` once per run, for requirements that share requests. */
-  readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
-  /**
-   * Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. Only for
-   * scenarios that run alone.
-   */
-  readonly withState?: <Result>(
-    change: Change,
-    during: (changed: Changed) => Promise<Result>,
-  ) => Promise<Result | Trouble>;
+  /** The result of what is shared. The first call asks for it. */
+  readonly once: <Result>(shared: Shared<Result, Context>, known: Known) => Promise<Result>;
   /** Time that a change may take until all answers must show it, in ms. */
   readonly graceMs: number;
   /** What the catalogue says of an answer to a lookup; empty if the interface is silent. */
   readonly verdictsOn: (request: Request, answer: Answer) => readonly Verdict[];
   /** Whether the rows that a wrong answer would fail have failed by other lookups. */
   readonly failsAnyway: (request: Request, answer: Answer) => boolean;
+}
 
-  // For the trial of a limiter: requests that do not wait for one.
+/** What a scenario can do that runs alone: change the state of the target. */
+export interface Changes {
+  /** Makes a change by the state hook, calls `during`, and undoes the change; undefined without a state hook. */
+  readonly withState?: <Result>(
+    change: Change,
+    during: (changed: Changed) => Promise<Result>,
+  ) => Promise<Result | Trouble>;
+}
+
+/** What a scenario can do that comes last: send requests that do not wait for a limiter, to try it. */
+export interface Bursts {
   /** Like `send`, and reports each 429. It waits until `until` at most, in ms of the clock. */
   readonly sendUntilAllowed: (
     request: Request,
@@ -91,3 +119,5 @@ export interface Context {
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;
 }
+
+export type Context = Asking & Changes & Bursts;

@@ -3,8 +3,9 @@ import type { HttpResponse } from '../../mock/exchange.ts';
 import { applyState } from '../../mock/entities.ts';
 import { createWorld, type World } from '../../mock/world.ts';
 import type { Fixture, FixtureLimits, RunRecord, StateChange } from '../../schemas/generated/types.ts';
-import { catalogue, decodeBody, run, virtualClock } from '../../suites/index.ts';
-import type { Client, Requirement, RunOptions } from '../../suites/index.ts';
+import { oncePer } from '../../schemas/values.ts';
+import { catalogue, decodeBody, lookupsInOrder, run, virtualClock } from '../../suites/index.ts';
+import type { Client, Lookup, Requirement, RunOptions } from '../../suites/index.ts';
 import { runOptions } from '../run-options.ts';
 
 /** Returns limits with the same window for both endpoints. */
@@ -45,6 +46,26 @@ export interface MockRunOptions extends Pick<
   readonly skip?: readonly string[];
 }
 
+/** The lookups that were drawn of each fixture, by endpoint and seed, and the source of further ones. */
+const drawn = oncePer(
+  (_: RunOptions['known']) =>
+    new Map<string, { readonly kept: Lookup[]; readonly source: Generator<Lookup> }>(),
+);
+
+/** The lookups of an endpoint in their order. All runs with the same fixture and seed share them. */
+const sharedLookups: RunOptions['plan'] = function* (endpoint, known, seed) {
+  const name = `${endpoint} ${seed}`;
+  const { kept, source } = drawn(known).get(name) ?? {
+    kept: [],
+    source: lookupsInOrder(endpoint, known, seed),
+  };
+  drawn(known).set(name, { kept, source });
+  for (let nth = 0; ; nth++) {
+    if (nth === kept.length) kept.push((source.next() as IteratorYieldResult<Lookup>).value);
+    yield kept[nth]!;
+  }
+};
+
 /**
  * Verifies a mock in this process, without sockets and on a virtual clock.
  *
@@ -63,6 +84,7 @@ export function verifyMock(
   return run({
     ...options,
     ...runOptions({ maxDurationMs: Number.POSITIVE_INFINITY, ...options }),
+    plan: sharedLookups,
     requirements,
     selection: { whole: true, skip: [] },
     target: new URL('http://mock.invalid'),

@@ -2,16 +2,13 @@ import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints
 import { header } from '../answer.ts';
 import { all, hasKey, hasParameter, not, on, type Refusal } from './facts.ts';
 import { findableId, unknownId } from '../inputs/uuids.ts';
-import type { Known } from './known.ts';
 import { refused, unauthorized } from './named-answers.ts';
 import { lookup, lookupOf } from '../request.ts';
 import { answers, observes, scenario, statusOf, type AnswerRow, type Requirement } from './requirement.ts';
-import type { Context } from '../scenario-context.ts';
-import { judgeActiveKeys, revocationOf } from '../scenarios/keys.ts';
+import { judgeActiveKeys, revocationBy } from '../scenarios/keys.ts';
 import { judgeForm, judgeWaysAround } from '../scenarios/no-way-around.ts';
 
-const revocation = (endpoint: Endpoint, context: Context, known: Known) =>
-  revocationOf(endpoint, (of) => `auth/${of}/revoked`, context, known);
+const revocation = revocationBy((endpoint) => `auth/${endpoint}/revoked`);
 
 const keyless = { credential: { as: 'none' } } as const;
 
@@ -71,7 +68,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       clause: 'Authentication: a revoked key yields 401',
       title: 'A key that is revoked during the run stops working',
       needsChange: 'hook',
-      run: async (context, known) => (await revocation(endpoint, context, known)).revoked,
+      run: async ({ once }, known) => (await once(revocation, known)).get(endpoint)!.revoked,
     }),
     scenario({
       id: `auth/${endpoint}/revocation-spares`,
@@ -81,7 +78,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       clause: 'Authentication: not shown',
       title: 'While one key is revoked, the other keys of its partner go on working',
       needsChange: 'hook',
-      run: async (context, known) => (await revocation(endpoint, context, known)).spared,
+      run: async ({ once }, known) => (await once(revocation, known)).get(endpoint)!.spared,
     }),
     scenario({
       id: `auth/${endpoint}/no-way-around`,

@@ -6,8 +6,9 @@ import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { catalogue, checkNames, suites, table } from './catalogue.ts';
 import type { Facts } from './facts.ts';
 import { tableOf } from './judge.ts';
-import { everyKind } from '../model/lookup-levels.ts';
-import { rankOf, isLookupRow, scenario } from './requirement.ts';
+import { everyKind } from './kinds.ts';
+import { isLookupRow, rankOf, type Scenario } from './requirement.ts';
+import { checkLevels } from './needs.ts';
 import { answerOf, sampleKnown } from '../testing/samples.ts';
 
 const listed = catalogue.map((row) => {
@@ -60,21 +61,17 @@ test('no retired id is used again', () => {
 
 describe('an unknown name is an error at once', () => {
   const [first] = catalogue as [(typeof catalogue)[0]];
-  const talk = scenario({
-    id: 'valid/service/talk',
-    level: 'observed',
-    endpoint: 'service',
-    clause: '',
-    title: '',
-    run: assert.fail,
-  });
   for (const [name, row, error] of [
     ['of a row that proves another', { ...first, provedBy: ['valid/user-status/membr'] }, /membr/],
     ['of a refined row', { ...first, refines: ['valid/user-status/x'] }, /unknown requirement.*x/],
-    ['of a level', { ...talk, needs: [['user-status', { situation: 'none' }]] }, /situation: none/],
   ] as const)
     test(name, () => assert.throws(() => checkNames([row as typeof first]), error));
   test('and so is an id that is used twice', () => assert.throws(() => checkNames([first, first]), /two/));
+  test('and one of a level that a scenario needs', () => {
+    const needs: Scenario['needs'] = [['user-status', { situation: 'none' }]];
+    const row = { ...catalogue.find(({ kind }) => kind === 'scenario')!, needs } as Scenario;
+    assert.throws(() => checkLevels([row]), /situation: none/);
+  });
 });
 
 const kinds = endpointNames.flatMap(everyKind);

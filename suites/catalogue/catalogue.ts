@@ -1,7 +1,6 @@
 import { auth } from './auth.ts';
 import { foreignIb } from './foreign-ib.ts';
 import { invalidUuid } from './invalid-uuid.ts';
-import { factors } from '../model/factors.ts';
 import { pending } from './pending.ts';
 import { rateLimit } from '../limits/rows.ts';
 import { tableOf } from './judge.ts';
@@ -28,7 +27,7 @@ export const table = tableOf(catalogue.filter(isLookupRow));
 
 checkNames(catalogue);
 
-/** @throws Error for two rows with the same id, and for a row that names an unknown id or level: a bug of ours */
+/** @throws Error for two rows with the same id, and for a row that names an unknown id: a bug of ours */
 export function checkNames(rows: readonly Requirement[]): void {
   const ids = new Set<string>();
   for (const { id } of rows) {
@@ -40,9 +39,5 @@ export function checkNames(rows: readonly Requirement[]): void {
     const refined = 'refines' in row && row.refines !== true ? (row.refines ?? []) : [];
     for (const other of [...provedBy, ...refined])
       if (!ids.has(other)) throw new Error(`${id} names an unknown requirement: ${other}`);
-    for (const [endpoint, levels] of (row.kind === 'scenario' && row.needs) || [])
-      for (const [name, level] of Object.entries(levels))
-        if (!factors[endpoint].some((one) => one.name === name && one.names.includes(level)))
-          throw new Error(`${id} names an unknown level: ${name}: ${level}`);
   }
 }

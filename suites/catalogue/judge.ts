@@ -1,7 +1,8 @@
-import { messageOf } from '../../schemas/endpoints.ts';
+import { endpointNames, messageOf } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { fieldsOf } from './expectations.ts';
 import type { Facts } from './facts.ts';
+import { everyKind } from './kinds.ts';
 import type { Known } from './known.ts';
 import { showsEntity, type NamedAnswer } from './named-answers.ts';
 import type { AnswerRow, LookupRow, Property, Refinement, Repetition } from './requirement.ts';
@@ -35,7 +36,11 @@ export interface Cover {
 /** The catalogue as a table: from facts to rows, and from an answer to what it breaks. */
 export type Table = ReturnType<typeof tableOf>;
 
+/** @throws Error if no row says what a kind of lookup is answered: a bug of ours */
 export function tableOf(rows: readonly LookupRow[]) {
+  const answering = rows.filter((row) => row.kind === 'answer');
+  for (const facts of endpointNames.flatMap(everyKind))
+    if (!answering.some((row) => row.when(facts))) throw new Error(`no row answers: ${facts.kind}`);
   const covers = new Map<string, Cover>();
   const coverOf = (facts: Facts): Cover => {
     const before = covers.get(facts.kind);

@@ -1,11 +1,14 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Gap } from '../../schemas/generated/types.ts';
-import { table } from './catalogue.ts';
+import { catalogue, table } from './catalogue.ts';
 import { oncePer } from '../../schemas/values.ts';
-import type { Known } from './known.ts';
-import { factors, plainLevels, type FactorName, type Levels } from '../model/factors.ts';
-import { factsOfLevels, fewLevels, isFeasible } from '../model/lookup-levels.ts';
-import type { Need } from '../model/levels.ts';
+import type { Facts } from './facts.ts';
+import { knownFrom, type Known } from './known.ts';
+import { factors, plainLevels } from '../model/factors.ts';
+import type { FactorName, Levels } from '../catalogue/requirement.ts';
+import { factsWith } from '../model/lookup.ts';
+import { isFeasible } from '../model/lookup-levels.ts';
+import { versions, type Need } from '../model/levels.ts';
 import type { Choice, LookupRow, Requirement } from './requirement.ts';
 import type { Reason } from './verdict.ts';
 
@@ -24,6 +27,86 @@ const noTransition: Lack = {
   fix: 'Give --state-url. If pending deposits become EXECUTED by themselves on your server, add one to deposits, such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } } of a user of the IB',
 };
 
+/** @throws Error for a scenario that names an unknown level: a bug of ours */
+export function checkLevels(rows: readonly Requirement[]): void {
+  for (const row of rows)
+    for (const [endpoint, levels] of (row.kind === 'scenario' && row.needs) || [])
+      for (const [name, level] of Object.entries(levels))
+        if (!factors[endpoint].some((one) => one.name === name && one.names.includes(level)))
+          throw new Error(`${row.id} names an unknown level: ${name}: ${level}`);
+}
+
+checkLevels(catalogue);
+
+/** Partners by what their users are in a situation. */
+const partners = { own: 'own', "another partner's": 'other', "third partner's": 'third', 'no partner': null };
+
+/** A fixture with an entity of each kind and version: it allows every choice that can be sent. */
+function completeFixture(): Known {
+  const anId = (nth: number, version = '4') =>
+    `abcdef00-0000-${version}000-8000-${String(nth).padStart(12, '0')}`;
+  const users = Object.values(partners).map((partner, nth) => ({
+    user_id: anId(nth),
+    partner,
+    date_joined: '2024-02-29T23:59:59.999Z',
+  }));
+  const deposits = users.flatMap(({ user_id }, nth) =>
+    versions.flatMap((version) => [
+      {
+        reference_id: anId(3 * nth, version),
+        user_id,
+        state: 'EXECUTED' as const,
+        amountInUsd: 250.5,
+        executedAt: 1_705_314_600_000,
+      },
+      { reference_id: anId(3 * nth + 1, version), user_id, state: 'pending' as const },
+      { reference_id: anId(3 * nth + 2, version), user_id, state: 'failed' as const },
+    ]),
+  );
+  const apiKeys = [
+    { key: 'key-of-ours', partner: 'own', state: 'active' },
+    { key: 'second-of-ours', partner: 'own', state: 'active' },
+    { key: 'revoked-one', partner: 'own', state: 'revoked' },
+    { key: 'expired-one', partner: 'own', state: 'expired' },
+    { key: 'key-of-another', partner: 'other', state: 'active' },
+    { key: 'key-of-a-user', partner: null, state: 'active' },
+  ] as const;
+  return knownFrom({ apiKeys: [...apiKeys], users, deposits }, 'own');
+}
+
+/** Factors that decide the answer. The situation comes first: a requirement about it gets the plain key. */
+const deciding: readonly FactorName[] = [
+  ...(['situation', 'key', 'header', 'id version', 'id spelling', 'query', 'malformation'] as const),
+];
+
+/** Levels that decide the answer, at most two of them not plain, and the facts of a lookup with them. */
+function* fewLevels(endpoint: Endpoint): Generator<readonly [Partial<Levels>, Facts]> {
+  const complete = completeFixture();
+  const factsOf = (levels: Partial<Levels>) =>
+    factsWith(endpoint, { ...plainLevels(endpoint), ...levels }, complete);
+  const odd = deciding.flatMap((name) => {
+    const { names, levels } = factors[endpoint].find((one) => one.name === name)!;
+    const kinds = names.map((level) => `${factsOf({ [name]: level })?.kind} ${levels[level]!.need?.words}`);
+    // Of levels that need the same and make the same of a lookup, one is enough, but with another key.
+    return names
+      .filter((_, at) => at > 0 && (name === 'situation' || kinds.indexOf(kinds[at]!) === at))
+      .map((level) => [name, level] as const);
+  });
+  const choices: readonly Partial<Levels>[] = [
+    {},
+    ...odd.map(([name, level]) => ({ [name]: level })),
+    ...odd.flatMap(([name, level], at) =>
+      odd
+        .slice(at + 1)
+        .flatMap(([other, second]) => (other === name ? [] : [{ [name]: level, [other]: second }])),
+    ),
+  ];
+  for (const levels of choices) {
+    const facts = factsOf(levels);
+    if (facts !== undefined) yield [levels, facts];
+  }
+}
+
 let choices: ReadonlyMap<LookupRow, readonly Choice[]> | undefined;
 
 /** For each row, levels of the lookups that it is about. Those with the fewest levels that are not plain come first. */
@@ -31,8 +114,8 @@ export function choicesOf(row: LookupRow): readonly Choice[] {
   if (choices === undefined) {
     const found = new Map<LookupRow, Choice[]>();
     for (const endpoint of endpointNames)
-      for (const levels of fewLevels(endpoint))
-        for (const one of table.coverOf(factsOfLevels(endpoint, levels)).rows) {
+      for (const [levels, facts] of fewLevels(endpoint))
+        for (const one of table.coverOf(facts).rows) {
           const list = found.get(one) ?? [];
           found.set(one, list);
           list.push([endpoint, levels]);

@@ -2,11 +2,12 @@ import { inAnyNotation, sees } from './facts.ts';
 import { evenSample } from '../inputs/uuids.ts';
 import { notFound } from './named-answers.ts';
 import { answers, scenario, type Requirement } from './requirement.ts';
-import { becomesExecuted, pollOnce } from '../scenarios/becomes-executed.ts';
+import { becomesExecuted, pollsOf } from '../scenarios/becomes-executed.ts';
 import { indistinguishable } from '../scenarios/indistinguishable.ts';
 import { fixtureOutdated } from './verdict.ts';
 
 const PENDING = 'pending/deposit-check/pending';
+const polls = pollsOf(PENDING);
 
 export const pending: readonly Requirement[] = [
   answers({
@@ -48,7 +49,7 @@ export const pending: readonly Requirement[] = [
     title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',
     needsChange: 'transition',
     needs: [['deposit-check', { situation: 'own pending' }]],
-    begin: (context, known) => pollOnce(PENDING, context, known),
-    run: (context, known) => becomesExecuted(PENDING, context, known),
+    begin: ({ once }, known) => once(polls, known),
+    run: (context, known) => becomesExecuted(polls, PENDING, context, known),
   }),
 ];

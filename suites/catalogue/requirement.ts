@@ -3,10 +3,9 @@ import type { Level } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Condition, Facts } from './facts.ts';
 import type { Known } from './known.ts';
-import type { Levels } from '../model/factors.ts';
 import type { NamedAnswer } from './named-answers.ts';
 import type { Request } from '../request.ts';
-import type { Context, Exchange } from '../scenario-context.ts';
+import type { Asker, Asking, Bursts, Changes, Exchange } from '../scenario-context.ts';
 import { observed, type Observation, type Verdict, unanswered } from './verdict.ts';
 
 /** What every row of the catalogue has. */
@@ -89,23 +88,32 @@ interface MonitorFinding {
   readonly evidence?: Exchange;
 }
 
+/** What may differ between lookups. */
+export type FactorName =
+  | 'key'
+  | 'header'
+  | 'active key'
+  | 'situation'
+  | 'data'
+  | 'id version'
+  | 'id spelling'
+  | 'malformation'
+  | 'query'
+  | 'fields'
+  | 'repetition'
+  | 'load';
+
+/** A level of each factor, by name. */
+export type Levels = Readonly<Record<FactorName, string>>;
+
 /** Levels of a lookup. What is left out does not matter. */
 export type Choice = readonly [endpoint: Endpoint, levels: Partial<Levels>];
 
-/** When a scenario runs. Without a turn, it runs beside lookups. */
-export type Turn =
-  /** After the lookups, while nothing else is in flight: it may change the state of the target. */
-  | 'alone'
-  /** After everything else, one after another: it uses up a rate limit. */
-  | 'last';
-
-/** A scenario sends its own requests. Each may depend on earlier answers. */
-export interface Scenario extends Metadata {
+interface ScenarioText extends Metadata, Omit<Asker, 'id' | 'turn'> {
   readonly kind: 'scenario';
   readonly endpoint: Endpoint | 'service';
-  readonly turn?: Turn;
   /** What it does from the start of the run, beside lookups. */
-  readonly begin?: (context: Context, known: Known) => Promise<unknown>;
+  readonly begin?: (context: Asking, known: Known) => Promise<unknown>;
   /** Lookups of which the fixture must allow one, by their levels that are not plain. */
   readonly needs?: readonly Choice[];
   /** What must be able to change during the run: by a state hook, or for `transition` by itself. */
@@ -114,12 +122,19 @@ export interface Scenario extends Metadata {
   readonly sends?: number;
   /** About how many more it sends without an accepted key. */
   readonly sendsFree?: number;
-  /** Set if it compares answers to requests sent at once, which no other row judges. */
-  readonly judgesConcurrency?: true;
-  readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
   /** Judges one answer to a request about which the interface says nothing; undefined if it is not about it. */
   readonly judge?: (known: Known, request: Request, answer: Answer) => Verdict | undefined;
 }
+
+type Run<Powers> = (context: Powers, known: Known) => Promise<ScenarioResult>;
+
+/** A scenario sends its own requests. Each may depend on earlier answers. Its turn says what it can do besides. */
+export type Scenario = ScenarioText &
+  (
+    | { readonly turn?: never; readonly run: Run<Asking> }
+    | { readonly turn: 'alone'; readonly run: Run<Asking & Changes> }
+    | { readonly turn: 'last'; readonly run: Run<Asking & Bursts> }
+  );
 
 /** How many of so many lookups failed. */
 export interface Share {
@@ -189,7 +204,10 @@ export const monitor = ({
   },
 });
 
-export const scenario = (spec: Omit<Scenario, 'kind'>): Scenario => ({ ...spec, kind: 'scenario' });
+/** The same without its kind, for each turn. */
+type Spec<Of> = Of extends unknown ? Omit<Of, 'kind'> : never;
+
+export const scenario = (spec: Spec<Scenario>): Scenario => ({ ...spec, kind: 'scenario' });
 
 /** Whether a request was not sent. A timeout or a reset is behaviour of the target. */
 const isUnsent = (reply: Reply): reply is Trouble =>
@@ -211,7 +229,7 @@ export const observes = ({
   show = (reply) => String(statusOf(reply)),
   words = listOf,
   ...row
-}: Omit<Scenario, 'kind' | 'level' | 'run'> & {
+}: Omit<ScenarioText, 'kind' | 'level'> & {
   readonly requests: (known: Known) => readonly (readonly [name: string, request: Request])[];
   readonly show?: (reply: Reply) => string | number;
   readonly words?: (seen: Shown) => string;

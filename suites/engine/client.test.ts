@@ -342,6 +342,18 @@ async function bytesOf(wire: WireRequest, options?: Options): Promise<string> {
   return heads.join('');
 }
 
+for (const [what, wire] of Object.entries({
+  'a raw NUL': { headers: { authorization: 'Bearer a\0b' } },
+  'a line end': { headers: { 'x-a': 'b\r\nc: d' } },
+  'a field of the connection': { headers: { 'transfer-encoding': 'chunked' } },
+  'a space in the target': { target: '/a b' },
+}))
+  test(`a request with ${what} is no trouble of the network: it is our bug`, () =>
+    assert.rejects(
+      afterHttp(() => assert.fail('sent'), {}, { ...request, ...wire }),
+      /the request cannot be sent/,
+    ));
+
 describe('a request is sent as it is', () => {
   const plain = userStatus('x');
   for (const { name, change } of formsOfRequests)

@@ -7,7 +7,6 @@ import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { decodeBody, MAX_BODY_BYTES, trouble, type Answer, type Reply } from '../answer.ts';
 import { defined } from '../../schemas/values.ts';
-import { Problem } from '../../schemas/problem.ts';
 import { MAX_HEADER_KIB, timedOut, transportErrorOf, type ErrorContext } from './transport-errors.ts';
 
 /** Target, timeouts and TLS options of the client. */
@@ -188,7 +187,7 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
       },
       onEnd: (end) => {
         clearTimeout(timer);
-        if (end instanceof Problem) reject(end);
+        if (end instanceof Error) reject(end);
         // undici frees the connection after this callback. A request sent before would open another one.
         else setImmediate(resolve, end);
       },
@@ -224,7 +223,7 @@ interface CollectorOptions {
   readonly onHead: () => void;
   readonly toAnswer: (head: Head, bytes: Uint8Array) => Answer;
   /** Called once. */
-  readonly onEnd: (end: Reply | Problem) => void;
+  readonly onEnd: (end: Reply | Error) => void;
 }
 
 /** Collects the parts of an answer. */
@@ -234,7 +233,7 @@ function createCollector({ errorContext, onHead, toAnswer, onEnd }: CollectorOpt
   let isOver = false;
   const pieces: Uint8Array[] = [];
   let size = 0;
-  const end = (reply: Reply | Problem) => {
+  const end = (reply: Reply | Error) => {
     isOver = true;
     onEnd(reply);
   };

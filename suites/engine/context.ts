@@ -3,8 +3,7 @@ import type { Waiting } from '../../schemas/progress.ts';
 import { trouble, type Reply } from '../answer.ts';
 import { type Known, afterChange, afterUndo, type Change, type Present } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
-import type { Context, Exchange, Pace } from '../scenario-context.ts';
-import { BECOMING } from '../scenarios/becomes-executed.ts';
+import type { Asker, Context, Exchange, Pace, Shared } from '../scenario-context.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender, SendOptions } from './sender.ts';
 
@@ -21,26 +20,26 @@ export interface ContextOptions extends Pick<
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
   /** When a requirement must leave the rest of the time to others, in ms of the clock. */
-  readonly untilOf: (of: string) => number | undefined;
+  readonly untilOf: (of: Asker) => number | undefined;
 }
 
-/** Returns a function that creates the context of a requirement, by id. */
-export function createContexts(options: ContextOptions): (of: string) => Context {
+/** Returns a function that creates the context of a scenario. */
+export function createContexts(options: ContextOptions): (of: Asker) => Context {
   const { sender, clock, signal, deadline, graceMs, verdictsOn, failsAnyway, leftRequests } = options;
-  const shared = new Map<string, Promise<unknown>>();
+  const results = new Map<Asker, Promise<unknown>>();
   const withState = withStateHook(options);
-  const contextOf = (of: string): Context => ({
+  const contextOf = (of: Asker): Context => ({
     ...sendingContext(options, of),
     waitForQuiet: sender.waitForQuiet,
     longestWindowMs: sender.longestWindowMs,
-    once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
-      const result = shared.get(name) ?? make(contextOf(name));
-      shared.set(name, result);
+    once: <Result>(shared: Shared<Result, Context>, known: Known) => {
+      const result = results.get(shared) ?? shared.make(contextOf(shared), known);
+      results.set(shared, result);
       return result as Promise<Result>;
     },
     wait: (ms) => {
       const waitMs = Math.min(ms, Math.max(0, (options.untilOf(of) ?? deadline) - clock.now()));
-      options.onWait({ waitMs, why: of });
+      options.onWait({ waitMs, why: of.id });
       return clock.sleep(waitMs, signal);
     },
     now: clock.now,
@@ -57,12 +56,17 @@ export function createContexts(options: ContextOptions): (of: string) => Context
 
 /** The part of a context that sends requests. */
 function sendingContext(
-  { sender, clock, burstConcurrency, untilOf }: ContextOptions,
-  of: string,
+  { sender, clock, burstConcurrency, untilOf, present: { known } }: ContextOptions,
+  asker: Asker,
 ): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
+  const { id: of, reserves = false, judgesConcurrency, isAlone } = asker;
   const sendOnce = (request: Request) => sender.sendOnce(request, { of });
-  // Polls that nobody can make later may use what lookups leave.
-  const options: SendOptions = { of, until: untilOf(of), isReserved: of === BECOMING };
+  const options: SendOptions = {
+    of,
+    until: untilOf(asker),
+    isReserved: reserves,
+    isUnjudged: isAlone?.(known) === true,
+  };
   const sendBy = async (requests: readonly Request[], inFlight: number, more: SendOptions = {}) => {
     const replies: Reply[] = [];
     for (let at = 0; at < requests.length; at += inFlight) {
@@ -75,7 +79,11 @@ function sendingContext(
   };
   return {
     send: (...requests) => sendBy(requests, 1),
-    sendAtOnce: (...requests) => sendBy(requests, burstConcurrency ?? requests.length, { isAtOnce: true }),
+    sendAtOnce: (...requests) =>
+      sendBy(requests, burstConcurrency ?? requests.length, {
+        isAtOnce: true,
+        ...(judgesConcurrency === true && { isUnjudged: true }),
+      }),
     burst: (...requests) => Promise.all(requests.map(async (request) => (await sendOnce(request)).reply)),
     stream: (make, pace) => stream(make, pace, sendOnce, clock, burstConcurrency),
     sendUntilAllowed: async (request, onRefused, waitsUntil) =>

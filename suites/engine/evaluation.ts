@@ -5,18 +5,41 @@ import type { Table } from '../catalogue/judge.ts';
 import type { Known } from '../catalogue/known.ts';
 import { lackOf } from '../catalogue/needs.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../catalogue/requirement.ts';
-import { BECOMING } from '../scenarios/becomes-executed.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Context, Exchange } from '../scenario-context.ts';
+import type { Lookup } from '../model/lookup.ts';
 import { skipped, inconclusive, type Verdict } from '../catalogue/verdict.ts';
 import type { Result } from './record.ts';
-import type { RunExchange, RunOptions } from './run-options.ts';
 import { addAnswer, createTally, type Judgement } from './tally.ts';
 
-interface EvaluationOptions extends Pick<RunOptions, 'known' | 'requirements' | 'skip' | 'burstConcurrency'> {
+/** A request that was sent, its reply, and its purpose. */
+export interface RunExchange extends Exchange {
+  /** Id of the requirement that asked, or `lookups`. */
+  readonly of?: string | undefined;
+  /** The lookup, if it is one of the plan. */
+  readonly lookup?: Lookup | undefined;
+  /** Set if the request only confirms or explains a failure. */
+  readonly isAgain?: true | undefined;
+  /** Set if a front end answered in place of the target. */
+  readonly isLost?: true | undefined;
+  /** Set if it was sent together with others. */
+  readonly isAtOnce?: true | undefined;
+  /** Whether rows about lookups do not judge the answer: the scenario that asked does. */
+  readonly isUnjudged?: boolean | undefined;
+}
+
+interface EvaluationOptions {
+  readonly known: Known;
+  readonly requirements: readonly Requirement[];
+  /** Ids to skip. */
+  readonly skip: ReadonlySet<string>;
+  /** Maximum number of burst requests in flight. */
+  readonly burstConcurrency?: number | undefined;
   readonly hasStateHook: boolean;
   /** The catalogue. */
   readonly table: Table;
 }
+
+export type Evaluation = ReturnType<typeof createEvaluation>;
 
 /** Evaluates requirements from the exchanges of a run. */
 export function createEvaluation(options: EvaluationOptions) {
@@ -26,12 +49,6 @@ export function createEvaluation(options: EvaluationOptions) {
     known,
     options.table,
   );
-  /** Scenarios that alone judge the answers to their requests. */
-  const judgingConcurrency = new Set(
-    requirements.flatMap((one) =>
-      one.kind === 'scenario' && one.judgesConcurrency === true ? [one.id] : [],
-    ),
-  );
   const monitors = requirements
     .filter((one) => one.kind === 'monitor')
     .map((of) => {
@@ -40,7 +57,7 @@ export function createEvaluation(options: EvaluationOptions) {
     });
   return {
     tally,
-    addExchange: ({ request, reply, of, path, isAgain, isLost, isAtOnce }: RunExchange): void => {
+    addExchange: ({ request, reply, lookup, isAgain, isLost, isUnjudged }: RunExchange): void => {
       if (reply.kind !== 'answer') return void tally.history.add(request);
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
@@ -51,14 +68,13 @@ export function createEvaluation(options: EvaluationOptions) {
         if (verdict.kind === 'failed') monitor.found = { ...monitor.found, evidence };
       }
       if (isLost === true) return void tally.history.add(request);
-      const isCrowd = of !== undefined && isAtOnce === true && judgingConcurrency.has(of);
-      const isJudgedAlone = isCrowd || (of === BECOMING && known.pending.length > 0);
-      addAnswer(tally, request, reply, path, isAgain === true || isJudgedAlone);
+      addAnswer(tally, request, reply, lookup, isAgain === true || isUnjudged === true);
     },
     /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
     earlyResult: (requirement: Requirement): Result | undefined => {
       if (skip.has(requirement.id)) return { verdict: skipped('skipped by --skip'), cases: 0 };
-      if (judgingConcurrency.has(requirement.id) && burstConcurrency === 1)
+      const judgesConcurrency = requirement.kind === 'scenario' && requirement.judgesConcurrency === true;
+      if (judgesConcurrency && burstConcurrency === 1)
         return { verdict: skipped('--concurrency 1 sends one request at a time'), cases: 0 };
       const lack = lackOf(requirement, known, hasStateHook);
       if (lack === undefined) return undefined;

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { catalogue, isLookupRow, knownFrom } from '../index.ts';
 import { sampleFixture } from '../testing/samples.ts';
 import { estimate, expectedRun, type EstimateOptions } from './expected-run.ts';
-import { createLookups } from './lookups.ts';
+import { createLookups } from '../model/lookups.ts';
+import { timesOf } from '../model/lookup.ts';
 
 const lookups = (count: number, cost: 0 | 1) =>
   Array.from({ length: count }, () => ({ endpoint: 'user-status' as const, cost, times: 1 }));
@@ -55,11 +56,11 @@ test('a narrowed run is expected to send the lookups that it has', () => {
   const skip = new Set<string>();
   const narrowed = { ...asked, ...bounds, requirements: rows, skip };
   let requests = 0;
-  for (const { times } of createLookups(asked, rows).next(
+  for (const lookup of createLookups(asked, rows).next(
     'deposit-check',
     ...(['requirement', 'level', 'pair', 'example', 'triple'] as const),
   ))
-    requests += times;
+    requests += timesOf(lookup);
   assert.equal(expectedRun(narrowed).requests, requests);
 });
 

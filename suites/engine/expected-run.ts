@@ -1,10 +1,11 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue } from '../catalogue/catalogue.ts';
-import { statedLimits, type RateLimit } from '../limits/limit.ts';
+import { costOf, statedLimits, type RateLimit } from '../limits/limit.ts';
 import { withSpare } from '../model/entities.ts';
 import { isLookupRow, type Scenario } from '../catalogue/requirement.ts';
 import { boundFor } from './budget.ts';
-import { createLookups, type Lookup } from './lookups.ts';
+import { createLookups } from '../model/lookups.ts';
+import { timesOf, type Lookup } from '../model/lookup.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Need } from '../../schemas/progress.ts';
 
@@ -20,6 +21,7 @@ const [FEW, TRIES] = [3, 4];
 export type ExpectedRunOptions = Pick<
   RunOptions,
   | 'known'
+  | 'plan'
   | 'requirements'
   | 'skip'
   | 'seed'
@@ -33,24 +35,24 @@ export type ExpectedRunOptions = Pick<
 
 /** Estimates a run. Nothing is sent. */
 export function expectedRun(options: ExpectedRunOptions): Estimate {
-  const { requirements, skip, seed, cases, stateHook, graceMs, ...bounds } = options;
+  const { requirements, skip, seed, cases, plan, stateHook, graceMs, ...bounds } = options;
   const known = stateHook === undefined ? options.known : withSpare(options.known);
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const most = Math.min(cases, MAX_LOOKUPS);
-  const source = createLookups({ known, seed, cases: most }, asked.filter(isLookupRow));
+  const source = createLookups({ known, seed, cases: most, plan }, asked.filter(isLookupRow));
   const ranks = [
     ['requirement', 'level'],
     ['pair', 'example'],
   ] as const;
   const stages = ranks.map((some) =>
-    endpointNames.flatMap((endpoint) => [...source.next(endpoint, ...some)]),
+    endpointNames.flatMap((endpoint) => [...source.next(endpoint, ...some)].map(shareOf)),
   );
   // A narrowed run has fewer triples: most are not about its requirements.
   const isWhole = asked.filter(isLookupRow).length === catalogue.filter(isLookupRow).length;
   const triples = endpointNames.flatMap((endpoint) => {
     const left = most - stages.flat().filter((one) => one.endpoint === endpoint).length;
     const lookups = source.next(endpoint, 'triple');
-    return isWhole ? sampled(lookups, left) : [...lookups];
+    return isWhole ? sampled(lookups, left) : [...lookups].map(shareOf);
   });
   const limits: Readonly<Partial<Record<Endpoint, RateLimit>>> = statedLimits(known);
   const scenarios = asked.filter((one): one is Scenario => one.kind === 'scenario');
@@ -88,11 +90,13 @@ function sampled(lookups: Iterable<Lookup>, count: number): Stages[number] {
     if (some.length === SAMPLE) break;
   }
   const each = some.length < SAMPLE ? 1 : count / SAMPLE;
-  return some.map(({ times, ...one }) => ({ ...one, times: times * each }));
+  return some.map(shareOf).map(({ times, ...one }) => ({ ...one, times: times * each }));
 }
 
+const shareOf = (one: Lookup) => ({ endpoint: one.endpoint, cost: costOf(one.facts), times: timesOf(one) });
+
 /** The lookups of an endpoint that a strength needs, in the order of the run: every level, every pair, and the rest. */
-export type Stages = readonly (readonly Pick<Lookup, 'endpoint' | 'cost' | 'times'>[])[];
+export type Stages = readonly (readonly ReturnType<typeof shareOf>[])[];
 
 export interface EstimateOptions {
   readonly stages: Stages;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import validateRunRecord from '../../schemas/generated/run-record.cjs';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { lookupOfPath } from '../model/lookup.ts';
 import { scenario } from '../catalogue/requirement.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { failed, pass } from '../catalogue/verdict.ts';
@@ -46,7 +47,7 @@ test('a failure says when and how often it fails, and how to replay it', () => {
   const result: Result = {
     verdict: failed('status', '200', `404 ${key.key}`),
     cases: 9,
-    path: 'user-status;situation=own@4',
+    lookup: lookupOfPath('user-status;situation=unknown@4', known, 1),
     where: ['situation: own'],
     intermittent: { failed: 3, of: 11 },
   };
@@ -54,7 +55,7 @@ test('a failure says when and how often it fails, and how to replay it', () => {
   assert.ok(row?.outcome === 'failed');
   assert.deepEqual(row.where, ['situation: own']);
   assert.deepEqual(row.intermittent, { failed: 3, of: 11 });
-  assert.deepEqual(row.replay, { seed: 1, path: 'user-status;situation=own@4' });
+  assert.deepEqual(row.replay, { seed: 1, path: 'user-status;situation=unknown@4' });
   assert.equal(row.actual, `404 ${key.name}`);
 });
 

@@ -2,6 +2,7 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import { defined } from '../../schemas/values.ts';
 import type { Known } from '../catalogue/known.ts';
 import { rankOf, type Requirement, type Share } from '../catalogue/requirement.ts';
+import { pathOf, type Lookup } from '../model/lookup.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Observation, Verdict } from '../catalogue/verdict.ts';
 import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';
@@ -19,8 +20,8 @@ export interface Result {
   /** Distinct inputs that were judged. */
   readonly cases: number;
   readonly evidence?: Exchange;
-  /** Replays the input, with the same seed. */
-  readonly path?: string;
+  /** The lookup that shows it. Its path replays it, with the same seed. */
+  readonly lookup?: Lookup;
   /** The conditions under which it fails. */
   readonly where?: readonly string[];
   /** How many new lookups failed with all of `where`, and without each. */
@@ -92,7 +93,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions)
   const redactKeys = redactor(known, headers);
   return (requirement: Requirement, result: Result): RequirementResult => {
     const { id, level, clause, title, reading } = requirement;
-    const { verdict, cases, evidence, path, where, separation, intermittent } = result;
+    const { verdict, cases, evidence, lookup, where, separation, intermittent } = result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
@@ -111,7 +112,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions)
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
       ...(kind === 'failed' && defined({ where, separation: redactedAll(separation, redact), intermittent })),
       ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, known) }),
-      ...(isOpen && path !== undefined && { replay: { seed, path } }),
+      ...(isOpen && lookup !== undefined && { replay: { seed, path: pathOf(lookup) } }),
     } as RequirementResult;
   };
 }

@@ -1,25 +1,13 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Progress, Waiting } from '../../schemas/progress.ts';
 import type { Rank } from '../model/factors.ts';
+import type { LookupOptions } from '../model/lookups.ts';
 import type { Requirement } from '../catalogue/requirement.ts';
-import type { Exchange, StateHook } from '../scenario-context.ts';
+import type { StateHook } from '../scenario-context.ts';
+import type { RunExchange } from './evaluation.ts';
 import type { Client, ClientOptions, Network } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { RecordOptions } from './record.ts';
-
-/** A request that was sent, its reply, and its purpose. */
-export interface RunExchange extends Exchange {
-  /** Id of the requirement that asked, or `lookups`. */
-  readonly of?: string | undefined;
-  /** Path of the lookup in the covering array. */
-  readonly path?: string | undefined;
-  /** Set if the request only confirms or explains a failure. */
-  readonly isAgain?: true | undefined;
-  /** Set if a front end answered in place of the target. */
-  readonly isLost?: true | undefined;
-  /** Set if it was sent together with others. */
-  readonly isAtOnce?: true | undefined;
-}
 
 /** Everything a run depends on, with all side effects injected. */
 export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
@@ -54,6 +42,8 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly ifRefused?: string;
   /** Path of the only input to judge. Needs a single requirement. */
   readonly path?: string;
+  /** The lookups of an endpoint in their order, for runs that share them; without it, they are drawn. */
+  readonly plan?: LookupOptions['plan'];
   /** Whether to skip the explanation of failures. */
   readonly isBrief?: boolean;
   /**

@@ -1,21 +1,34 @@
-import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import type { Need } from '../../schemas/progress.ts';
-import { endpointNames } from '../../schemas/endpoints.ts';
-import { defined } from '../../schemas/values.ts';
+import { setMaxListeners } from 'node:events';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import type { Waiting } from '../../schemas/progress.ts';
 import { redactError } from '../../schemas/redact.ts';
-import type { Limiter } from '../limits/limiter.ts';
+import { defined } from '../../schemas/values.ts';
+import { table } from '../catalogue/catalogue.ts';
+import { isLookupRow, type Requirement } from '../catalogue/requirement.ts';
+import { statedLimits } from '../limits/limit.ts';
+import { createLimiter } from '../limits/limiter.ts';
+import { createCoverage } from '../model/coverage.ts';
 import { withSpare } from '../model/entities.ts';
+import { boundsOf, keptWindowMs, type Bounds } from './bounds.ts';
+import { createBudget, type Budget } from './budget.ts';
+import { createClient, type Client } from './client.ts';
+import { createContexts, MAX_IN_FLIGHT } from './context.ts';
+import { createEvaluation, type Evaluation } from './evaluation.ts';
 import { redactor } from './evidence.ts';
-import { expectedRun } from './expected-run.ts';
+import { createExplanations } from './explanations.ts';
+import { figuresOf, needsOf } from './figures.ts';
+import { createFindings, type Findings } from './findings.ts';
+import { judgementOf } from './judgement.ts';
 import { listOf } from './list.ts';
+import { createLookupSteps } from './lookup-steps.ts';
 import { preflight, waitUntilItAnswers } from './preflight.ts';
+import { createProgress, type Progress } from './progress.ts';
 import { makeRecord, type Figures } from './record.ts';
 import type { RunOptions } from './run-options.ts';
-import { createRun, finish, finishStopped, report, stopOf, type Run } from './setup.ts';
+import { createSender } from './sender.ts';
+import { failsAnyway, verdictsOn } from './tally.ts';
 import { runList } from './tasks.ts';
-import type { LookupRow } from '../catalogue/requirement.ts';
-import { inconclusive, pass } from '../catalogue/verdict.ts';
-import { failuresOf, isLate, type Failure, type Judgement, type Tally } from './tally.ts';
 
 /**
  * Checks a target against the requirements.
@@ -25,21 +38,17 @@ import { failuresOf, isLate, type Failure, type Judgement, type Tally } from './
 export async function run(given: RunOptions): Promise<RunRecord> {
   const options = given.stateHook === undefined ? given : { ...given, known: withSpare(given.known) };
   await waitUntilItAnswers(options);
-  const state = createRun(options);
-  const { sender, limiter, evaluation, client } = state;
-  const { requirements, signal } = options;
+  const asked = options.requirements.filter(({ id }) => !options.skip.has(id));
+  const bounds = boundsOf(options, asked);
+  const client = (options.connect ?? createClient)({
+    ...options.tls,
+    ...options,
+    connections: MAX_IN_FLIGHT,
+    now: options.clock.now,
+    deadline: bounds.deadline,
+  });
   try {
-    report(state, 'preflight');
-    state.stopped = await preflight(sender, options.known, options.target.href, options.ifRefused);
-    for (const requirement of requirements) {
-      const early = evaluation.earlyResult(requirement);
-      if (early !== undefined) finish(state, requirement, early);
-    }
-    const list = state.stopped === undefined ? listOf(state) : [];
-    await runList(list, { limiter, signal, onBegin: ({ name }) => report(state, name) });
-    const targetLost = state.stopped === undefined && (await sender.isTargetLost());
-    judge(state);
-    return recordOf(state, targetLost);
+    return await runWith(options, asked, bounds, client);
   } catch (error) {
     throw redactError(error, redactor(options.known, options.headers));
   } finally {
@@ -47,124 +56,143 @@ export async function run(given: RunOptions): Promise<RunRecord> {
   }
 }
 
-/** Judges what the run has shown. */
-function judge(state: Run): void {
-  const { options, results, tally, budget, sender, explained, evaluation } = state;
-  const isCut = budget.ended() !== undefined || options.cases < 100;
-  const why = stopOf(state);
-  for (const requirement of options.requirements) {
-    if (results.has(requirement)) continue;
-    if (requirement.kind === 'scenario') finishStopped(state, requirement, why!);
-    else if (requirement.kind === 'monitor') {
-      const seen = evaluation.monitorResult(requirement);
-      if (state.stopped === undefined || seen.verdict.kind === 'failed') finish(state, requirement, seen);
-      else finishStopped(state, requirement, state.stopped);
-    } else {
-      const of = explained.get(requirement.id);
-      const judgement = judgementOf(tally, requirement, sender.keyWorks(), isCut, of);
-      if (why !== undefined && judgement.cases === 0) finishStopped(state, requirement, why);
-      else finish(state, requirement, judgement);
-    }
+/** What sees the exchanges of a run. */
+interface Judging {
+  readonly evaluation: Evaluation;
+  readonly findings: Findings;
+  readonly budget: Budget;
+  readonly progress: Progress;
+}
+
+async function runWith(
+  options: RunOptions,
+  asked: readonly Requirement[],
+  bounds: Bounds,
+  client: Client,
+): Promise<RunRecord> {
+  const { known, requirements, signal } = options;
+  // Every request and every wait adds a listener.
+  setMaxListeners(Number.POSITIVE_INFINITY, signal);
+  const rows = asked.filter(isLookupRow);
+  const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
+  const { tally } = evaluation;
+  const findings = createFindings(options, asked, tally);
+  const budget = createBudget({ ...options, ...bounds });
+  const progress = createProgress(options, budget, findings);
+  const sending = createSending(options, bounds, client, { evaluation, findings, budget, progress });
+  const { limiter, sender, contextOf } = sending;
+  const coverage = createCoverage(known);
+  const shared = { ...options, ...bounds, rows, tally, sender, budget };
+  const lookups = createLookupSteps({ ...shared, ...sending, coverage, failing: findings.failing });
+  const explain = createExplanations({ ...shared, ...findings, onBegin: progress.report });
+  progress.report();
+  findings.stop(await preflight(sender, known, options.target.href, options.ifRefused));
+  for (const requirement of requirements) {
+    const early = evaluation.earlyResult(requirement);
+    if (early !== undefined) findings.finish(requirement, early);
   }
-}
-
-/** What a longer run would reach. */
-function needsOf({ options, rows, isCut, results }: Run): Pick<RunRecord, 'needs'> {
-  if (rows.length === 0 || options.isBrief === true || options.path !== undefined) return {};
-  const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive';
-  if (!isCut && ![...results.values()].some(isOpen)) return {};
-  const { maxDurationMs, maxRequests } = options;
-  if (maxDurationMs === Infinity && maxRequests === Infinity) return {};
-  const isMore = ({ durationMs, requests }: Need) => durationMs > maxDurationMs || requests > maxRequests;
-  const inSeconds = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });
-  const needs = expectedRun(options).needs.filter(isMore).map(inSeconds);
-  return needs.length === 0 ? {} : { needs };
-}
-
-function recordOf(state: Run, targetLost: boolean): RunRecord {
-  const { options, results, evaluation, begun, startedAt, budget, sender, limiter, coverage } = state;
-  const { signal, requirements } = options;
-  const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
+  const scenarios = asked.filter((one) => one.kind === 'scenario').toSorted((a, b) => rank(a) - rank(b));
+  const { longestWindowMs } = sender;
+  const context = { contextOf, longestWindowMs, onBegin: progress.report };
+  const list = { ...options, ...context, scenarios, lookups, explain, budget, findings };
+  const steps = findings.stopped() === undefined ? listOf(list) : [];
+  await runList(steps, { limiter, signal, onBegin: ({ name }) => progress.report(name) });
+  const targetLost = findings.stopped() === undefined && (await sender.isTargetLost());
+  judge(options, evaluation, findings, sender.keyWorks(), budget);
+  const all = requirements.map((requirement) => findings.results.get(requirement)!);
+  const isOpen = lookups.isCut() || all.some(({ outcome }) => outcome === 'inconclusive');
+  const needs = isOpen && rows.length > 0 ? needsOf(options) : [];
   const figures: Figures = {
-    startedAt,
-    durationMs: Math.round(performance.now() - begun),
+    startedAt: bounds.startedAt,
+    durationMs: Math.round(progress.elapsedMs()),
     requests: budget.spent(),
     rateLimited: { answers: sender.rateLimited(), ...figuresOf(limiter) },
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,
     ...(targetLost && { targetLost }),
     ...coverage.figures(),
-    ...needsOf(state),
+    ...(needs.length > 0 && { needs }),
     ...defined({ interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined }),
   };
-  return makeRecord({ ...options, target: options.target.href }, list, figures);
+  return makeRecord({ ...options, target: options.target.href }, evaluation.withBasis(all), figures);
 }
 
-/** What the run knows about limiters, for its record. */
-export function figuresOf({ waits, remarks, paced }: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
-  const endpoints = endpointNames.map((endpoint) => {
-    const limit = paced[endpoint];
-    return {
-      endpoint,
-      waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
-      ...defined({
-        limit: limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000 },
-        contradiction: remarks.get(endpoint),
-      }),
-    };
+/** What a run sends its requests with. Nothing is sent yet. */
+function createSending(
+  options: RunOptions,
+  bounds: Bounds,
+  client: Client,
+  { evaluation, findings, budget, progress }: Judging,
+) {
+  const { clock, known } = options;
+  const { deadline, lookupsEndAt, isChanging } = bounds;
+  const { tally } = evaluation;
+  const onWait = (wait: Waiting) => options.onWait?.(wait, findings.failing());
+  const limiter = createLimiter({
+    ...options,
+    ...bounds,
+    budget,
+    reserved: bounds.reservedCounted,
+    stated: statedLimits(known),
+    onWait: ({ until, ...wait }) => onWait({ ...wait, waitMs: until - clock.now() }),
   });
-  return { waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0), endpoints };
+  // A target that stalls once loses all requests in flight, of both endpoints.
+  const maxLost = Math.max(10, 4 * options.concurrency);
+  const sender = createSender({
+    ...options,
+    client,
+    budget,
+    limiter,
+    deadline,
+    maxLostInARow: maxLost,
+    present: tally.present,
+    onExchange: (exchange) => {
+      options.onExchange?.(exchange);
+      evaluation.addExchange(exchange);
+      progress.tick();
+    },
+  });
+  const endOfLookups = (endpoint: Endpoint) =>
+    lookupsEndAt - (isChanging ? keptWindowMs(options, sender.longestWindowMs, endpoint) : 0);
+  const contextOf = createContexts({
+    ...options,
+    onWait,
+    sender,
+    deadline,
+    untilOf: ({ turn }) => (turn === undefined ? Math.min(...endpointNames.map(endOfLookups)) : undefined),
+    verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
+    failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
+    present: tally.present,
+    leftRequests: () => options.maxRequests - budget.spent(),
+  });
+  return { limiter, sender, contextOf, endOfLookups, maxLost };
 }
 
-/**
- * What the lookups of a run show about a row.
- *
- * @param keyWorks whether the key under test was ever accepted
- * @param isCut whether some lookups were not tried because the budget was used up
- * @param explained explanation of the first failure of this row
- */
-export function judgementOf(
-  tally: Tally,
-  row: LookupRow,
+/** Required requirements come first: a run that is out of time drops the last ones. */
+const rank = ({ level }: Requirement) => ['required', 'recommended', 'observed'].indexOf(level);
+
+/** Judges what the run has shown. */
+function judge(
+  { requirements, cases }: RunOptions,
+  { tally, monitorResult }: Evaluation,
+  { results, explained, stopped, stopOf, finish, finishStopped }: Findings,
   keyWorks: boolean | undefined,
-  isCut: boolean,
-  explained: Partial<Judgement> = {},
-): Judgement {
-  const {
-    cases,
-    refusals,
-    unclear,
-    unsent,
-    unanswered = cases === 0 ? unsent : undefined,
-  } = tally.states.get(row.id)!;
-  // A slow target may time out now and then, whatever the lookup.
-  const isRandomTimeout = ({ exchange: { reply } }: Failure) =>
-    explained.intermittent !== undefined && isLate(reply);
-  const failures = failuresOf(tally, row).filter((one) => !isRandomTimeout(one));
-  const provesKey = row.kind === 'answer' && row.provesKey === true;
-  const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
-  if (failure !== undefined) {
-    const { verdict, exchange, origin } = failure;
-    return defined({ verdict, cases, evidence: exchange, path: origin?.path, ...explained });
+  budget: Budget,
+): void {
+  const isCut = budget.ended() !== undefined || cases < 100;
+  const why = stopOf();
+  for (const requirement of requirements) {
+    if (results.has(requirement)) continue;
+    if (requirement.kind === 'scenario') finishStopped(requirement, why!);
+    else if (requirement.kind === 'monitor') {
+      const seen = monitorResult(requirement);
+      const isStopped = stopped() !== undefined && seen.verdict.kind !== 'failed';
+      if (isStopped) finishStopped(requirement, stopped()!);
+      else finish(requirement, seen);
+    } else {
+      const judgement = judgementOf(tally, requirement, keyWorks, isCut, explained.get(requirement.id));
+      if (why !== undefined && judgement.cases === 0) finishStopped(requirement, why);
+      else finish(requirement, judgement);
+    }
   }
-  const [refusal] = refusals;
-  if (refusal !== undefined) {
-    const words = 'the target answers every request of the key under test with 401';
-    return { verdict: inconclusive('key-refused', words), cases, evidence: refusal.exchange };
-  }
-  if (unanswered !== undefined)
-    return {
-      verdict: inconclusive(unanswered.reply.code, unanswered.reply.words),
-      cases,
-      evidence: unanswered,
-    };
-  if (cases > 0) return { verdict: pass, cases };
-  if (unclear !== undefined) return unclear;
-  const verdict = isCut
-    ? inconclusive('budget', 'the bounds of the run left no lookup for it')
-    : inconclusive(
-        'depends',
-        'not checked because no lookup was about it, or each failed another requirement',
-      );
-  return { verdict, cases };
 }

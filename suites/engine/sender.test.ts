@@ -9,6 +9,8 @@ import { virtualClock } from './clock.ts';
 import { createSender } from './sender.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { createLimiter } from '../limits/limiter.ts';
+import { plainLevels } from '../model/factors.ts';
+import { lookupAt } from '../model/lookup.ts';
 
 /** A sender to a fake target, with the number of requests and of exchanges. */
 function senderOf(
@@ -53,6 +55,19 @@ function senderOf(
   });
   return { sender, clock, sent: () => sent, seen: () => seen };
 }
+
+test('what the client cannot send ends the run, and names the lookup', async () => {
+  const { sender } = senderOf(() => Promise.reject(new Error('the request cannot be sent: x')));
+  const lookup = lookupAt('user-status', plainLevels('user-status'), { draw: 3 }, { known, seed: 1 });
+  await assert.rejects(
+    sender.send(lookup.request, { of: 'lookups', lookup }),
+    /^Error: user-status;@3: the request cannot be sent: x$/,
+  );
+  await assert.rejects(
+    sender.send(someUser, { of: 'auth' }),
+    /GET \/api\/ib\/user-status\?user_id=x \(auth\)/,
+  );
+});
 
 const broken: Trouble = { kind: 'trouble', code: 'network', words: 'the connection broke' };
 const fine = answerOf(200, {});

@@ -2,7 +2,9 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
 import { authorizationOf, factsOf, showsKey } from '../catalogue/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
+import { Problem } from '../../schemas/problem.ts';
 import type { Known, KnownKey, Present } from '../catalogue/known.ts';
+import { pathOf } from '../model/lookup.ts';
 import { lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../scenario-context.ts';
 import { createLoad, type Budget } from './budget.ts';
@@ -19,9 +21,13 @@ import {
   type Limiter,
   type Turn,
 } from '../limits/limiter.ts';
-import type { RunExchange, RunOptions } from './run-options.ts';
+import type { RunExchange } from './evaluation.ts';
+import type { RunOptions } from './run-options.ts';
 
-export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain' | 'isAtOnce'> {
+export interface SendOptions extends Pick<
+  RunExchange,
+  'of' | 'lookup' | 'isAgain' | 'isAtOnce' | 'isUnjudged'
+> {
   /** Latest time to wait for a limiter, in ms of the clock. */
   readonly until?: number | undefined;
   /** Whether what lookups leave of a stated limit is for it. */
@@ -217,6 +223,16 @@ async function attempt(
   }
 }
 
+/** Names the lookup or request that the client could not send. */
+function asBug(
+  error: unknown,
+  { method, target }: Request,
+  { lookup, of = 'a check of the target' }: SendOptions,
+) {
+  const what = lookup === undefined ? `${method} ${target} (${of})` : pathOf(lookup);
+  return new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
+
 /** Sends a request until it is not lost, at most so many times. */
 async function transmit(
   sending: Sending,
@@ -237,7 +253,7 @@ async function transmit(
     if (isLimited) await load.begin(isFrontEnd && tries === most);
     const reply = await clock.during(client.send(wire)).catch((error: unknown) => {
       if (isLimited) load.end(false);
-      throw error;
+      throw error instanceof Problem ? error : asBug(error, request, options);
     });
     isFrontEnd =
       reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
@@ -259,8 +275,8 @@ async function transmit(
       isLast = !(await sending.outage);
     }
     const isLost = isFrontEnd && (!isLast || most === 1);
-    const { of, path, isAgain, isAtOnce } = options;
-    onExchange({ request, reply, of, path, isAgain, isAtOnce, isLost: isLost || undefined });
+    const { of, lookup, isAgain, isAtOnce, isUnjudged } = options;
+    onExchange({ request, reply, of, lookup, isAgain, isAtOnce, isUnjudged, isLost: isLost || undefined });
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
       const account = askedBy(present.known, request);

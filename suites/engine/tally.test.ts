@@ -3,13 +3,13 @@ import { describe, test } from 'node:test';
 import { NOT_SENT } from '../answer.ts';
 import { catalogue, table } from '../catalogue/catalogue.ts';
 import { afterChange, type Present } from '../catalogue/known.ts';
-import { plainLevels, type Levels } from '../model/factors.ts';
+import { plainLevels } from '../model/factors.ts';
 import { depositCheck, lookup, userStatus } from '../request.ts';
-import { isLookupRow } from '../catalogue/requirement.ts';
+import { isLookupRow, type Levels } from '../catalogue/requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
-import { pathOf } from '../model/path.ts';
+import { lookupAt, pathOf } from '../model/lookup.ts';
 import { addAnswer, addMissing, createTally, failuresOf, failureToExplain, type Tally } from './tally.ts';
-import { judgementOf } from './run.ts';
+import { judgementOf } from './judgement.ts';
 
 const rows = catalogue.filter(isLookupRow);
 const rowOf = (id: string) => rows.find((row) => row.id === id)!;
@@ -21,8 +21,8 @@ const upper = userStatus(id.toUpperCase());
 const isMember = answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
 const isNoMember = answerOf(200, '{"is_under_ib":false,"date_joined":null}');
 const refused = answerOf(401, { error: 'Unauthorized' });
-const pathTo = (levels: Partial<Levels>) =>
-  pathOf('user-status', { ...plainLevels('user-status'), ...levels }, { draw: 0 });
+const lookupWith = (levels: Partial<Levels>) =>
+  lookupAt('user-status', { ...plainLevels('user-status'), ...levels }, { draw: 0 }, { known, seed: 1 });
 
 /** The outcome of a requirement: failed, passed, or the reason why it is inconclusive. */
 function outcome(one: Tally, name: string, keyWorks: boolean | undefined = true, isCut = false): string {
@@ -120,16 +120,16 @@ test('a failure names the key that was sent', () => {
   ] as const) {
     const one = tally();
     const request = userStatus(id, { credential: { as: 'key', key: known.callerKeys[nth]! } });
-    addAnswer(one, request, isNoMember, pathTo({}));
+    addAnswer(one, request, isNoMember, lookupWith({}));
     const [failure] = failuresOf(one, rowOf('valid/user-status/member'));
-    assert.equal(failure?.origin?.levels['active key'], level);
+    assert.equal(failure?.lookup?.levels['active key'], level);
   }
 });
 
 test('a refusal of the key under test is explained only if the key works', () => {
   const one = tally();
   const row = rowOf('valid/user-status/member');
-  addAnswer(one, plain, answerOf(401, { error: 'Unauthorized' }), pathTo({}));
+  addAnswer(one, plain, answerOf(401, { error: 'Unauthorized' }), lookupWith({}));
   assert.equal(failureToExplain(one, row, true)?.verdict.aspect, 'status');
   assert.equal(failureToExplain(one, row, false), undefined);
 });
@@ -163,9 +163,9 @@ describe('a repeated lookup', () => {
 
 test('a rule about a spelling fails only if the plain spelling does not fail alike', () => {
   const one = tally();
-  addAnswer(one, upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
+  addAnswer(one, upper, isNoMember, lookupWith({ 'id spelling': 'upper case' }));
   assert.equal(outcome(one, 'valid/user-status/uuid-case'), 'failed');
-  addAnswer(one, plain, isNoMember, pathTo({}));
+  addAnswer(one, plain, isNoMember, lookupWith({}));
   assert.equal(outcome(one, 'valid/user-status/member'), 'failed');
   assert.notEqual(outcome(one, 'valid/user-status/uuid-case'), 'failed');
 });
@@ -177,9 +177,9 @@ test('the plainest failing lookup is shown, whatever was first', () => {
     { query: 'extra parameter before' },
     {},
   ] as const)
-    addAnswer(one, plain, isNoMember, pathTo(levels));
+    addAnswer(one, plain, isNoMember, lookupWith(levels));
   assert.deepEqual(
-    failuresOf(one, rowOf('valid/user-status/member')).map(({ origin }) => origin?.path),
+    failuresOf(one, rowOf('valid/user-status/member')).map((failure) => pathOf(failure.lookup!)),
     [
       'user-status;@0',
       'user-status;query=extra parameter before@0',

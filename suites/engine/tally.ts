@@ -5,9 +5,8 @@ import { isLimiterAnswer } from '../catalogue/expectations.ts';
 import type { Facts } from '../catalogue/facts.ts';
 import { factsOf } from '../catalogue/facts-of-request.ts';
 import type { Cover, Finding, Table } from '../catalogue/judge.ts';
-import type { Origin } from '../model/factors.ts';
+import { oddness, type Lookup } from '../model/lookup.ts';
 import { showsEntity } from '../catalogue/named-answers.ts';
-import { originOf } from '../model/path.ts';
 import type { Request } from '../request.ts';
 import type { AnswerRow, LookupRow, Refinement } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
@@ -25,7 +24,8 @@ export interface Failure {
   readonly verdict: Verdict & { readonly kind: 'failed' };
   readonly exchange: Exchange;
   readonly facts: Facts;
-  readonly origin?: Origin;
+  /** The lookup of the plan, with the key that was sent; undefined for other requests. */
+  readonly lookup?: Lookup;
   /** Set if it came in a state that a state hook made and undid: it cannot be asked again. */
   readonly isUndone?: true;
 }
@@ -47,7 +47,7 @@ interface State {
 /** A lookup that was answered. */
 export interface Logged extends Exchange {
   readonly reply: Answer;
-  readonly path: string;
+  readonly lookup: Lookup;
   /** How often its id was asked for with this key, this time included. */
   readonly asked: number;
 }
@@ -101,21 +101,22 @@ export const createTally = (rows: readonly LookupRow[], known: Known, table: Tab
 /**
  * Judges an answer.
  *
- * @param path of the lookup in the covering array
+ * @param lookup of the plan, if it was one
  * @param isAgain whether the lookup only confirms a failure
  */
 export function addAnswer(
   tally: Tally,
   request: Request,
   answer: Answer,
-  path?: string,
+  lookup?: Lookup,
   isAgain = false,
 ): readonly Finding[] {
   const { known, table, present, history, log, silent } = tally;
   const isRefused = isLimiterAnswer(request.endpoint, answer);
   const asked = history.add(request);
-  if (path !== undefined && !isAgain && log.length < MAX_LOGGED)
-    log.push({ request, reply: answer, path, asked });
+  const sent = lookup && sentAs(lookup, request, known);
+  if (sent !== undefined && !isAgain && log.length < MAX_LOGGED)
+    log.push({ request, reply: answer, lookup: sent, asked });
   for (const { row, facts, reply, ...one } of silent.splice(0)) {
     const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
     note(tally, { row, verdict }, facts, { ...one, reply });
@@ -129,7 +130,7 @@ export function addAnswer(
   const wasRight = history.wasRight(request, isCorrect, isOther ? facts.kind : undefined);
   if (wasRight && !isAgain && !facts.isBecoming) all = asRepetition(all, table.coverOf(facts), isCorrect);
   const exchange = { request, reply: answer };
-  if (!isAgain) for (const finding of all) note(tally, finding, facts, exchange, path);
+  if (!isAgain) for (const finding of all) note(tally, finding, facts, exchange, sent);
   tally.findings.set(answer, all);
   return all;
 }
@@ -142,11 +143,11 @@ function judge({ table, present: { known } }: Tally, request: Request, answer: A
 
 /** Adds a finding to the state of its row. */
 function note(
-  { states, known, present }: Tally,
+  { states, present }: Tally,
   { row, verdict }: Finding,
   facts: Facts,
   exchange: Exchange,
-  path?: string,
+  lookup?: Lookup,
 ): void {
   const state = states.get(row.id);
   if (state === undefined) return;
@@ -158,9 +159,8 @@ function note(
   if (verdict.kind !== 'failed') return;
   const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';
   const list = isRefusal ? state.refusals : state.failures;
-  const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request, known);
   const isUndone = present.state === 'changed' ? (true as const) : undefined;
-  list.push(defined({ verdict, exchange, facts, origin, isUndone }));
+  list.push(defined({ verdict, exchange, facts, lookup, isUndone }));
   // The sort is stable, so that the first of equal failures stays.
   list.sort((one, other) => rank(one) - rank(other));
   list.splice(MAX_FAILURES);
@@ -238,10 +238,11 @@ export function excuse({ states }: Tally, id: string, reply: Reply): void {
 }
 
 /** The sender may have chosen the caller's second key. */
-export function sentAs(origin: Origin, { credential }: Request, { callerKeys }: Known): Origin {
+function sentAs(lookup: Lookup, { credential }: Request, { callerKeys }: Known): Lookup {
+  const { levels } = lookup;
   const isSecond =
-    origin.levels.key === 'active' && credential.as === 'key' && credential.key.key !== callerKeys[0]?.key;
-  return isSecond ? { ...origin, levels: { ...origin.levels, 'active key': 'second' } } : origin;
+    levels.key === 'active' && credential.as === 'key' && credential.key.key !== callerKeys[0]?.key;
+  return isSecond ? { ...lookup, levels: { ...levels, 'active key': 'second' } } : lookup;
 }
 
 /**
@@ -271,11 +272,6 @@ function generalRows(row: AnswerRow | Refinement, { right, refinements }: Cover)
 
 export const isLate = (reply: Reply) => reply.kind === 'trouble' && reply.code === 'timeout';
 
-const rank = ({ exchange: { reply }, origin }: Failure) => oddness(origin) + (isLate(reply) ? 1000 : 0);
-
-/** How many levels are not plain; gates count more. Lookups outside the array come last. */
-const oddness = (origin: Origin | undefined) =>
-  origin === undefined
-    ? 100
-    : (origin.path.match(/[;,][a-z ]+=/g) ?? []).length +
-      5 * (origin.path.match(/key=|header=|malformation=/g) ?? []).length;
+/** Lookups outside the plan come last. */
+const rank = ({ exchange: { reply }, lookup }: Failure) =>
+  (lookup === undefined ? 100 : oddness(lookup)) + (isLate(reply) ? 1000 : 0);

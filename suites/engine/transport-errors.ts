@@ -1,4 +1,4 @@
-import { type Problem, TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
+import { TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
 import { trouble, type Trouble } from '../answer.ts';
 
 /** Maximum size of the header fields of an answer, in KiB. */
@@ -66,13 +66,18 @@ const closedByUs = new Map([
 export const timedOut = (timeoutMs: number) =>
   trouble('timeout', `no complete answer within ${timeoutMs} ms`);
 
+/** Codes of requests that undici refuses, so that nothing was sent. */
+const unsendable = /^UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/;
+
 /**
- * Describes an error of undici.
+ * Describes an error of undici. A request that cannot be sent is a bug of ours: what users give is checked when it is
+ * read.
  *
  * @param hasHead whether status and headers had arrived
  */
-export function transportErrorOf(error: Error, context: ErrorContext, hasHead: boolean): Trouble | Problem {
+export function transportErrorOf(error: Error, context: ErrorContext, hasHead: boolean): Trouble | Error {
   const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
+  if (unsendable.test(code)) return new Error(`the request cannot be sent: ${message}`, { cause: error });
   // This is not the target's fault.
   if (code === 'EMFILE' || code === 'ENFILE') return wrongUsage(TOO_MANY_FILES);
   if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code)) return timedOut(context.timeoutMs);

@@ -1,7 +1,5 @@
 import { defined } from '../../schemas/values.ts';
-import { factsOfLevels } from '../model/lookup-levels.ts';
-import type { Share } from '../catalogue/requirement.ts';
-import type { Levels } from '../model/factors.ts';
+import type { Share, Levels } from '../catalogue/requirement.ts';
 import { idOf, type Request } from '../request.ts';
 import type { Prober, Trial, Wanted } from './probe.ts';
 
@@ -62,7 +60,7 @@ export async function baseOf(
     const kept = await measured({ keepsExample: true });
     if (kept.share.of > 0 && kept.share.failed === kept.share.of) return kept;
   }
-  if (factsOfLevels(prober.endpoint, levels).entity === 'unknown') return base;
+  if (prober.factsOf(levels).entity === 'unknown') return base;
   const { start, failure } = prober;
   const failing = base.trials.filter(({ hasFailed }) => hasFailed);
   const isSame = isSameEntity(levels, start!);

@@ -5,11 +5,11 @@ import type { Facts } from '../catalogue/facts.ts';
 import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
 import type { Finding } from '../catalogue/judge.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
-import type { LookupRow } from '../catalogue/requirement.ts';
+import type { LookupRow, Levels } from '../catalogue/requirement.ts';
 import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
 import { fingerprint, idOf, lookupOf, type Request } from '../request.ts';
 import { levelsOfId } from '../model/entities.ts';
-import { plainLevels, type Levels } from '../model/factors.ts';
+import { plainLevels } from '../model/factors.ts';
 
 /** What a lookup shows. `unknown`: nothing, for example because it got no answer. */
 export type Outcome = 'fails' | 'passes' | 'unknown';
@@ -80,7 +80,7 @@ const seenFrom = (key: KnownKey, known: Known): Known => ({
 /** A failure as its key sees it. */
 export type View = ReturnType<typeof viewOf>;
 
-export function viewOf({ exchange: { request }, origin }: Failure, known: Known) {
+export function viewOf({ exchange: { request }, lookup }: Failure, known: Known) {
   const otherKey = otherKeyOf(request, known);
   const seen = otherKey === undefined ? known : seenFrom(otherKey, known);
   const levelsOf = (levels: Levels, one: Request): Levels => {
@@ -96,7 +96,7 @@ export function viewOf({ exchange: { request }, origin }: Failure, known: Known)
     otherKey,
     known: seen,
     /** The levels of the failure; undefined if no lookup with levels has failed. */
-    start: origin === undefined ? asked : levelsOf(origin.levels, request),
+    start: lookup === undefined ? asked : levelsOf(lookup.levels, request),
     /** Whether the run draws the same requests with the same levels. */
     isReplayable: otherKey === undefined || isFirst,
     /** Whether a request of the run has no other key of another partner. */

@@ -1,7 +1,5 @@
-import type { Facts } from '../catalogue/facts.ts';
-import type { Share } from '../catalogue/requirement.ts';
-import { factsOfLevels } from '../model/lookup-levels.ts';
-import { factors, plainLevels, type Factor, type FactorName, type Levels } from '../model/factors.ts';
+import type { Share, FactorName, Levels } from '../catalogue/requirement.ts';
+import { factors, plainLevels, type Factor } from '../model/factors.ts';
 import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
 import type { Outcome } from './comparison.ts';
 import type { Prober, Trial } from './probe.ts';
@@ -17,7 +15,8 @@ interface Condition {
 }
 
 /** Factors that cannot matter, because another one decides the answer before. */
-export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
+export function maskedBy({ factsOf }: Prober, levels: Levels): readonly FactorName[] {
+  const { key, parameter } = factsOf(levels);
   if (parameter === 'missing' || parameter === 'empty')
     return ['situation', 'data', 'id version', 'id spelling'];
   const isRead = key === 'accepted' || key === 'open';
@@ -25,9 +24,9 @@ export function maskedBy({ key, parameter }: Facts): readonly FactorName[] {
 }
 
 /** The factors that may be conditions of a failure with these levels. Probes are sent alone, whatever the load was. */
-function candidates({ endpoint }: Prober, levels: Levels): readonly Factor[] {
-  const masked = maskedBy(factsOfLevels(endpoint, levels));
-  return factors[endpoint].filter(({ name }) => name !== 'load' && !masked.includes(name));
+function candidates(prober: Prober, levels: Levels): readonly Factor[] {
+  const masked = maskedBy(prober, levels);
+  return factors[prober.endpoint].filter(({ name }) => name !== 'load' && !masked.includes(name));
 }
 
 /** Lookups that must fail, if nothing passes, before all are taken to fail. */
@@ -69,14 +68,14 @@ function comparable(
   situations: readonly string[],
 ): Levels | undefined {
   if (levels.key === from.key) return prober.isComparable(levels) ? levels : undefined;
-  const { entity } = factsOfLevels(prober.endpoint, from);
+  const entity = prober.factsOf(from).entity;
   const plain = plainLevels(prober.endpoint);
   return [from.situation, ...situations]
     .flatMap((situation): readonly Levels[] => [
       { ...levels, situation },
       { ...levels, situation, data: plain.data },
     ])
-    .find((one) => factsOfLevels(prober.endpoint, one).entity === entity && prober.isComparable(one));
+    .find((one) => prober.factsOf(one).entity === entity && prober.isComparable(one));
 }
 
 /** Moves each factor to its plain level while a lookup still fails. */

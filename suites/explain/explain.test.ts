@@ -5,8 +5,9 @@ import { table } from '../catalogue/catalogue.ts';
 import { addAnswer, createTally, failuresOf } from '../engine/tally.ts';
 import { forms, tokenOf } from '../inputs/credentials.ts';
 import { neighbours } from '../inputs/uuids.ts';
-import { plainLevels, type Levels } from '../model/factors.ts';
-import { drawAt, pathOf } from '../model/path.ts';
+import { plainLevels } from '../model/factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
+import { lookupAt, lookupOfPath, pathOf, type Place } from '../model/lookup.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
 import { answerOf } from '../testing/samples.ts';
 import { explain } from './explain.ts';
@@ -17,7 +18,7 @@ async function explained(
   id: string,
   levels: Partial<Levels>,
   wrong: (request: Request, nth: number) => Reply | undefined,
-  at: Parameters<typeof pathOf>[2] = { draw: 0 },
+  at: Place = { draw: 0 },
   others: Parameters<typeof failingRun>[4] = [],
 ) {
   const { failure, context, sent } = failingRun(id, levels, wrong, at, others);
@@ -264,8 +265,8 @@ test('an id close to a known one is kept while other factors move', async () => 
     { pick: 0 },
   );
   assert.deepEqual(found.where, ['id version: 4', 'situation: unknown']);
-  assert.equal(found.path, 'deposit-check;situation=unknown#0');
-  assert.equal(found.evidence?.request?.target, drawAt(found.path, known, seed).target);
+  assert.equal(pathOf(found.lookup!), 'deposit-check;situation=unknown#0');
+  assert.equal(found.evidence?.request?.target, found.lookup!.request.target);
 });
 
 test('what is only advised against is no condition of a required row', async () => {
@@ -312,17 +313,17 @@ test('the counterexample has the fewest odd levels and the smallest value, and i
     ({ target }) =>
       /=0{100,}(?:&|$)/.test(target) || /=.{200,}/.test(target) ? answerOf(500, '') : undefined,
   );
-  assert.match(found.path!, /^deposit-check;malformation=a long value@/);
-  assert.deepEqual(drawAt(found.path!, known, seed).target, found.evidence!.request.target);
+  const path = pathOf(found.lookup!);
+  assert.match(path, /^deposit-check;malformation=a long value@/);
+  assert.deepEqual(lookupOfPath(path, known, seed).request.target, found.evidence!.request.target);
   assert.doesNotMatch(found.evidence!.request.target, /&/);
   assert.deepEqual(found.where, ['malformation: a long value']);
 });
 
 test('nothing is sent after the end of the run', async () => {
   const tally = createTally(rows, known, table);
-  const path = pathOf('user-status', plainLevels('user-status'), { draw: 0 });
-  const request = drawAt(path, known, seed);
-  addAnswer(tally, request, answerOf(500, ''), path);
+  const lookup = lookupAt('user-status', plainLevels('user-status'), { draw: 0 }, { known, seed });
+  addAnswer(tally, lookup.request, answerOf(500, ''), lookup);
   const [failure] = failuresOf(tally, rowOf('valid/user-status/member'));
   const context = { known, seed, tally, send: () => assert.fail('over'), isOver: () => true };
   assert.deepEqual(await explain(rowOf('valid/user-status/member'), failure!, context), {});

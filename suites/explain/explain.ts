@@ -1,7 +1,7 @@
 import { defined } from '../../schemas/values.ts';
-import { plainLevels, type Levels } from '../model/factors.ts';
-import { factsOfLevels, isFeasible } from '../model/lookup-levels.ts';
-import type { LookupRow, Share } from '../catalogue/requirement.ts';
+import { plainLevels } from '../model/factors.ts';
+import { isFeasible } from '../model/lookup-levels.ts';
+import type { LookupRow, Share, Levels } from '../catalogue/requirement.ts';
 import type { Failure, Judgement } from '../engine/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
@@ -84,15 +84,16 @@ async function firstBase(prober: Prober, origin: Levels, repeats: Share): Promis
 }
 
 /** The levels with unknown ids, if the entity cannot matter: there are always more of them. */
-function startOf({ endpoint }: Prober, levels: Levels): Levels {
-  const isMasked = maskedBy(factsOfLevels(endpoint, levels)).includes('situation');
-  return isMasked ? { ...levels, situation: 'unknown', data: plainLevels(endpoint).data } : levels;
+function startOf(prober: Prober, levels: Levels): Levels {
+  const isMasked = maskedBy(prober, levels).includes('situation');
+  return isMasked ? { ...levels, situation: 'unknown', data: plainLevels(prober.endpoint).data } : levels;
 }
 
 /** The levels with plain ones where they cannot matter, if the fixture has such an entity. */
-function plainOf({ endpoint, known }: Prober, levels: Levels): Levels {
+function plainOf(prober: Prober, levels: Levels): Levels {
+  const { endpoint, known } = prober;
   const plain = plainLevels(endpoint);
-  const masked = maskedBy(factsOfLevels(endpoint, levels));
+  const masked = maskedBy(prober, levels);
   const moved = { ...levels, ...Object.fromEntries(masked.map((name) => [name, plain[name]])) };
   return isFeasible(endpoint, moved, known) ? moved : levels;
 }

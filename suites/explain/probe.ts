@@ -3,14 +3,16 @@ import { defined } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { exampleGates, requestsOf } from '../model/drawing.ts';
-import { plainLevels, type FactorName, type Levels, type Origin } from '../model/factors.ts';
+import { plainLevels } from '../model/factors.ts';
 import { isFeasible } from '../model/lookup-levels.ts';
-import { originOf, seedOf } from '../model/path.ts';
+import { factsWith, seedOf, type Lookup } from '../model/lookup.ts';
+import type { Facts } from '../catalogue/facts.ts';
+import { factsOf } from '../catalogue/facts-of-request.ts';
 import type { Known } from '../catalogue/known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
-import type { LookupRow } from '../catalogue/requirement.ts';
+import type { LookupRow, FactorName, Levels } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
-import { findingsOf, sentAs, type Failure, type Tally } from '../engine/tally.ts';
+import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
 import { createComparison, viewOf, type Outcome, type View } from './comparison.ts';
 
 /** What `explain` needs from a run. */
@@ -63,7 +65,7 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
   const { isComparable, outcomeOf } = createComparison(row, failure, context);
   const observed: Observation[] = [];
   let logged: readonly Observation[] | undefined;
-  const example = view.otherKey === undefined ? exampleOf(failure.origin) : undefined;
+  const example = view.otherKey === undefined ? exampleOf(failure.lookup) : undefined;
   let draws = 0;
   /** The next number of a draw, for paths: each draws other requests. */
   const nextDraw = () => draws++;
@@ -75,6 +77,9 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     seed,
     nextDraw,
     isOver: context.isOver,
+    /** The facts of lookups with these levels; those of the failure if the fixture allows none. */
+    factsOf: (levels: Levels): Facts =>
+      factsWith(endpoint, levels, view.known) ?? factsOf(view.known, failure.exchange.request)!,
     /** What is wrong with an answer. */
     verdictOf: (answer: Answer) =>
       findingsOf(tally, answer).find((one) => one.row === row && one.verdict.kind === 'failed')?.verdict,
@@ -123,16 +128,18 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
 
 /** The lookups of the run without other keys, and their levels. */
 const loggedIn = (
-  { tally, known }: ExplainContext,
+  { tally }: ExplainContext,
   { hasSameKey, levelsOf }: View,
   isWanted: (request: Request) => boolean,
 ) =>
   tally.log
     .filter(({ request }) => hasSameKey(request) && isWanted(request))
-    .map(({ request, path, reply, asked }) => {
-      const { levels } = sentAs(originOf(path, known), request, known);
-      return { request, reply, asked, levels: levelsOf(levels, request) };
-    });
+    .map(({ request, lookup, reply, asked }) => ({
+      request,
+      reply,
+      asked,
+      levels: levelsOf(lookup.levels, request),
+    }));
 
 /** Different requests with these levels; none if the fixture has no such entity. */
 function sample(
@@ -165,16 +172,16 @@ function inOrder(
 }
 
 /** The example of a lookup: of the one gate that is not plain, or of ids close to known ones. */
-function exampleOf(origin: Origin | undefined) {
-  if (origin === undefined) return undefined;
-  const { levels, path } = origin;
+function exampleOf(lookup: Lookup | undefined) {
+  if (lookup === undefined) return undefined;
+  const { levels, place } = lookup;
+  const { pick } = place;
   const plain = plainLevels('deposit-check');
-  const pick = /#(\d+)$/.exec(path)?.[1];
   const odd = exampleGates.filter((name) => levels[name] !== plain[name]);
   const isNear = odd.length === 0 && levels.situation === 'unknown';
   if (pick === undefined || (odd.length !== 1 && !isNear)) return undefined;
   const gates: readonly FactorName[] = isNear ? [...exampleGates, 'situation'] : exampleGates;
   const isExample = (others: Levels) => gates.every((name) => others[name] === levels[name]);
-  const pickFor = (others: Levels) => (isExample(others) ? Number(pick) : undefined);
-  return { pick: Number(pick), isNear, pickFor };
+  const pickFor = (others: Levels) => (isExample(others) ? pick : undefined);
+  return { pick, isNear, pickFor };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../schemas/values.ts';
 import * as fc from 'fast-check';
 import type { Known } from '../catalogue/known.ts';
 import { headerLevels, keyLevels } from '../model/credential-levels.ts';
@@ -7,8 +8,8 @@ import { shareOf, drawsWith, type Base } from './base.ts';
 import type { Trial, Prober } from './probe.ts';
 import type { Varied } from './conditions.ts';
 import { requestsOf } from '../model/drawing.ts';
-import { pathOf, requestAt, seedOf } from '../model/path.ts';
-import type { Levels } from '../model/factors.ts';
+import { lookupAt, seedOf, type Lookup, type Place } from '../model/lookup.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import type { Exchange } from '../scenario-context.ts';
 import type { Judgement } from '../engine/tally.ts';
 
@@ -82,12 +83,12 @@ function valueOf(request: Request, { userById, depositById }: Known): string {
 /** The most lookups that are drawn to shrink a value. */
 const MAX_SHRINKS = 60;
 
-/** Shrinks the value of a lookup with these levels. The result has the path that replays it. */
+/** Shrinks the value of a lookup with these levels. The result has the lookup, if a run can repeat it. */
 export async function shrink(
   prober: Prober,
   base: Base,
   levels: Levels,
-): Promise<Partial<Pick<Judgement, 'evidence' | 'path' | 'verdict'>> | undefined> {
+): Promise<Partial<Pick<Judgement, 'evidence' | 'lookup' | 'verdict'>> | undefined> {
   const { endpoint, known, seed } = prober;
   let tries = 0;
   let smallest: Exchange | undefined;
@@ -103,16 +104,16 @@ export async function shrink(
     fc.asyncProperty(requestsOf(endpoint, levels, known), async (request) => !(await failsAgain(request))),
     { seed: seedOf(seed, draw), numRuns: drawsWith(base, levels) },
   );
-  let at: Parameters<typeof pathOf>[2] = { shrunk: `@${draw}:${details.counterexamplePath}` };
+  let place: Place = defined({ draw, shrunk: details.counterexamplePath ?? undefined });
   // Only an id this close to a known one may fail.
   if (smallest === undefined && prober.nearPick !== undefined) {
-    at = { pick: prober.nearPick };
-    await failsAgain(requestAt(endpoint, levels, known, seed, at));
+    place = { pick: prober.nearPick };
+    await failsAgain(lookupAt(endpoint, levels, place, prober).request);
   }
   const verdict = smallest?.reply.kind === 'answer' ? prober.verdictOf(smallest.reply) : undefined;
   if (verdict === undefined || smallest === undefined) return undefined;
-  const path = pathOf(endpoint, levels, at);
-  return { verdict, evidence: smallest, ...(prober.isReplayable && { path }) };
+  const lookup = (): Lookup => lookupAt(endpoint, levels, place, prober);
+  return { verdict, evidence: smallest, ...(prober.isReplayable && { lookup: lookup() }) };
 }
 
 /** How often a lookup must fail without a field, and how often it must pass without all. */

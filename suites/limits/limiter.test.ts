@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { virtualClock } from '../engine/clock.ts';
-import { figuresOf } from '../engine/run.ts';
+import { figuresOf } from '../engine/figures.ts';
 import { answerOf } from '../testing/samples.ts';
 import {
   admit,

@@ -19,7 +19,7 @@ import {
 } from '../catalogue/verdict.ts';
 import { describeLimit, describeMs } from './limit.ts';
 import { notCompared, type Judged, type Limited, type Trial } from './trial.ts';
-import { trigger } from './trigger.ts';
+import { trials } from './trigger.ts';
 
 type Judge = (trial: Trial) => ScenarioResult;
 
@@ -90,7 +90,7 @@ const rowOf = (endpoint: Endpoint, { name, judge, ...row }: Row): Requirement =>
     id: `rate-limit/${endpoint}/${name}`,
     endpoint,
     turn: 'last',
-    run: async (context, known) => judge(await trigger(endpoint, context, known)),
+    run: async ({ once }, known) => judge(await once(trials[endpoint], known)),
   });
 
 /** Records what a run saw where the interface is silent. */

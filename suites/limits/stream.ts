@@ -1,11 +1,14 @@
 import { defined } from '../../schemas/values.ts';
 import type { Answer, Trouble } from '../answer.ts';
-import type { Exchange, Pace, Context } from '../scenario-context.ts';
+import type { Asking, Bursts, Exchange, Pace } from '../scenario-context.ts';
 import { lookupOf, userStatus, type Request } from '../request.ts';
 import { describeMs } from './limit.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { findableId, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
+
+/** What a trial can do. */
+export type Trying = Bursts & Pick<Asking, 'now' | 'wait'>;
 
 /** An endless supply of requests of one kind, with the key under test: the only key that the suite uses up. */
 export interface Supply {
@@ -105,7 +108,7 @@ const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer }
 const [REPEATS, MAX_TRIES, PAUSE_MS] = [10, 3, 5000];
 
 /** Sends new requests of a kind until the first refusal. Never retries. */
-export async function stream(context: Context, supply: Supply, bounds: Bounds): Promise<Stream> {
+export async function stream(context: Trying, supply: Supply, bounds: Bounds): Promise<Stream> {
   const { kind, next, isMixed = false } = supply;
   const { inFlight, gapMs = 0, withinMs } = bounds;
   const wanted = bounds.most * (isMixed ? 2 : 1);

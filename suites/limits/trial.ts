@@ -2,15 +2,23 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../catalogue/known.ts';
 import type { Request } from '../request.ts';
-import type { Exchange, Context } from '../scenario-context.ts';
+import type { Exchange } from '../scenario-context.ts';
 import { failed, inconclusive, type Verdict, unanswered } from '../catalogue/verdict.ts';
-import { findableLookup, suppliesFor, stream, type Supplies, type Supply, type Stream } from './stream.ts';
+import {
+  findableLookup,
+  suppliesFor,
+  stream,
+  type Stream,
+  type Supplies,
+  type Supply,
+  type Trying,
+} from './stream.ts';
 import { statedLimits, type RateLimit } from './limit.ts';
 
 /** What a run finds out about the limiter of an endpoint. */
 export interface Trial {
   readonly endpoint: Endpoint;
-  readonly context: Context;
+  readonly context: Trying;
   readonly known: Known;
   readonly stated: RateLimit | undefined;
   readonly supplies: Supplies;
@@ -62,7 +70,7 @@ const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
 /** Lookups of a member before a trial, which show how long answers take. */
 export const PROBES = 4;
 
-export async function createTrial(endpoint: Endpoint, context: Context, known: Known): Promise<Trial> {
+export async function createTrial(endpoint: Endpoint, context: Trying, known: Known): Promise<Trial> {
   const stated = statedLimits(known)[endpoint];
   // A member's lookup is free. The slowest of a few counts: a network may vary.
   const probes = await context.burst(

@@ -28,7 +28,7 @@ import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { statedLimits } from './limit.ts';
 import { createLimiter } from './limiter.ts';
 import type { Judged } from './trial.ts';
-import { trigger } from './trigger.ts';
+import { trials } from './trigger.ts';
 
 const { limits: _, ...fixture } = sampleFixture;
 
@@ -137,7 +137,7 @@ async function tried({
   const [key] = known.callerKeys;
   for (const [nth, kind] of before.entries())
     decide({ endpoint, key: key!.key, id: `before ${nth}`, kind }, clock.now());
-  const trial = await trigger(endpoint, contextOf('trial'), known);
+  const trial = await contextOf(trials[endpoint]).once(trials[endpoint], known);
   const words = [...trial.verdicts.values()].map((verdict) =>
     verdict.kind === 'failed' ? verdict.actual : 'words' in verdict ? verdict.words : '',
   );

@@ -1,6 +1,5 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Known } from '../catalogue/known.ts';
-import type { Context } from '../scenario-context.ts';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Asking, Bursts, Shared } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
 import { whileLimited } from './limited.ts';
 import { describeLimit, describeMs } from './limit.ts';
@@ -24,15 +23,20 @@ import {
 const [QUIET_MS, MAX_QUIET_MS, PART_OF_REST] = [2000, 8000, 1 / 6];
 
 /** Triggers the limiter of an endpoint. Done once per run. */
-export const trigger = (endpoint: Endpoint, context: Context, known: Known): Promise<Trial> =>
-  context.once(`limiter of ${endpoint}`, async (shared) => {
-    const trial = await createTrial(endpoint, shared, known);
-    const windowMs = shared.longestWindowMs(endpoint);
+const trialOf = (endpoint: Endpoint): Shared<Trial, Asking & Bursts> => ({
+  id: `limiter of ${endpoint}`,
+  turn: 'last',
+  make: async (context, known) => {
+    const trial = await createTrial(endpoint, context, known);
+    const windowMs = context.longestWindowMs(endpoint);
     const quietMs = windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
-    await shared.waitForQuiet(endpoint, Math.min(quietMs, PART_OF_REST * shared.leftMs()));
+    await context.waitForQuiet(endpoint, Math.min(quietMs, PART_OF_REST * context.leftMs()));
     await (endpoint === 'user-status' ? tryUsers(trial) : tryDeposits(trial));
     return trial;
-  });
+  },
+});
+
+export const trials = perEndpoint(trialOf);
 
 async function tryUsers(trial: Trial): Promise<void> {
   const { supplies, verdicts, known } = trial;

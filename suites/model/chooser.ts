@@ -13,7 +13,8 @@ import {
   zeros,
   type Numbered,
 } from './coverage.ts';
-import { factors, plainLevels, type Factor, type FactorName, type Levels } from './factors.ts';
+import { factors, plainLevels, type Factor } from './factors.ts';
+import type { FactorName, Levels } from '../catalogue/requirement.ts';
 import { completed, freeFactors, isFeasible } from './lookup-levels.ts';
 import { headerLevels } from './credential-levels.ts';
 

@@ -11,9 +11,10 @@ import {
   numberedFactors,
   numberedOf,
 } from './coverage.ts';
-import { factors, plainLevels, type Factor, type Levels } from './factors.ts';
+import { factors, plainLevels, type Factor } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import { isFeasible } from './lookup-levels.ts';
-import { rowsInOrder } from './rows.ts';
+import { lookupsInOrder } from './rows.ts';
 
 /** What a pair names: levels of a group count as one. With other gates than key and header, groups are larger. */
 function nameIn({ name, levels }: Factor, level: string, isWithGates: boolean): string | undefined {
@@ -59,7 +60,7 @@ function shows(endpoint: Endpoint, row: Levels, pair: Partial<Levels>): boolean 
 
 const firstRows = (endpoint: Endpoint, most: number): readonly Levels[] => {
   const rows: Levels[] = [];
-  for (const { levels } of rowsInOrder(endpoint, known, 7)) {
+  for (const { levels } of lookupsInOrder(endpoint, known, 7)) {
     if (rows.length === most) break;
     rows.push(levels);
   }

@@ -1,8 +1,9 @@
 import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Coverage } from '../../schemas/generated/types.ts';
+import type { Coverage as Figures } from '../../schemas/generated/types.ts';
 import type { Known } from '../catalogue/known.ts';
 import { missingKinds } from './entities.ts';
-import { factors, type Factor, type Levels } from './factors.ts';
+import { factors, type Factor } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import type { Level } from './levels.ts';
 import { freeFactors, isFeasible, missingLevels, oncePerFixture } from './lookup-levels.ts';
 
@@ -234,6 +235,8 @@ const subsets = <Item>(items: readonly Item[], size: number): readonly (readonly
     ? [[]]
     : items.flatMap((item, at) => subsets(items.slice(at + 1), size - 1).map((rest) => [item, ...rest]));
 
+export type Coverage = ReturnType<typeof createCoverage>;
+
 /** Counts the combinations that the lookups of a run have shown. */
 export function createCoverage(known: Known) {
   const shown = perEndpoint(zeros);
@@ -242,7 +245,7 @@ export function createCoverage(known: Known) {
     take: (endpoint: Endpoint, levels: Levels): void => {
       for (const code of combinationsIn(endpoint, levels)) shown[endpoint][code] = 1;
     },
-    figures: (): { readonly strength: number; readonly coverage: Coverage } => {
+    figures: (): { readonly strength: number; readonly coverage: Figures } => {
       const [levels, pairs, triples] = ([1, 2, 3] as const).map((strength): [number, number] => {
         let [covered, total] = [0, 0];
         for (const endpoint of endpointNames)

@@ -1,5 +1,4 @@
 import type * as fc from 'fast-check';
-import type { KeyFact, RawFacts } from '../catalogue/facts.ts';
 import {
   forms,
   nearMiss,
@@ -21,8 +20,6 @@ const keyNeed = (words: string, partner: string, state: string, reason?: Need['r
   },
 });
 
-const refused = (key: KeyFact) => ({ facts: (): Partial<RawFacts> => ({ key }) });
-
 export interface KeyLevel extends Level {
   readonly tokens: (known: Known) => readonly Token[];
   /** Further tokens, drawn at random. */
@@ -42,27 +39,23 @@ export const keyLevels: LevelTable<KeyLevel> = {
   "another partner's": {
     ...issued(({ otherKeys }) => otherKeys),
     ...keyNeed('active key of another partner', '"another partner"', 'active', 'no-second-key'),
-    facts: () => ({ isOtherKey: true }),
     mayLetIn: true,
   },
   revoked: {
     ...issued(({ revokedKeys }) => revokedKeys),
     ...keyNeed('revoked key', '"…"', 'revoked'),
-    ...refused('revoked'),
   },
   expired: {
     ...issued(({ expiredKeys }) => expiredKeys),
     ...keyNeed('expired key', '"…"', 'expired'),
-    ...refused('expired'),
   },
   'non-Partner': {
     ...issued(({ nonPartnerKeys }) => nonPartnerKeys),
     ...keyNeed('key of a non-Partner account (partner null)', 'null', 'active'),
-    ...refused('non-partner'),
   },
-  unknown: { tokens: unissuedKeys, drawn: unknownToken, ...refused('unknown-key') },
-  'near miss': { tokens: nearMisses, drawn: nearMiss, ...refused('unknown-key') },
-  none: { tokens: () => [], ...refused('missing') },
+  unknown: { tokens: unissuedKeys, drawn: unknownToken },
+  'near miss': { tokens: nearMisses, drawn: nearMiss },
+  none: { tokens: () => [] },
 };
 
 export interface HeaderLevel extends Level {
@@ -73,12 +66,9 @@ export interface HeaderLevel extends Level {
   readonly endsConnection?: true;
 }
 
-const open = {
-  mayLetIn: true,
-  facts: ({ key }: RawFacts): Partial<RawFacts> => (key === 'accepted' ? { key: 'open' } : {}),
-} as const;
-const noBearer = { gateGroup: 'no Bearer token', ...refused('malformed') };
-const elsewhere = { gateGroup: 'elsewhere', ...refused('elsewhere'), needsIssued: true } as const;
+const open = { mayLetIn: true } as const;
+const noBearer = { gateGroup: 'no Bearer token' };
+const elsewhere = { gateGroup: 'elsewhere', needsIssued: true } as const;
 
 /** How the key is presented. */
 export const headerLevels: LevelTable<HeaderLevel> = {

@@ -5,10 +5,11 @@ import { hasMixableLetters, neighbours, unknownUuid } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
 import { lookup, type Request } from '../request.ts';
 import { entitiesOf, poolsOf } from './entities.ts';
-import { factors, hasPlainGates, malformationOf, plainLevels, situationOf, type Levels } from './factors.ts';
+import { factors, hasPlainGates, plainLevels, situationOf } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import { isFeasible, tokensOf } from './lookup-levels.ts';
 import { headerLevels, keyLevels } from './credential-levels.ts';
-import { fieldsLevels, spellingLevels } from './levels.ts';
+import { fieldsLevels, malformationLevels, spellingLevels } from './levels.ts';
 
 // Shared: arbitraries are slow to create.
 const anExtra = fc.constantFrom('verbose=1', 'page=1', 'format=json', '_=1', 'x=', 'y');
@@ -106,7 +107,7 @@ export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): nu
     return isUnknown(endpoint, levels) ? NEIGHBOURS : entitiesOf(endpoint, levels, known).count;
   if (levels.malformation !== 'none')
     return [
-      ...malformationOf(endpoint, levels.malformation).examples!('x', '0badc0de-0000-4000-8000-000000000000'),
+      ...malformationLevels[levels.malformation]!.examples!('x', '0badc0de-0000-4000-8000-000000000000'),
     ].length;
   if (levels.header !== 'Bearer') return headerLevels[levels.header]!.forms.length;
   return levels.key === 'none' ? 1 : tokensOf(levels.key, known).length;
@@ -148,7 +149,7 @@ function malformed(
   pick: number | undefined,
 ): fc.Arbitrary<string | undefined> {
   const { parameter } = endpoints[endpoint];
-  const { examples, drawn } = malformationOf(endpoint, levels.malformation);
+  const { examples, drawn } = malformationLevels[levels.malformation]!;
   const isEncoded = levels['id spelling'] === 'percent-encoded';
   const base = isEncoded ? text.map((value) => decodeURIComponent(value)) : text;
   const example = fc.tuple(base, pick === undefined ? anyNumber : fc.constant(pick)).map(([id, nth]) => {

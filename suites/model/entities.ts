@@ -3,7 +3,8 @@ import { oncePer } from '../../schemas/values.ts';
 import { hasMixableLetters, classifyUuid } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../catalogue/known.ts';
 import { readTimestamp } from '../catalogue/timestamp.ts';
-import { dataLevels, type Levels } from './factors.ts';
+import { dataLevels } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import { spellingLevels } from './levels.ts';
 
 /** Who writes a fixture by hand takes recent dates. Of older ones, a time zone may have had other rules. */

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../catalogue/known.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities, isUnknown } from './drawing.ts';
-import { factors, hasPlainGates, plainLevels, type Levels } from './factors.ts';
+import { factors, hasPlainGates, plainLevels } from './factors.ts';
+import type { Levels } from '../catalogue/requirement.ts';
 import { completed } from './lookup-levels.ts';
 
 /** Levels, and the number of the example or entity to ask for. */

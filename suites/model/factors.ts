@@ -1,4 +1,5 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import type { FactorName, Levels } from '../catalogue/requirement.ts';
 import { headerLevels, keyLevels } from './credential-levels.ts';
 import {
   depositSituations,
@@ -10,23 +11,8 @@ import {
   versionLevels,
   versions,
   type Level,
-  type MalformationLevel,
   type SituationLevel,
 } from './levels.ts';
-
-export type FactorName =
-  | 'key'
-  | 'header'
-  | 'active key'
-  | 'situation'
-  | 'data'
-  | 'id version'
-  | 'id spelling'
-  | 'malformation'
-  | 'query'
-  | 'fields'
-  | 'repetition'
-  | 'load';
 
 export interface Factor {
   readonly name: FactorName;
@@ -42,17 +28,8 @@ export interface Factor {
   readonly includesPlain?: boolean;
 }
 
-/** A level of each factor, by name. */
-export type Levels = Readonly<Record<FactorName, string>>;
-
 /** Why a run sends a lookup: the first of a requirement, then each level, each pair of levels, and so on. */
 export type Rank = 'requirement' | 'level' | 'pair' | 'example' | 'triple';
-
-/** The levels and the path of a lookup. */
-export interface Origin {
-  readonly levels: Levels;
-  readonly path: string;
-}
 
 const factor = (
   name: FactorName,
@@ -64,20 +41,9 @@ const factor = (
 const named = (...names: readonly string[]): Factor['levels'] =>
   Object.fromEntries(names.map((name) => [name, {}]));
 
-/** Levels whose values depend on the endpoint. */
-const ofEndpoint = (endpoint: Endpoint) => ({
-  situations: endpoint === 'user-status' ? userSituations : depositSituations,
-  malformations: malformationLevels(endpoint),
-  versions: versionLevels(endpoint),
-});
+const situations = { 'user-status': userSituations, 'deposit-check': depositSituations } as const;
 
-const drawn = perEndpoint(ofEndpoint);
-
-export const situationOf = (endpoint: Endpoint, name: string): SituationLevel =>
-  drawn[endpoint].situations[name]!;
-
-export const malformationOf = (endpoint: Endpoint, name: string): MalformationLevel =>
-  drawn[endpoint].malformations[name]!;
+export const situationOf = (endpoint: Endpoint, name: string): SituationLevel => situations[endpoint][name]!;
 
 /** Values that an entity may have. The plain one is first. */
 export const dataLevels: Readonly<Record<Endpoint, readonly string[]>> = {
@@ -88,13 +54,13 @@ export const dataLevels: Readonly<Record<Endpoint, readonly string[]>> = {
 const tableOf = (endpoint: Endpoint): readonly Factor[] => [
   factor('key', keyLevels, { isGate: true }),
   factor('header', headerLevels, { isGate: true }),
-  factor('malformation', drawn[endpoint].malformations, { isGate: true }),
-  factor('id version', drawn[endpoint].versions, {
+  factor('malformation', malformationLevels, { isGate: true }),
+  factor('id version', versionLevels, {
     // As keys, digits would be sorted.
     names: versions,
     isGate: endpoint === 'user-status',
   }),
-  factor('situation', drawn[endpoint].situations),
+  factor('situation', situations[endpoint]),
   factor('id spelling', spellingLevels),
   factor('data', named(...dataLevels[endpoint])),
   factor('active key', {

@@ -1,7 +1,4 @@
 import * as fc from 'fast-check';
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { RawFacts } from '../catalogue/facts.ts';
-import { queryFacts } from '../catalogue/facts-of-request.ts';
 import { malformations, type Malformation } from '../inputs/malformations.ts';
 import { percentEncoded, withLetterCase } from '../inputs/uuids.ts';
 import type { Changes } from '../request.ts';
@@ -16,8 +13,6 @@ export interface Need {
 /** A value of a factor, with everything about it but how it is drawn. */
 export interface Level {
   readonly need?: Need;
-  /** What it makes true of a lookup. */
-  readonly facts?: (before: RawFacts) => Partial<RawFacts>;
   /** Levels of a group take turns when combined with other factors. Without a group, each is combined. */
   readonly group?: string;
   /** The same for combinations with other gates; `never`: it is not combined with them. */
@@ -37,38 +32,23 @@ export const add = (part: string, example: string) => `Add one to ${part}, such 
 
 export interface MalformationLevel extends Level, Partial<Pick<Malformation, 'examples' | 'drawn'>> {}
 
-const anId = '0badc0de-0000-4000-8000-000000000000';
-
-/** What is wrong with the query. What that makes of a lookup is read from an example, as from a request. */
-export const malformationLevels = (endpoint: Endpoint): LevelTable<MalformationLevel> => ({
+/** What is wrong with the query. */
+export const malformationLevels: LevelTable<MalformationLevel> = {
   none: {},
   ...Object.fromEntries(
-    Object.entries(malformations).map(([name, { group, ...draws }]): [string, MalformationLevel] => {
-      const [query] = draws.examples(endpoints[endpoint].parameter, anId);
-      const { id, isAlone: _, isEncoded: __, isOpen = false, ...read } = queryFacts(endpoint, query ?? '')!;
-      const entity = id === anId ? {} : ({ entity: 'unknown', isOurs: false } as const);
-      const facts = (before: RawFacts) => ({ ...read, ...entity, isOpen: isOpen || before.isOpen });
-      return [name, { ...draws, group, gateGroup: group === 'hostile' ? 'never' : group, facts }];
-    }),
+    Object.entries(malformations).map(([name, { group, ...draws }]): [string, MalformationLevel] => [
+      name,
+      { ...draws, group, gateGroup: group === 'hostile' ? 'never' : group },
+    ]),
   ),
-});
+};
 
 export const versions = ['4', '1', '2', '3', '5', '6', '7', '8'];
 
-/** By the version digit of the id. The order is that of `versions`. On user-status, another one than 4 makes it invalid. */
-export const versionLevels = (endpoint: Endpoint): LevelTable =>
-  Object.fromEntries(
-    versions.map((version) => [
-      version,
-      version === '4'
-        ? {}
-        : {
-            gateGroup: 'other versions',
-            facts: (): Partial<RawFacts> =>
-              endpoint === 'user-status' ? { parameter: 'not-v4' } : { isOtherVersion: true },
-          },
-    ]),
-  );
+/** By the version digit of the id. The order is that of `versions`. */
+export const versionLevels: LevelTable = Object.fromEntries(
+  versions.map((version) => [version, version === '4' ? {} : { gateGroup: 'other versions' }]),
+);
 
 const ownUser = 'with two letters in user_id';
 const userExample = (partner: string) =>
@@ -80,24 +60,12 @@ export interface SituationLevel extends Level {
   readonly state?: 'EXECUTED' | 'pending' | 'failed';
 }
 
-/** What a partner sees of an entity. */
-const seen =
-  (owner: string, entity: RawFacts['entity']) =>
-  ({ isOtherKey }: RawFacts): Partial<RawFacts> => {
-    const isOurs = owner === 'own';
-    const isSeen = isOtherKey ? owner === "another partner's" : isOurs;
-    return { entity: isSeen ? entity : 'foreign', isOurs };
-  };
-
-const unknownId: SituationLevel = { facts: () => ({ entity: 'unknown', isOurs: false }) };
-
 const userOf = (owner: string, partner: string): SituationLevel => ({
   owner,
   need:
     owner === 'own'
       ? { words: 'user of the IB under test', fix: `${add('users', userExample(partner))}, ${ownUser}` }
       : { words: 'user outside the IB under test', fix: add('users', userExample(partner)) },
-  facts: seen(owner, 'own user'),
 });
 
 /** Whose user a lookup asks for. */
@@ -106,7 +74,7 @@ export const userSituations: LevelTable<SituationLevel> = {
   "another partner's": userOf("another partner's", 'another partner, or null'),
   "third partner's": { ...userOf("third partner's", 'another partner, or null'), isFine: true },
   'no partner': { ...userOf('no partner', 'another partner, or null'), isFine: true },
-  unknown: unknownId,
+  unknown: {},
 };
 
 const depositNeed = (owner: string, state: string): Need => {
@@ -139,7 +107,6 @@ export const depositSituations: LevelTable<SituationLevel> = {
           owner,
           state,
           need: depositNeed(owner, state),
-          facts: seen(owner, state),
           ...(state === 'EXECUTED' && owner !== "third partner's" ? {} : { isFine: true }),
           // Their owner alone hides these, whatever their state.
           ...(state === 'EXECUTED'
@@ -149,7 +116,7 @@ export const depositSituations: LevelTable<SituationLevel> = {
       ]),
     ),
   ),
-  unknown: unknownId,
+  unknown: {},
 };
 
 export interface SpellingLevel extends Level {
@@ -167,33 +134,27 @@ const withFlags =
   (ids) =>
     fc.tuple(ids, anyFlags).map(([id, flags]) => spell(id, flags));
 
-/** Letters of an id that is spelled in another case. */
-const cased = { needsLetters: true, facts: () => ({ isCased: true }) } as const;
-
 /** How the id is written. */
 export const spellingLevels: LevelTable<SpellingLevel> = {
   'lower case': { spelled: (ids) => ids },
-  'upper case': { ...cased, spelled: (ids) => ids.map((id) => id.toUpperCase()) },
+  'upper case': { needsLetters: true, spelled: (ids) => ids.map((id) => id.toUpperCase()) },
   'mixed case': {
-    ...cased,
+    needsLetters: true,
     spelled: withFlags((id, flags) => {
       const text = withLetterCase(id, flags);
       return [id.toLowerCase(), id.toUpperCase()].includes(text) ? withLetterCase(id, [true, false]) : text;
     }),
   },
   'percent-encoded': {
-    facts: () => ({ isEncoded: true, isOpen: true }),
     spelled: withFlags((id, flags) => percentEncoded(id, flags.includes(true) ? flags : [true])),
   },
 };
 
-const further = { facts: () => ({ isAlone: false, isOpen: true }) };
-
 /** Which parameters the query has besides the id. */
 export const queryLevels: LevelTable = {
   alone: {},
-  'extra parameter before': further,
-  'extra parameter after': further,
+  'extra parameter before': {},
+  'extra parameter after': {},
 };
 
 export interface FieldsLevel extends Level {

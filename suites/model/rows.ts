@@ -2,53 +2,12 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue, table } from '../catalogue/catalogue.ts';
 import type { Known } from '../catalogue/known.ts';
 import { choicesOf } from '../catalogue/needs.ts';
-import { isLookupRow, type LookupRow } from '../catalogue/requirement.ts';
+import { isLookupRow, type LookupRow, type Levels } from '../catalogue/requirement.ts';
 import { createExamples } from './examples.ts';
-import type { Levels, Rank } from './factors.ts';
-import { factsOfLevels, completed, oncePerFixture } from './lookup-levels.ts';
+import type { Rank } from './factors.ts';
+import { factsWith, lookupAt, type Lookup } from './lookup.ts';
+import { completed } from './lookup-levels.ts';
 import { createChooser } from './chooser.ts';
-
-/** The levels of a lookup, and its place in the order. */
-export interface Row {
-  readonly levels: Levels;
-  /** Which draw of its levels it is: an example or entity by its number, or a random one. */
-  readonly at: { readonly draw?: number; readonly pick?: number };
-  readonly rank: Rank;
-}
-
-const orderOf = oncePerFixture((endpoint, known, seed: number) =>
-  repeatable(() => orderedRows(endpoint, known, seed)),
-);
-
-/** The rows of an endpoint, in the order in which a run tries them. */
-export const rowsInOrder = (endpoint: Endpoint, known: Known, seed: number): Generator<Row> =>
-  orderOf(endpoint, known, seed)();
-
-/** So many items are computed once, more than a default run needs. A long run does not keep all of them. */
-const MAX_KEPT = 5000;
-
-/** Makes a generator repeatable. */
-function repeatable<Item>(make: () => Generator<Item, unknown>): () => Generator<Item, unknown> {
-  const source = make();
-  const kept: Item[] = [];
-  let isTaken = false;
-  return function* () {
-    for (let nth = 0; nth < MAX_KEPT; nth++) {
-      if (nth === kept.length) {
-        const { value, done } = source.next();
-        if (done === true) return;
-        kept.push(value);
-      }
-      yield kept[nth]!;
-    }
-    // One that comes second here computes all again, for half a second.
-    const isFirst = !isTaken;
-    isTaken = true;
-    const rest = isFirst ? source : make();
-    if (!isFirst) for (let nth = 0; nth < MAX_KEPT; nth++) rest.next();
-    yield* rest;
-  };
-}
 
 /** Malformed values matter as much as pairs: each pair is followed by so many examples. */
 const EXAMPLES_PER_PAIR = 2;
@@ -57,13 +16,14 @@ const EXAMPLES_PER_PAIR = 2;
 const PLAIN_GATES = 4;
 
 /** A row for each required requirement, then every level, then pairs and examples in turn, then triples without end. */
-function* orderedRows(endpoint: Endpoint, known: Known, seed: number): Generator<Row> {
+export function* lookupsInOrder(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
   const examples = createExamples(endpoint, known);
   const chooser = createChooser(endpoint, known, seed);
   let draws = 0;
-  const make = (levels: Levels, rank: Rank, pick = examples.pickOf(levels)): Row => {
+  const make = (levels: Levels, rank: Rank, pick = examples.pickOf(levels)): Lookup => {
     chooser.take(levels);
-    return { levels, at: pick === undefined ? { draw: draws++ } : { pick }, rank };
+    const place = pick === undefined ? { draw: draws++ } : { pick };
+    return lookupAt(endpoint, levels, place, { known, seed, rank });
   };
   for (const levels of rowsOfRequirements(endpoint, known)) yield make(levels, 'requirement');
   for (let levels = chooser.next(1); levels !== undefined; levels = chooser.next(1))
@@ -93,7 +53,7 @@ function rowsOfRequirements(endpoint: Endpoint, known: Known): readonly Levels[]
   const take = (levels: Partial<Levels>, about?: LookupRow): boolean => {
     const row = completed(endpoint, levels, known);
     if (row === undefined) return false;
-    const { rows } = table.coverOf(factsOfLevels(endpoint, row));
+    const { rows } = table.coverOf(factsWith(endpoint, row, known)!);
     // A row that had to change the situation may be about something else.
     if (about !== undefined && !rows.includes(about)) return false;
     found.push(row);

@@ -4,7 +4,7 @@ import { trouble, type Reply } from '../answer.ts';
 import { pending } from '../catalogue/pending.ts';
 import type { Request } from '../request.ts';
 import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Context, Shared } from '../scenario-context.ts';
 import { answerOf, resultIn, runScenario, sampleKnown } from '../testing/samples.ts';
 
 const becomesExecuted = pending.find(
@@ -73,14 +73,14 @@ for (const [what, last, expected] of [
   test(`a deposit became EXECUTED beside the lookups, and ${what} once they are sent: ${expected}`, async () => {
     const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
     let areSent = false;
-    const shared = new Map<string, unknown>();
+    const results = new Map<unknown, unknown>();
     const context: Partial<Context> = {
       ...contextOf((_, now) =>
         areSent ? last : now > Date.UTC(2026, 0, 1) ? answerOf(200, execution) : notFound,
       ),
-      once: async <Result>(name: string, make: (of: Context) => Promise<Result>) => {
-        if (!shared.has(name)) shared.set(name, await make(context as Context));
-        return shared.get(name) as Result;
+      once: async <Result>(of: Shared<Result, Context>) => {
+        if (!results.has(of)) results.set(of, await of.make(context as Context, sampleKnown));
+        return results.get(of) as Result;
       },
     };
     await becomesExecuted.begin!(context as Context, sampleKnown);

@@ -6,7 +6,7 @@ import { evenSample, withLetterCase } from '../inputs/uuids.ts';
 import { type BecomingDeposit, type Known, type KnownKey, executionAt } from '../catalogue/known.ts';
 import { depositCheck, type Request } from '../request.ts';
 import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Changed, Context } from '../scenario-context.ts';
+import type { Asking, Changed, Changes, Shared } from '../scenario-context.ts';
 import {
   blockedBy,
   failed,
@@ -18,9 +18,6 @@ import {
   unanswered,
 } from '../catalogue/verdict.ts';
 import { afterHook, askAtOnce, askMeanwhile, isScarce, LOOKUPS_BESIDE, resultOf } from './changing.ts';
-
-/** Name of the polls of deposits that become EXECUTED by themselves. */
-export const BECOMING = 'deposits that become EXECUTED';
 
 const notFound = expectError('deposit-check', 404);
 const isHidden = (reply: Reply | undefined): boolean =>
@@ -45,7 +42,7 @@ async function follow(
   deposit: FixturePendingDeposit,
   execution: Execution,
   { dueAt, judged }: Pick<Changed, 'dueAt' | 'judged'>,
-  context: Context,
+  context: Asking,
   { pending, failed: gone, executed, callerKeys: [first, second], otherKeys }: Known,
 ): Promise<ScenarioResult> {
   const own = lookupsOf(deposit, first!);
@@ -86,7 +83,7 @@ const unclear = inconclusive(
 async function executeByHook(
   deposit: FixturePendingDeposit,
   pendingId: string,
-  context: Context,
+  context: Asking & Changes,
   known: Known,
 ): Promise<ScenarioResult> {
   const { graceMs, now, send, withState } = context;
@@ -112,7 +109,7 @@ type Polled = ScenarioResult & { readonly deposit: BecomingDeposit };
 async function pollUntilExecuted(
   deposit: BecomingDeposit,
   pendingId: string,
-  context: Context,
+  context: Asking,
   known: Known,
 ): Promise<Polled> {
   const { reference_id, becomes } = deposit;
@@ -153,7 +150,7 @@ async function judgeChange(
   polls: number,
   { reference_id, becomes }: BecomingDeposit,
   pendingId: string,
-  { send }: Context,
+  { send }: Asking,
   { pending: [staying] }: Known,
 ): Promise<Verdict> {
   const verdict = expectDeposit(becomes)(reply);
@@ -180,7 +177,7 @@ async function judgeChange(
 const [MAX_POLLED, FEW_POLLED] = [20, 2];
 
 /** Polls the deposits with `becomes`, or an evenly spaced sample of them. One transition that was seen is enough. */
-async function pollBecoming(pendingId: string, context: Context, known: Known): Promise<Polled | undefined> {
+async function pollBecoming(pendingId: string, context: Asking, known: Known): Promise<Polled | undefined> {
   const polled = await Promise.all(
     evenSample(known.becoming, isScarce(context, 'deposit-check') ? FEW_POLLED : MAX_POLLED).map((one) =>
       pollUntilExecuted(one, pendingId, context, known),
@@ -191,9 +188,20 @@ async function pollBecoming(pendingId: string, context: Context, known: Known): 
   return found && { ...found, cases: polled.length };
 }
 
-/** Polls the deposits that become EXECUTED by themselves, once per run. */
-export const pollOnce = (pendingId: string, { once }: Context, known: Known): Promise<Polled | undefined> =>
-  once(BECOMING, (context) => pollBecoming(pendingId, context, known));
+export type Polls = Shared<Polled | undefined>;
+
+/**
+ * Polls the deposits that become EXECUTED by themselves, once per run, beside lookups.
+ *
+ * @param pendingId the row that judges pending deposits
+ */
+export const pollsOf = (pendingId: string): Polls => ({
+  id: 'deposits that become EXECUTED',
+  reserves: true,
+  // Without other pending deposits, the first poll is the lookup of a pending one.
+  isAlone: ({ pending }) => pending.length > 0,
+  make: (context, known) => pollBecoming(pendingId, context, known),
+});
 
 /**
  * A deposit changes from 404 to 200: by the state hook, and those with `becomes` by themselves.
@@ -201,11 +209,12 @@ export const pollOnce = (pendingId: string, { once }: Context, known: Known): Pr
  * @param pendingId the row that judges pending deposits
  */
 export async function becomesExecuted(
+  polls: Polls,
   pendingId: string,
-  context: Context,
+  context: Asking & Changes,
   known: Known,
 ): Promise<ScenarioResult> {
-  const polled = await pollOnce(pendingId, context, known);
+  const polled = await context.once(polls, known);
   const changed = known.spare ?? known.pending[0];
   const isByHook = context.withState !== undefined && changed !== undefined;
   // With few requests, one of the two deposits is enough.
@@ -227,7 +236,7 @@ function orElse(first: ScenarioResult, second: ScenarioResult): ScenarioResult {
 }
 
 /** Follows a deposit that became EXECUTED by itself. */
-async function followPolled(polled: Polled, context: Context, known: Known): Promise<ScenarioResult> {
+async function followPolled(polled: Polled, context: Asking, known: Known): Promise<ScenarioResult> {
   const { deposit, finding, reply, cases = 1 } = polled;
   if (finding.kind !== 'passed' || reply?.kind !== 'answer') return polled;
   const { amountInUsd, executedAt } = deposit.becomes;

@@ -1,9 +1,10 @@
+import { repeated } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Changed, Context, Exchange } from '../scenario-context.ts';
+import type { Asking, Changed, Exchange } from '../scenario-context.ts';
 import { failed, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
 
 /** Lookups of each kind after a change: if one of three machines never learns it, 0.2 % of runs miss that. */
@@ -19,14 +20,14 @@ const LOOKUPS_MEANWHILE = 10;
 const TIMER_MS = 2;
 
 /** Whether counted requests to an endpoint are few: its limit has a long window. */
-export const isScarce = ({ longestWindowMs }: Context, endpoint: Endpoint): boolean =>
+export const isScarce = ({ longestWindowMs }: Asking, endpoint: Endpoint): boolean =>
   longestWindowMs(endpoint) > SHORT_WAIT_MS;
 
 /**
  * How many of `most` to send: each request once under a limit with a long window, so that some are left for the end;
  * and no large part of what --max-requests leaves.
  */
-function affordable(context: Context, requests: readonly Request[], most: number, isFree = false): number {
+function affordable(context: Asking, requests: readonly Request[], most: number, isFree = false): number {
   const isPart = !isFree && requests.some(({ endpoint }) => isScarce(context, endpoint));
   const part = isPart ? 0 : Math.floor(context.leftRequests() / 12);
   return Math.min(most, Math.max(requests.length, part));
@@ -34,7 +35,7 @@ function affordable(context: Context, requests: readonly Request[], most: number
 
 /** Repeats requests in turn until a change is due, in ms of the clock. */
 export async function askMeanwhile(
-  context: Context,
+  context: Asking,
   requests: readonly Request[],
   dueAt: number,
 ): Promise<readonly Exchange[]> {
@@ -59,7 +60,7 @@ export async function askMeanwhile(
  * @param isFree whether they do not count at a limiter, because their key is revoked
  */
 export async function askAtOnce(
-  context: Context,
+  context: Asking,
   requests: readonly Request[],
   most = LOOKUPS_AFTER,
   isFree = false,
@@ -70,16 +71,12 @@ export async function askAtOnce(
 
 /** Sends requests, and puts each reply to its request. */
 export async function asked(
-  send: Context['send'],
+  send: Asking['send'],
   requests: readonly Request[],
 ): Promise<readonly Exchange[]> {
   const replies = await send(...requests);
   return requests.map((request, at) => ({ request, reply: replies[at]! }));
 }
-
-/** Repeats items in turn, up to `count`. */
-export const repeated = <Item>(items: readonly Item[], count: number): readonly Item[] =>
-  Array.from({ length: items.length && count }, (_, nth) => items[nth % items.length]!);
 
 /**
  * The first answer that `judge` does not pass, and whether equal lookups passed later on; else that all are right.

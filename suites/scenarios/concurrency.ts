@@ -5,10 +5,10 @@ import { evenSample, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
 import { SHORT_WAIT_MS, statedLimits } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { ScenarioResult } from '../catalogue/requirement.ts';
+import type { Asking } from '../scenario-context.ts';
 import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
-import { repeated } from './changing.ts';
+import { repeated } from '../../schemas/values.ts';
 
 /** Lookups in flight at once. Larger crowds follow only while no answer was lost. */
 const SIZES = [16, 32, 64] as const;
@@ -85,7 +85,7 @@ interface Seen {
 }
 
 /** Sends a crowd, and each of its lookups alone before. */
-async function sendCrowd(context: Context, requests: readonly Request[], seen: Seen): Promise<void> {
+async function sendCrowd(context: Asking, requests: readonly Request[], seen: Seen): Promise<void> {
   const { send, sendAtOnce, verdictsOn } = context;
   const { alone } = seen;
   const isWrong = (request: Request, answer: Answer) =>
@@ -120,7 +120,7 @@ async function sendCrowd(context: Context, requests: readonly Request[], seen: S
 }
 
 /** Whether a lookup gets its answer each time that it is sent alone. */
-async function isRightAlone({ send }: Context, { request, before }: Suspect): Promise<boolean> {
+async function isRightAlone({ send }: Asking, { request, before }: Suspect): Promise<boolean> {
   for (let nth = 0; nth < LOOKUPS_ALONE; nth++) {
     const [again] = await send(request);
     if (again?.kind !== 'answer' || sameAnswer(before, again).kind !== 'passed') return false;
@@ -132,7 +132,7 @@ async function isRightAlone({ send }: Context, { request, before }: Suspect): Pr
  * Sends each lookup alone and then in crowds. A difference counts if it recurs, and if it never shows alone. No other
  * lookup may be in flight beside them.
  */
-export const judgeConcurrency: Scenario['run'] = async (context, known) => {
+export async function judgeConcurrency(context: Asking, known: Known): Promise<ScenarioResult> {
   const seen: Seen = { alone: new Map(), suspects: [], cases: 0, isOverlapping: false };
   const { suspects } = seen;
   const done = (finding: Verdict) => ({ finding, cases: seen.cases });
@@ -164,7 +164,7 @@ export const judgeConcurrency: Scenario['run'] = async (context, known) => {
   }
   const words = 'not checked because no two lookups overlapped in time';
   return done(seen.isOverlapping ? pass : inconclusive('timing-window', words));
-};
+}
 
 const overlap = (one: Reply, other: Reply) =>
   one.kind === 'answer' &&

@@ -5,7 +5,7 @@ import { evenSample, unknownIds } from '../inputs/uuids.ts';
 import type { Known } from '../catalogue/known.ts';
 import { lookupOf, type Request } from '../request.ts';
 import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Asking } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
 
 /** A pair of lookups, and the same in the other order. */
@@ -59,7 +59,7 @@ const asksFor =
 
 /** Compares answers about hidden ids with those about unknown ones. */
 async function compareEach(
-  context: Context,
+  context: Asking,
   ask: Ask,
   hidden: readonly string[],
   known: Known,
@@ -93,7 +93,7 @@ type Sides = Record<'hidden' | 'unknown', Answer[]>;
  * the hidden one between them: pairs may meet the same two machines each time, these do not.
  */
 async function askInTurn(
-  { send, wait }: Context,
+  { send, wait }: Asking,
   ask: Ask,
   hidden: string,
   [often, once]: readonly string[],
@@ -108,7 +108,7 @@ async function askInTurn(
 
 /** Compares the answers about a hidden id with those about unknown ones. */
 async function compareOnce(
-  { send, sendAtOnce }: Context,
+  { send, sendAtOnce }: Asking,
   ask: Ask,
   id: string,
   unknown: readonly string[],

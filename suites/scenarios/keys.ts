@@ -10,8 +10,8 @@ import {
 } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import { lookup, lookupOf, type Request } from '../request.ts';
-import type { ScenarioResult, Scenario } from '../catalogue/requirement.ts';
-import type { Changed, Context, Exchange } from '../scenario-context.ts';
+import type { ScenarioResult } from '../catalogue/requirement.ts';
+import type { Asking, Changed, Changes, Exchange, Shared } from '../scenario-context.ts';
 import { blockedBy, failed, inconclusive, judgeReply, pass, unanswered } from '../catalogue/verdict.ts';
 import {
   afterHook,
@@ -32,8 +32,8 @@ const MAX_KEYS = 10;
  * about lookups judge the data: keys of different partners may see too much, or in another unit.
  */
 export const judgeActiveKeys =
-  (endpoint: Endpoint): Scenario['run'] =>
-  async (context, known) => {
+  (endpoint: Endpoint) =>
+  async (context: Asking, known: Known): Promise<ScenarioResult> => {
     // Under a limit with a long window, each counted lookup is missing later on.
     const ours = isScarce(context, endpoint) ? [] : [findableId(endpoint, known).toLowerCase()];
     const keys = [known.callerKeys, known.otherKeys].flatMap((some) => evenSample(some, MAX_KEYS));
@@ -84,7 +84,7 @@ function lookupsWith(key: KnownKey, endpoint: Endpoint, known: Known): readonly 
 
 /** Revokes a key and looks up with it, and with other keys. */
 async function revokeKey(
-  context: Context,
+  context: Asking & Changes,
   known: Known,
   revokedId: (of: Endpoint) => string,
 ): Promise<ReadonlyMap<Endpoint, Revocation>> {
@@ -120,7 +120,7 @@ const isAccepted = ({ reply }: Exchange) =>
 
 /** Why a key cannot be revoked on an endpoint; undefined if it can. A cache may then keep what the key saw. */
 async function unreadiness(
-  context: Context,
+  context: Asking,
   known: Known,
   key: KnownKey,
   endpoint: Endpoint,
@@ -149,7 +149,7 @@ async function unreadiness(
 
 /** Looks up with the revoked key and with others, when the change is due. */
 async function judgeEndpoint(
-  context: Context,
+  context: Asking,
   known: Known,
   key: KnownKey,
   endpoint: Endpoint,
@@ -188,7 +188,7 @@ async function judgeEndpoint(
 }
 
 /** What comes later needs the key under test: waits at most the grace until it is accepted again. */
-async function untilAccepted(context: Context, known: Known): Promise<void> {
+async function untilAccepted(context: Asking, known: Known): Promise<void> {
   const request = lookupOf('user-status', findableId('user-status', known));
   const endsAt = context.now() + context.graceMs;
   for (;;) {
@@ -206,12 +206,10 @@ async function untilAccepted(context: Context, known: Known): Promise<void> {
  *
  * @param revokedId the rows that judge keys that were revoked before the run
  */
-export const revocationOf = async (
-  endpoint: Endpoint,
+export const revocationBy = (
   revokedId: (of: Endpoint) => string,
-  context: Context,
-  known: Known,
-): Promise<Revocation> => {
-  const all = await context.once('key revoked', (shared) => revokeKey(shared, known, revokedId));
-  return all.get(endpoint)!;
-};
+): Shared<ReadonlyMap<Endpoint, Revocation>, Asking & Changes> => ({
+  id: 'key revoked',
+  turn: 'alone',
+  make: (context, known) => revokeKey(context, known, revokedId),
+});

@@ -7,10 +7,11 @@ import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
 import { findableId, idSeenBy, unknownId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../catalogue/known.ts';
 import { lookupOf, queryOf, type Credential, type Request } from '../request.ts';
-import type { Scenario, ScenarioResult } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { ScenarioResult } from '../catalogue/requirement.ts';
+import type { Asking } from '../scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
-import { isScarce, repeated } from './changing.ts';
+import { isScarce } from './changing.ts';
+import { repeated } from '../../schemas/values.ts';
 
 /** Number of forms with another partner's key, if the window of its limiter is long. */
 const FEW_FORMS = 5;
@@ -23,7 +24,7 @@ const MAX_TIMEOUTS = 2;
 
 /** What all tries share. */
 interface Tries {
-  readonly context: Context;
+  readonly context: Asking;
   readonly known: Known;
   /** The lookup with the own key, and its answer. */
   readonly plain: Request;
@@ -56,8 +57,8 @@ interface Way {
  * everything else.
  */
 export const judgeWaysAround =
-  (endpoint: Endpoint): Scenario['run'] =>
-  async (context, known) => {
+  (endpoint: Endpoint) =>
+  async (context: Asking, known: Known): Promise<ScenarioResult> => {
     const plain = lookupOf(endpoint, findableId(endpoint, known));
     const [own] = await context.send(plain);
     if (own?.kind === 'trouble') return { finding: unanswered(own), request: plain, reply: own };
@@ -179,7 +180,7 @@ const LOOKUPS_ALONE = 10;
  * same form of a lookup that has no data. A page with examples shows them for every id. Inconclusive if a limit of the
  * target or of the run leaves that open.
  */
-async function isWayAround({ send }: Context, { request, others, shows }: Way): Promise<boolean | Verdict> {
+async function isWayAround({ send }: Asking, { request, others, shows }: Way): Promise<boolean | Verdict> {
   let open: Verdict | undefined;
   const isShown = async (some: readonly Request[]) => {
     for (const one of some) {

@@ -77,7 +77,7 @@ export const sampleKnown = knownFrom(sampleFixture);
 
 /** Runs a scenario in a partial context. */
 export function resultIn({ run }: Scenario, some: Partial<Context>, known = sampleKnown) {
-  const context = { once: (_, make) => make(context), ...some } as Context;
+  const context = { once: ({ make }, of) => make(context, of), ...some } as Context;
   return run(context, known);
 }
 

@@ -6,10 +6,10 @@ import { catalogue, table } from '../../catalogue/catalogue.ts';
 import { addAnswer, createTally, failuresOf, type Failure } from '../../engine/tally.ts';
 import { factsOf } from '../../catalogue/facts-of-request.ts';
 import { knownFrom } from '../../catalogue/known.ts';
-import { plainLevels, type Levels } from '../../model/factors.ts';
-import { drawAt, pathOf } from '../../model/path.ts';
+import { plainLevels } from '../../model/factors.ts';
+import { lookupAt, type Lookup, type Place } from '../../model/lookup.ts';
 import { idOf, type Request } from '../../request.ts';
-import { isLookupRow } from '../../catalogue/requirement.ts';
+import { isLookupRow, type Levels } from '../../catalogue/requirement.ts';
 import { answerOf } from '../../testing/samples.ts';
 import type { ExplainContext } from '../probe.ts';
 
@@ -53,21 +53,21 @@ export function failingRun(
   id: string,
   levels: Partial<Levels>,
   wrong: Wrong,
-  at: Parameters<typeof pathOf>[2] = { draw: 0 },
+  at: Place = { draw: 0 },
   others: readonly (readonly [Partial<Levels>, number])[] = [],
 ) {
   const endpoint = id.split('/')[1] as Endpoint;
   const tally = createTally(rows, known, table);
   let sent = 0;
-  const send = (request: Request, path?: string) => {
+  const send = (request: Request, lookup?: Lookup) => {
     const reply = wrong(request, sent++) ?? right(request);
-    if (reply.kind === 'answer') addAnswer(tally, request, reply, path, path === undefined);
+    if (reply.kind === 'answer') addAnswer(tally, request, reply, lookup, lookup === undefined);
     else tally.history.add(request);
     return Promise.resolve({ request, reply });
   };
   const sendOf = (some: Partial<Levels>, where: typeof at) => {
-    const path = pathOf(endpoint, { ...plainLevels(endpoint), ...some }, where);
-    void send(drawAt(path, known, seed), path);
+    const lookup = lookupAt(endpoint, { ...plainLevels(endpoint), ...some }, where, { known, seed });
+    void send(lookup.request, lookup);
   };
   for (const [some, pick] of others) sendOf(some, { pick });
   // A lookup may fail only when it is asked for again.

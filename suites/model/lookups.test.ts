@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import { catalogue } from '../catalogue/catalogue.ts';
+import { catalogue, table } from '../catalogue/catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { isLookupRow } from '../catalogue/requirement.ts';
 import { known as builtIn } from '../explain/testing/fake-target.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
 import { malformations } from '../inputs/malformations.ts';
 import { knownFrom } from '../catalogue/known.ts';
-import { factors, hasPlainGates, plainLevels } from '../model/factors.ts';
-import { createCoverage } from '../model/coverage.ts';
-import { isFeasible } from '../model/lookup-levels.ts';
-import { drawAt, originOf } from '../model/path.ts';
-import { createLookups, type Lookup } from './lookups.ts';
+import { factors, hasPlainGates, plainLevels } from './factors.ts';
+import { createCoverage } from './coverage.ts';
+import { isFeasible } from './lookup-levels.ts';
+import { lookupOfPath, pathOf, timesOf, type Lookup } from './lookup.ts';
+import { createLookups } from './lookups.ts';
 
 const ranks = ['requirement', 'level', 'pair', 'example', 'triple'] as const;
 const rows = catalogue.filter(isLookupRow);
@@ -29,21 +29,13 @@ test('the path and the seed of a lookup give the same request', () => {
   for (const endpoint of ['user-status', 'deposit-check'] as const) {
     const lookups = lookupsOf(endpoint);
     assert.equal(lookups.length, 400);
-    for (const { request, path, levels } of lookups) {
-      assert.deepEqual(drawAt(path, known, 7), request(), path);
-      assert.deepEqual(originOf(path, known), { path, levels });
+    for (const { rank, ...lookup } of lookups) {
+      const { rank: _, ...again } = lookupOfPath(pathOf(lookup), known, 7);
+      assert.deepEqual(again, lookup, rank);
     }
-    assert.ok(lookups.some(({ request, path }) => drawAt(path, known, 8).target !== request().target));
+    const requestOf = (lookup: Lookup) => lookupOfPath(pathOf(lookup), known, 8).request;
+    assert.ok(lookups.some((lookup) => requestOf(lookup).target !== lookup.request.target));
   }
-});
-
-test('lookups wait for the same limiter only if they count together, or if none of them may', () => {
-  for (const endpoint of endpointNames)
-    for (const { account, facts, cost, levels, path } of lookupsOf(endpoint)) {
-      const isAccepted = facts.key === 'accepted' || facts.key === 'open';
-      const own = `${levels.key}, ${levels['active key']}, ${cost}`;
-      assert.equal(account, isAccepted ? own : 'none', path);
-    }
 });
 
 for (const path of [
@@ -60,12 +52,12 @@ for (const path of [
 ])
   test(`no path: ${path}`, () =>
     assert.throws(
-      () => drawAt(path, known, 1),
+      () => lookupOfPath(path, known, 1),
       (error) => error instanceof Problem && error.code === 'usage' && error.message.includes(path),
     ));
 
 test('the same seed gives the same lookups, at once or by rank', () => {
-  const nameOf = ({ path, rank }: Lookup) => `${rank} ${path}`;
+  const nameOf = (lookup: Lookup) => `${lookup.rank} ${pathOf(lookup)}`;
   for (const endpoint of endpointNames) {
     const lookups = createLookups({ known, seed: 7, cases: 400 }, rows);
     const byRank = [['requirement'], ['level'], ['pair', 'example'], ['triple']] as const;
@@ -103,7 +95,9 @@ const small = knownFrom({
 const required = rows.filter(({ level }) => level === 'required');
 const coveredBy = (lookups: readonly Lookup[]) =>
   new Set(
-    lookups.flatMap(({ rows: some, times }) => some.filter((row) => row.kind !== 'repetition' || times > 1)),
+    lookups.flatMap((lookup) =>
+      table.coverOf(lookup.facts).rows.filter((row) => row.kind !== 'repetition' || timesOf(lookup) > 1),
+    ),
   );
 
 test('the first lookups cover each required requirement, for every seed in the same order', () => {
@@ -203,7 +197,7 @@ test("the first lookup finds the other partner's data, whatever data it has, wit
   const facts = { ...known, otherKeys, userById: new Map(users.map((user) => [user.user_id, user])) };
   for (let seed = 0; seed < 10; seed++) {
     const [first] = lookupsOf('user-status', 1, rows, facts, seed);
-    assert.ok(first!.rows.some(({ id }) => id === 'foreign-ib/user-status/follows-key'));
+    assert.ok(table.coverOf(first!.facts).rows.some(({ id }) => id === 'foreign-ib/user-status/follows-key'));
     assert.equal(first!.levels.key, "another partner's");
   }
 });
@@ -222,7 +216,7 @@ test('if each version but 4 is only unknown, every pair with a gate comes soon',
   const depositById = new Map([...builtIn.depositById].filter(([, deposit]) => isPlain(deposit)));
   const lookups = lookupsOf('deposit-check', 1500, rows, { ...builtIn, depositById });
   const gated = lookups.filter(({ rank, levels }) => rank === 'pair' && levels.key === 'revoked');
-  assert.ok(gated.some(({ times }) => times > 1));
+  assert.ok(gated.some((one) => timesOf(one) > 1));
   assert.ok(lookups.some(({ rank }) => rank === 'triple'));
 });
 
@@ -241,7 +235,7 @@ test('each malformed example is tried, whatever data the fixture has', () => {
     const tried = lookupsOf(endpoint, 1500, rows, small).filter(
       ({ levels }) => levels.malformation === 'a character less',
     );
-    const picks = tried.flatMap(({ path }) => /#\d+$/.exec(path) ?? []);
+    const picks = tried.flatMap(({ place: { pick } }) => pick ?? []);
     assert.equal(new Set(picks).size, expected, endpoint);
   }
 });

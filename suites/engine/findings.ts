@@ -1,0 +1,46 @@
+import type { RequirementResult } from '../../schemas/generated/types.ts';
+import { isLookupRow, type Requirement } from '../catalogue/requirement.ts';
+import { inconclusive, type Reason } from '../catalogue/verdict.ts';
+import { createDescriber, type Result } from './record.ts';
+import type { RunOptions } from './run-options.ts';
+import { failuresOf, type Judgement, type Tally } from './tally.ts';
+
+/** Why a run stops before its end. */
+export interface Stop {
+  readonly reason: Reason;
+  readonly words: string;
+}
+
+export type Findings = ReturnType<typeof createFindings>;
+
+/** Keeps what a run has found so far. */
+export function createFindings(options: RunOptions, asked: readonly Requirement[], tally: Tally) {
+  const { signal, target } = options;
+  const describe = createDescriber({ ...options, target: target.href });
+  const results = new Map<Requirement, RequirementResult>();
+  let stopped: Stop | undefined;
+  const finish = (requirement: Requirement, result: Result): void =>
+    void results.set(requirement, describe(requirement, result));
+  const hasFailed = (one: Requirement) =>
+    isLookupRow(one) ? failuresOf(tally, one).length > 0 : results.get(one)?.outcome === 'failed';
+  return {
+    results,
+    /** What explanations add to the judgements of rows, by id. */
+    explained: new Map<string, Partial<Judgement>>(),
+    finish,
+    /** Records that a requirement was not checked. */
+    finishStopped: (requirement: Requirement, { reason, words }: Stop): void =>
+      finish(requirement, { verdict: inconclusive(reason, words), cases: 0 }),
+    /** Ids of the requirements that have failed so far. */
+    failing: (): readonly string[] => asked.filter(hasFailed).map(({ id }) => id),
+    /** Stops the run because the target cannot be judged. */
+    stop: (why: Stop | undefined): void => {
+      stopped = why;
+    },
+    /** Why the target cannot be judged. */
+    stopped: (): Stop | undefined => stopped,
+    /** Why the run has to stop; undefined if it goes on. */
+    stopOf: (): Stop | undefined =>
+      stopped ?? (signal.aborted ? { reason: 'interrupted', words: 'the run was interrupted' } : undefined),
+  };
+}
