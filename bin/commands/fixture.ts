@@ -57,7 +57,7 @@ const flags = {
         `--table-prefix ${given}: needs letters, digits and underscores, such as test_, or a schema with a point`,
       );
     },
-    describe: 'begin table names with this: test_, or test. for a schema that exists (not in SQLite)',
+    describe: 'write this before table names: test_, or test. for a schema that exists (not in SQLite)',
   },
   force: { ...onOff, describe: 'overwrite existing files' },
 } as const;
