@@ -7,8 +7,10 @@ import { test } from 'node:test';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli, testRefusals } from './testing/run-cli.ts';
 import { temporaryFolder } from './testing/temporary-folder.ts';
-import { readFixture } from '../schemas/fixture.ts';
+import { endpointNames } from '../schemas/endpoints.ts';
+import { fixtureWarnings, readFixture } from '../schemas/fixture.ts';
 import { catalogue, gapsOf, knownFrom } from '../suites/index.ts';
+import { missingLevels } from '../suites/model/lookup-levels.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
 
@@ -35,6 +37,17 @@ test('a generated file equals the generated standard output and is valid', async
   assert.deepEqual(counts, [3, 7, 50, 70]);
   assert.deepEqual(gapsOf(catalogue, knownFrom(fixture), true), []);
 });
+
+for (const flags of ['', '--cents', '--no-becomes', '--cents --no-becomes'])
+  test(`no report has a remark on new data: ${flags}`, async () => {
+    for (const seed of [1, 2, 3]) {
+      const { output } = await generate(`${flags} --seed ${seed}`);
+      const fixture = readFixture(output, 'generated', {});
+      const known = knownFrom(fixture);
+      const missing = endpointNames.flatMap((endpoint) => missingLevels(endpoint, known));
+      assert.deepEqual([...fixtureWarnings(fixture), ...missing, ...gapsOf(catalogue, known, true)], []);
+    }
+  });
 
 test('an existing file is kept; --force overwrites it', async () => {
   writeFileSync(at('mine.json'), 'as it was');
@@ -77,6 +90,15 @@ for (const [when, users] of [
     );
     assert.equal(code, 2);
   });
+
+test('--cents and --table-prefix change the SQL: its amounts and their type, and the names of tables', async () => {
+  const { output } = await generate('--users 9 --deposits 60 --format sql --cents --table-prefix ib.the_');
+  const tables = output.match(/(?<=^CREATE TABLE IF NOT EXISTS |^INSERT INTO |REFERENCES )[\w.]+/gm);
+  const names = ['partners', 'api_keys', 'users', 'deposits'].map((name) => `ib.the_${name}`);
+  assert.deepEqual(new Set(tables), new Set(names));
+  assert.match(output, /^  "amount_in_usd" numeric\(18,2\),$/m);
+  assert.doesNotMatch(output, /, \d+\.\d{3,},/);
+});
 
 const keyed = JSON.stringify({ apiKeys: [{ key: '${IB_KEY}', partner: 'northwind', state: 'active' }] });
 
@@ -139,6 +161,15 @@ testRefusals('fixture', [
   [`--from ${at('keyed.json')} --format sql`, /needs the environment variable IB_KEY/],
   [`--from ${at('f.json')}`, /--from is a JSON fixture already: give --format sql or csv/],
   [`--from ${at('f.json')} --format sql --seed 1`, /--seed is for new data: omit it, or --from/],
+  [`--from ${at('f.json')} --format sql --cents`, /--cents is for new data: omit it, or --from/],
+  ['--table-prefix ib_', /--table-prefix is for SQL: add --output data\.sql, or --format sql/],
+  ...['ib-', '1b_', 'a.b.c', '.a', 'ib.1', 'a;b', '"a"', 'a'.repeat(51)].map(
+    (prefix) =>
+      [
+        `--format sql --table-prefix ${prefix}`,
+        /^ib-conformance: --table-prefix .*: needs letters,/,
+      ] as const,
+  ),
   ['--format csv', /--format csv needs --output with a folder/],
   [`--force --from ${at('f.json')} --format csv --output ${at('f.json')}`, /it is a file, not a folder/],
   ['--format xml', /xml/],

@@ -19,6 +19,9 @@ const MAX_RECORDS = 100_000_000;
 const formats = ['json', 'sql', 'csv'] as const;
 type Format = (typeof formats)[number];
 
+/** A schema with a point, the beginning of a name, or both. PostgreSQL cuts names after 63 characters. */
+const PREFIX = /^(?:[a-z_]\w{0,49}\.)?(?:[a-z_]\w{0,49})?$/i;
+
 const flags = {
   output: {
     ...list,
@@ -27,7 +30,7 @@ const flags = {
   format: {
     ...text,
     choices: formats,
-    describe: 'choose the format, if no file name says it: sql is for PostgreSQL and SQLite',
+    describe: 'choose the format, if no file name says it: sql is for PostgreSQL, MariaDB and SQLite',
   },
   from: { ...file, describe: 'use the data of this fixture instead of new data; the output has its keys' },
   users: {
@@ -40,12 +43,23 @@ const flags = {
   },
   partners: {
     ...wholeNumberFrom(1, MAX_PARTNERS),
-    describe: 'generate this many partners, each with an active key (default: 2)',
+    describe: 'generate this many partners, each with an active key (default: 3)',
   },
+  cents: { ...onOff, describe: 'generate amounts of whole cents, which fit numeric(18,2)' },
   seed: { ...seed, describe: 'set the seed of all values (default: 1)' },
   'no-becomes': {
     ...onOff,
     describe: 'keep pending deposits pending, as a database does (always with SQL or CSV)',
+  },
+  'table-prefix': {
+    ...text,
+    coerce: (given: string) => {
+      if (PREFIX.test(given)) return given;
+      throw wrongUsage(
+        `--table-prefix ${given}: needs letters, digits and underscores, such as test_, or a schema with a point`,
+      );
+    },
+    describe: 'write this before table names: test_, or test. for a schema that exists (not in SQLite)',
   },
   force: { ...onOff, describe: 'overwrite existing files' },
 } as const;
@@ -68,8 +82,10 @@ export const fixture = command({
     if (outputs.some((one) => one.path === STDOUT && one.format === 'csv'))
       throw wrongUsage('--format csv needs --output with a folder: it writes one file per table');
     const isForDatabase = outputs.some((one) => one.format !== 'json');
+    if (values.tablePrefix !== undefined && !isForDatabase)
+      throw wrongUsage('--table-prefix is for SQL: add --output data.sql, or --format sql');
     const data = values.from === undefined ? newData(values, isForDatabase) : dataOf(values, context);
-    const files = await Promise.all(outputs.map((one) => filesOf(one, data)));
+    const files = await Promise.all(outputs.map((one) => filesOf(one, data, values)));
     if (!force) rejectExisting(files.flat().map(([path]) => path));
     for (const [path, texts, what] of files.flat()) await write(path, texts, what, data, context);
     return 0;
@@ -99,11 +115,11 @@ const PRIVATE = 0o600;
 
 /** The data of `--from`. */
 function dataOf(
-  { from, users, deposits, partners, seed: start, noBecomes }: FixtureFlags,
+  { from, users, deposits, partners, cents, seed: start, noBecomes }: FixtureFlags,
   context: CliContext,
 ): Data {
-  const others = { users, deposits, partners, seed: start, 'no-becomes': noBecomes || undefined };
-  const typed = Object.entries(others).find(([, value]) => value !== undefined);
+  const others = { users, deposits, partners, cents, seed: start, 'no-becomes': noBecomes };
+  const typed = Object.entries(others).find(([, value]) => value !== undefined && value !== false);
   if (typed !== undefined) throw wrongUsage(`--${typed[0]} is for new data: omit it, or --from`);
   const json = () => {
     throw wrongUsage('--from is a JSON fixture already: give --format sql or csv, or --output data.sql');
@@ -112,11 +128,12 @@ function dataOf(
 }
 
 function newData(flagged: FixtureFlags, isForDatabase: boolean): Data {
-  const { users = 1000, deposits = 1000, partners = 2, seed: start = 1, noBecomes } = flagged;
+  const { users = 1000, deposits = 1000, partners = 3, cents, seed: start = 1, noBecomes } = flagged;
   if (users === 0 && deposits > 0)
     throw wrongUsage(`--deposits ${deposits}: every deposit needs a user; give --users 1 or more`);
   const pending = noBecomes || isForDatabase ? 'staying' : 'becoming';
-  const json = (schema?: string) => generatedFixture({ users, deposits, partners }, start, pending, schema);
+  const amount = { users, deposits, partners, cents };
+  const json = (schema?: string) => generatedFixture(amount, start, pending, schema);
   return { json, fixture: once(async () => readFixture([...json()].join(''), 'the fixture', {})) };
 }
 
@@ -131,12 +148,13 @@ type File = readonly [path: string, texts: Iterable<string>, what: string];
 async function filesOf(
   { path, format }: { readonly path: string; readonly format: Format },
   { json, fixture: load }: Data,
+  { cents, tablePrefix }: FixtureFlags,
 ): Promise<readonly File[]> {
   // Standard output is usually redirected to a file in the current folder.
   if (format === 'json')
     return [[path, json(schemaReference('fixture', path || 'fixture.json')), 'the fixture']];
-  const tables = tablesOf(await load());
-  if (format === 'sql') return [[path, sqlOf(tables), 'the export']];
+  const tables = tablesOf(await load(), cents);
+  if (format === 'sql') return [[path, sqlOf(tables, tablePrefix), 'the export']];
   return tables.map((table) => [join(path, `${table.name}.csv`), csvOf(table), 'the export']);
 }
 
