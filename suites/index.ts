@@ -1,10 +1,7 @@
 export { createClient, type Client } from './engine/client.ts';
 export { examine } from './doctor/examine.ts';
 export { decodeBody, isFromFrontEnd } from './answer.ts';
-export { catalogue, suites, table } from './catalogue/catalogue.ts';
-export type { Facts } from './catalogue/facts.ts';
-export type { RightAnswer } from './catalogue/judge.ts';
-export { everyKind } from './catalogue/kinds.ts';
+export { catalogue, suites } from './catalogue/catalogue.ts';
 export { factors } from './model/factors.ts';
 export { forbiddenPairs } from './model/lookup-levels.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
@@ -19,4 +16,4 @@ export { knownFrom } from './catalogue/known.ts';
 export { gapsOf, isAbout } from './catalogue/needs.ts';
 export { rankOf } from './catalogue/requirement.ts';
 export { judgeAnswer, rightAnswersTo } from './catalogue/right-answers.ts';
-export { isLookupRow, type LookupRow, type Requirement } from './catalogue/requirement.ts';
+export { isLookupRow, type Requirement } from './catalogue/requirement.ts';
