@@ -112,7 +112,7 @@ type QueryFacts = Partial<RawFacts> & {
 };
 
 /** What a query asks for; undefined if the interface is silent. */
-export function queryFacts(endpoint: Endpoint, query: string): QueryFacts | undefined {
+function queryFacts(endpoint: Endpoint, query: string): QueryFacts | undefined {
   const { parameter } = endpoints[endpoint];
   const pairs = query.split('&').map((pair) => {
     const equals = pair.indexOf('=');
