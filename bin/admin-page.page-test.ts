@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startMock, type MockOptions } from '../mock/index.ts';
 import { builtIn, depositPath, ids, userPath } from '../mock/testing/session.ts';
-import { assertAccessible, useBrowser } from './testing/browser.ts';
+import { assertAccessible, useBrowser } from './dev/testing/browser.ts';
 
 const openPage = useBrowser();
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createService, reference } from '../mock/handler.ts';
+import { createService, reference } from '../mock/server/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
-import { createWorld } from '../mock/world.ts';
+import { createWorld } from '../mock/server/world.ts';
 import { defined } from '../schemas/values.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
-import { createLookups } from '../suites/model/lookups.ts';
+import { createLookups } from '../suites/plan/lookups.ts';
 import { wireRequest } from '../suites/engine/sender.ts';
-import { factsOf } from '../suites/catalogue/facts-of-request.ts';
+import { factsOf } from '../suites/rules/facts-of-request.ts';
 import {
   catalogue,
   isFromFrontEnd,
@@ -17,16 +17,16 @@ import {
   redactor,
   rightAnswersTo,
 } from '../suites/index.ts';
-import { isLookupRow } from '../suites/catalogue/requirement.ts';
-import type { Exchange } from '../suites/scenario-context.ts';
+import { isLookupRow } from '../suites/rules/requirement.ts';
+import type { Exchange } from '../suites/rules/scenario-context.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
-import { ENOUGH_CASES, limits, verifyMock } from './testing/verify-mock.ts';
+import { ENOUGH_CASES, limits, verifyMock } from './dev/testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
 import { readAnswer, readRequest } from './commands/answers.ts';
-import { onePartOf, part } from './testing/part.ts';
-import { runCli, testRefusals } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { onePartOf, part } from './dev/testing/part.ts';
+import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const fixture = await loadFixture(undefined, {});
 const known = knownFrom(fixture);

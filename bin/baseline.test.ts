@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
-import { startMock } from '../mock/server.ts';
+import { startMock } from '../mock/server/server.ts';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { sampleRecord } from '../reports/testing/records.ts';
-import { countOutcomes, verdictOf } from '../suites/engine/record.ts';
+import { countOutcomes, verdictOf } from '../suites/judging/record.ts';
 import { updateBaseline, applyBaseline, readBaseline } from './baseline.ts';
 import { judgedBy } from '../reports/judgement.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './input-files.ts';
-import { runCli, testRefusals } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const plain = { strict: false, allowIncomplete: false };
 

@@ -1,4 +1,4 @@
-import type { MockData } from '../mock/options.ts';
+import type { MockData } from '../mock/control/options.ts';
 import type { Input } from './input-files.ts';
 
 /** Name of the default config file in the working directory. */

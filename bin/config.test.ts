@@ -14,8 +14,8 @@ import { requirements } from './commands/requirements.ts';
 import { mock } from './commands/mock.ts';
 import { verify } from './commands/verify.ts';
 import { configure, problemsOf } from './config.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { folder, place, fileOf } = temporaryFolder();
 const sections = await configSections();

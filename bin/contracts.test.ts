@@ -9,9 +9,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import frozen from './contracts.snapshot.json' with { type: 'json' };
-import { waitForExit, waitForLine } from './testing/child-process.ts';
-import { packagedMain, packagedProgram } from './testing/packaged.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { waitForExit, waitForLine } from './dev/testing/child-process.ts';
+import { packagedMain, packagedProgram } from './dev/testing/packaged.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 /** Runs the program until it exits. */
 function run(...args: readonly string[]) {

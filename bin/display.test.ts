@@ -6,10 +6,10 @@ import type { Progress } from '../schemas/progress.ts';
 import { hostileText } from '../reports/testing/records.ts';
 import { columns } from '../reports/text.ts';
 import { faults } from '../mock/deviations/faults.ts';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
-import { verifyMock } from './testing/verify-mock.ts';
+import { verifyMock } from './dev/testing/verify-mock.ts';
 
 const terminal = { color: false, width: 80 };
 

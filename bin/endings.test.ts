@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:net';
 import { test } from 'node:test';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/index.ts';
-import { withoutLimits } from '../mock/options.ts';
+import { withoutLimits } from '../mock/control/options.ts';
 import { endpointNames, messageOf } from '../schemas/endpoints.ts';
 import { reports } from '../reports/index.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
@@ -14,10 +14,10 @@ import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
-import { flaky } from './testing/hostile-servers.ts';
-import { fitting, readers } from './testing/exit-code-in.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { flaky } from './dev/testing/hostile-servers.ts';
+import { fitting, readers } from './dev/testing/exit-code-in.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { folder, fileOf } = temporaryFolder();
 // Without limits, and with deposits that change soon, the runs are short.

@@ -7,10 +7,10 @@ import type { RecordedExchange, RunRecord } from '../schemas/generated/types.ts'
 import { withServer } from '../suites/testing/against.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
-import { flaky } from './testing/hostile-servers.ts';
-import { packagedProgram } from './testing/packaged.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { flaky } from './dev/testing/hostile-servers.ts';
+import { packagedProgram } from './dev/testing/packaged.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 /** A line of the log. */
 interface Line extends Pick<RecordedExchange, 'request' | 'response'> {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import { fields, on, opened, type Change } from '../mock/deviations/deviate.ts';
 import { faults } from '../mock/deviations/faults.ts';
-import type { Exchange } from '../mock/exchange.ts';
-import { withoutLimits } from '../mock/options.ts';
+import type { Exchange } from '../mock/server/exchange.ts';
+import { withoutLimits } from '../mock/control/options.ts';
 import type { Failed } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
 import { loadFixture } from './input-files.ts';
-import { partOf } from './testing/part.ts';
-import { verifyMock } from './testing/verify-mock.ts';
+import { partOf } from './dev/testing/part.ts';
+import { verifyMock } from './dev/testing/verify-mock.ts';
 
 const builtIn = await loadFixture(undefined, {});
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fixes, fixOf } from '../reports/unverified.ts';
-import type { Exclusion, Reason } from '../suites/catalogue/verdict.ts';
+import type { Exclusion, Reason } from '../suites/rules/verdict.ts';
 
 /** These do not compile if a reason has no fix, or a fix has no reason. */
 const ofEveryReason: Readonly<Record<Reason | Exclusion, string>> = fixes;

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { packagedProgram } from './testing/packaged.ts';
-import { runCli, testRefusals } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { packagedProgram } from './dev/testing/packaged.ts';
+import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
 import { fixtureWarnings, readFixture } from '../schemas/fixture.ts';
 import { catalogue, gapsOf, knownFrom } from '../suites/index.ts';
-import { missingLevels } from '../suites/model/lookup-levels.ts';
+import { missingLevels } from '../suites/plan/lookup-levels.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
 

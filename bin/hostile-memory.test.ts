@@ -7,9 +7,9 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { loadFixture } from './input-files.ts';
-import { flaky, json, send } from './testing/hostile-servers.ts';
-import { packagedProgram } from './testing/packaged.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { flaky, json, send } from './dev/testing/hostile-servers.ts';
+import { packagedProgram } from './dev/testing/packaged.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
 

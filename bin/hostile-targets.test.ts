@@ -5,15 +5,15 @@ import { describe, test } from 'node:test';
 import { withServer } from '../suites/testing/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { reference } from '../mock/handler.ts';
-import { expired, tls } from './testing/certificate.ts';
+import { reference } from '../mock/server/handler.ts';
+import { expired, tls } from './dev/testing/certificate.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
-import { failedIds, verifyMock } from './testing/verify-mock.ts';
-import { partOf } from './testing/part.ts';
-import { runCli } from './testing/run-cli.ts';
+import { failedIds, verifyMock } from './dev/testing/verify-mock.ts';
+import { partOf } from './dev/testing/part.ts';
+import { runCli } from './dev/testing/run-cli.ts';
 import { loadFixture } from './input-files.ts';
-import { onData, slow, endless, flaky, head, json, send } from './testing/hostile-servers.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { onData, slow, endless, flaky, head, json, send } from './dev/testing/hostile-servers.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 type Serve = () => Server;
 

@@ -5,8 +5,8 @@ import type { BrowserContextOptions } from 'playwright-core';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
-import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { assertAccessible, screenshot, useBrowser } from './dev/testing/browser.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const openPage = useBrowser();
 const withoutScript = { javaScriptEnabled: false };

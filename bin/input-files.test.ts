@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { startMock } from '../mock/server.ts';
+import { startMock } from '../mock/server/server.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture, readBytes, readText } from './input-files.ts';
-import { tls } from './testing/certificate.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { tls } from './dev/testing/certificate.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { fileOf, place } = temporaryFolder();
 const builtIn = await loadFixture(undefined, {});

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import { on } from '../mock/deviations/deviate.ts';
-import { reference } from '../mock/handler.ts';
-import { startMock } from '../mock/server.ts';
+import { reference } from '../mock/server/handler.ts';
+import { startMock } from '../mock/server/server.ts';
 import { reportFormats } from '../reports/document.ts';
 import { loadFixture } from './input-files.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { fileOf, place } = temporaryFolder();
 const { limits: _, ...builtIn } = await loadFixture(undefined, {});

@@ -1,16 +1,16 @@
 /** Limiters of many kinds on a virtual clock, compared with what was expected before the judge was written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './input-files.ts';
-import { verifiedAt } from './testing/limited-server.ts';
-import { assertExpected, limiters, type Expected } from './testing/limiters.ts';
-import { partOf } from './testing/part.ts';
-import { limitsOf, verifyMock } from './testing/verify-mock.ts';
+import { verifiedAt } from './dev/testing/limited-server.ts';
+import { assertExpected, limiters, type Expected } from './dev/testing/limiters.ts';
+import { partOf } from './dev/testing/part.ts';
+import { limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 
 const fixture = await loadFixture(undefined, {});
 const isSpare = ({ key }: { readonly key: string }) => key === 'northwind-spare-key';

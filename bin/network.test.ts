@@ -13,10 +13,10 @@ import { createMock } from '../mock/index.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { loadFixture } from './input-files.ts';
-import { onData } from './testing/hostile-servers.ts';
-import { expired, tls } from './testing/certificate.ts';
-import { runCli, testRefusals } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { onData } from './dev/testing/hostile-servers.ts';
+import { expired, tls } from './dev/testing/certificate.ts';
+import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { parseTarget, parseUrl } from './network.ts';
 
 const { fileOf } = temporaryFolder();

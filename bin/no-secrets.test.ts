@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
 import { reportFormats } from '../reports/document.ts';
 import { withServer } from '../suites/testing/against.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { place: pathOf, fileOf } = temporaryFolder();
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { limits, verifyMock } from './testing/verify-mock.ts';
+import { limits, verifyMock } from './dev/testing/verify-mock.ts';
 import { loadFixture } from './input-files.ts';
 
 const fixture = { ...(await loadFixture(undefined, {})), limits };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createMock } from '../mock/index.ts';
-import { findExamples } from '../mock/examples.ts';
+import { findExamples } from '../mock/server/examples.ts';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import errorBody from '../schemas/error-body.schema.json' with { type: 'json' };
 import executedDepositResult from '../schemas/executed-deposit-result.schema.json' with { type: 'json' };

@@ -1,8 +1,8 @@
 import { test } from 'node:test';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { verifyMock, type MockRunOptions } from './testing/verify-mock.ts';
+import { verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
 import { loadFixture } from './input-files.ts';
 
 const { limits: _, ...unstated } = await loadFixture(undefined, {});

@@ -10,10 +10,10 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { parseReports } from './report-files.ts';
-import { waitForExit } from './testing/child-process.ts';
-import { packagedProgram } from './testing/packaged.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { waitForExit } from './dev/testing/child-process.ts';
+import { packagedProgram } from './dev/testing/packaged.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 /** Starts a server that answers everything wrongly. Calls `onRequest` for the first request. */
 function serve(

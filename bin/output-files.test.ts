@@ -15,9 +15,9 @@ import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { prepareFile, schemaReference } from './output-files.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { dateTime } from './dev/date-time.ts';
-import { runCli } from './testing/run-cli.ts';
+import { runCli } from './dev/testing/run-cli.ts';
 
 test('a file is replaced completely, leaves no temporary file, and is unchanged before', async (t) => {
   const { folder } = temporaryFolder(t);

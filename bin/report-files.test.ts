@@ -5,7 +5,7 @@ import { reportFormats } from '../reports/document.ts';
 import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { annotateStep, parseReports, printerFor } from './report-files.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { place } = temporaryFolder();
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
-import { reference } from '../mock/handler.ts';
+import { reference } from '../mock/server/handler.ts';
 import * as d from '../mock/deviations/deviate.ts';
 import { startMock } from '../mock/index.ts';
-import type { Exchange } from '../mock/exchange.ts';
-import type { ApiKey } from '../mock/world.ts';
+import type { Exchange } from '../mock/server/exchange.ts';
+import type { ApiKey } from '../mock/server/world.ts';
 import { catalogue } from '../suites/index.ts';
 import { serverFor } from '../suites/testing/against.ts';
-import { failedIds, limitsOf, verifyMock } from './testing/verify-mock.ts';
+import { failedIds, limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
-import { runCli } from './testing/run-cli.ts';
+import { runCli } from './dev/testing/run-cli.ts';
 
 const fixture = await loadFixture(undefined, {});
 

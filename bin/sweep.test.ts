@@ -7,8 +7,8 @@ import { xmlErrors } from '../reports/testing/parsers.ts';
 import validate from '../schemas/generated/sweep.cjs';
 import { serverFor } from '../suites/testing/against.ts';
 import { judgeState } from './sweep.ts';
-import { runCli } from './testing/run-cli.ts';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { runCli } from './dev/testing/run-cli.ts';
+import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { folder, place, fileOf } = temporaryFolder();
 const words = (line: string) => line.split(' ').filter((word) => word !== '');

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import { reference, type Behaviour } from '../mock/handler.ts';
+import { reference, type Behaviour } from '../mock/server/handler.ts';
 import { on, set } from '../mock/deviations/deviate.ts';
 import { variants } from '../mock/deviations/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
-import { partOf } from './testing/part.ts';
-import { limitsOf, verifyMock } from './testing/verify-mock.ts';
+import { partOf } from './dev/testing/part.ts';
+import { limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 import { loadFixture } from './input-files.ts';
 
 const { limits: _, ...unstated } = await loadFixture(undefined, {});

@@ -6,7 +6,7 @@ import type { CliContext } from './cli-context.ts';
 import { CLEAR_LINE, createDisplay } from './display.ts';
 import { logLine, type ExchangeLog } from './exchange-log.ts';
 import { programName, type Selection } from './run-options.ts';
-import { startMock } from '../mock/server.ts';
+import { startMock } from '../mock/server/server.ts';
 
 interface VerifyFlags {
   readonly url: URL | undefined;

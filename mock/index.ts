@@ -1,23 +1,23 @@
-import { ADMIN_PATH, answerAdmin } from './admin.ts';
-import { createAnswerer } from './answer-request.ts';
-import { createControls, type Controls } from './api.ts';
-import { createFetch, type Fetch } from './fetch.ts';
-import { resolveOptions, type MockData, type NamedOptions } from './options.ts';
-import * as server from './server.ts';
-import { createSession, type Session } from './session.ts';
+import { ADMIN_PATH, answerAdmin } from './control/admin.ts';
+import { createAnswerer } from './server/answer-request.ts';
+import { createControls, type Controls } from './control/api.ts';
+import { createFetch, type Fetch } from './server/fetch.ts';
+import { resolveOptions, type MockData, type NamedOptions } from './control/options.ts';
+import * as server from './server/server.ts';
+import { createSession, type Session } from './control/session.ts';
 
 export { Problem } from '../schemas/problem.ts';
-export { Refusal } from './refusal.ts';
-export type { ClockMode, MockData } from './options.ts';
-export type { AnsweredRequest } from './answer-request.ts';
-export type { HttpRequest, HttpResponse } from './exchange.ts';
-export type { Controls, WorldControls } from './api.ts';
-export type { ShownClock } from './clock.ts';
-export type { DepositChange, ShownKey } from './entities.ts';
-export type { JournalEntry } from './journal.ts';
-export type { Gauge } from './limiter.ts';
-export type { Example } from './examples.ts';
-export type { DepositNow, User } from './world.ts';
+export { Refusal } from './server/refusal.ts';
+export type { ClockMode, MockData } from './control/options.ts';
+export type { AnsweredRequest } from './server/answer-request.ts';
+export type { HttpRequest, HttpResponse } from './server/exchange.ts';
+export type { Controls, WorldControls } from './control/api.ts';
+export type { ShownClock } from './control/clock.ts';
+export type { DepositChange, ShownKey } from './control/entities.ts';
+export type { JournalEntry } from './control/journal.ts';
+export type { Gauge } from './server/limiter.ts';
+export type { Example } from './server/examples.ts';
+export type { DepositNow, User } from './server/world.ts';
 export type * from '../schemas/generated/types.ts';
 
 export interface MockOptions extends server.MockOptions, NamedOptions {}

@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import type { KnownKey } from './catalogue/known.ts';
+import type { KnownKey } from './known.ts';
 
 /** The content of the Authorization header. */
 export type Credential =

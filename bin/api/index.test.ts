@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:https';
 import { test } from 'node:test';
-import { startMock } from '../../mock/server.ts';
-import { tls } from '../testing/certificate.ts';
+import { startMock } from '../../mock/server/server.ts';
+import { tls } from '../dev/testing/certificate.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { withServer } from '../../suites/testing/against.ts';
 import { render, verify } from './index.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { waitForExit } from '../testing/child-process.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { waitForExit } from '../dev/testing/child-process.ts';
+import { temporaryFolder } from '../dev/testing/temporary-folder.ts';
 
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
@@ -12,9 +12,9 @@ const suites = `
 import { readFileSync } from 'node:fs';
 import { before, after } from 'node:test';
 import { conformance } from ${here('./node-test.ts')};
-import { reference } from ${here('../../mock/handler.ts')};
+import { reference } from ${here('../../mock/server/handler.ts')};
 import { faults } from ${here('../../mock/deviations/faults.ts')};
-import { startMock } from ${here('../../mock/server.ts')};
+import { startMock } from ${here('../../mock/server/server.ts')};
 const fixture = JSON.parse(readFileSync(new URL(${here('../../schemas/built-in.fixture.json')}), 'utf8'));
 const behaviours = [reference, faults['amount-in-cents'].change(reference)];
 const mocks = [];

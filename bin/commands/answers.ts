@@ -1,4 +1,4 @@
-import type { AllowedAnswer, BrokenRow, RowText } from '../../suites/catalogue/right-answers.ts';
+import type { AllowedAnswer, BrokenRow, RowText } from '../../suites/requirements/right-answers.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
@@ -8,7 +8,7 @@ import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import * as suites from '../../suites/index.ts';
 import { endpointNames, endpoints } from '../../schemas/endpoints.ts';
 import type { Answer } from '../../suites/answer.ts';
-import type { KnownKey } from '../../suites/catalogue/known.ts';
+import type { KnownKey } from '../../suites/known.ts';
 import type { Request } from '../../suites/request.ts';
 
 const flags = {

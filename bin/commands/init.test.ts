@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, beforeEach, describe, test } from 'node:test';
-import { reference } from '../../mock/handler.ts';
+import { reference } from '../../mock/server/handler.ts';
 import { faults } from '../../mock/deviations/faults.ts';
-import { startMock } from '../../mock/server.ts';
+import { startMock } from '../../mock/server/server.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { withServer } from '../../suites/testing/against.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
-import { runCli } from '../testing/run-cli.ts';
+import { temporaryFolder } from '../dev/testing/temporary-folder.ts';
+import { runCli } from '../dev/testing/run-cli.ts';
 import { loadFixture } from '../input-files.ts';
 import { CONFIG_FILE, type CliContext, type Prompter } from '../cli-context.ts';
 

@@ -8,9 +8,9 @@ import { text as allOf } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { withServer } from '../../suites/testing/against.ts';
 import { commandLine } from '../command-line.ts';
-import { packagedProgram } from '../testing/packaged.ts';
-import { runCli, testRefusals } from '../testing/run-cli.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { packagedProgram } from '../dev/testing/packaged.ts';
+import { runCli, testRefusals } from '../dev/testing/run-cli.ts';
+import { temporaryFolder } from '../dev/testing/temporary-folder.ts';
 
 const { folder } = temporaryFolder();
 const MEMBER = '11111111-1111-4111-8111-111111111111';

@@ -7,7 +7,7 @@ import {
   JOURNAL_SIZE,
   ranges,
   withoutLimits,
-} from '../../mock/options.ts';
+} from '../../mock/control/options.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { codeOf, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -15,10 +15,10 @@ import { loadFixture } from '../input-files.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, onOff, text, wholeNumberOr } from './flags.ts';
-import { listExamples, type Example } from '../../mock/examples.ts';
-import { isLoopback, startMock, type MockOptions } from '../../mock/server.ts';
-import { reference } from '../../mock/handler.ts';
-import type { JournalEntry } from '../../mock/journal.ts';
+import { listExamples, type Example } from '../../mock/server/examples.ts';
+import { isLoopback, startMock, type MockOptions } from '../../mock/server/server.ts';
+import { reference } from '../../mock/server/handler.ts';
+import type { JournalEntry } from '../../mock/control/journal.ts';
 
 const flags = {
   port: { ...wholeNumberOr(4010, ...ranges.port), describe: 'listen on this port; 0 for a free one' },

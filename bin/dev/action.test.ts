@@ -5,12 +5,12 @@ import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync, wr
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
-import { reference } from '../../mock/handler.ts';
+import { reference } from '../../mock/server/handler.ts';
 import { faults } from '../../mock/deviations/faults.ts';
-import { startMock } from '../../mock/server.ts';
-import { waitForExit } from '../testing/child-process.ts';
-import { packagedFolder, packagedProgram } from '../testing/packaged.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { startMock } from '../../mock/server/server.ts';
+import { waitForExit } from './testing/child-process.ts';
+import { packagedFolder, packagedProgram } from './testing/packaged.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 import { version } from '../version.ts';
 import { builtInFixture, root } from './paths.ts';
 

@@ -16,7 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only one file may import. */
 const onlyImporter: Readonly<Record<string, string>> = {
-  polka: 'mock/server.ts',
+  polka: 'mock/server/server.ts',
   undici: 'suites/engine/client.ts',
   yargs: 'bin/command-line.ts',
 };

@@ -8,7 +8,7 @@ import { readFixture } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { sqlOf, tablesOf } from '../fixture/export.ts';
 import { generatedFixture } from '../fixture/generate.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from './testing/temporary-folder.ts';
 import { skipWithout } from './skip-without.ts';
 
 const { folder, place } = temporaryFolder();

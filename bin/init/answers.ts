@@ -3,7 +3,7 @@ import { classifyUuid } from '../../suites/inputs/uuids.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { parseUrl } from '../network.ts';
 import { parseDuration } from '../../schemas/values.ts';
-import { readTimestamp } from '../../suites/catalogue/timestamp.ts';
+import { readTimestamp } from '../../suites/rules/timestamp.ts';
 
 /** The environment variable with the key. The fixture contains its name instead of the key. */
 export const KEY_VARIABLE = 'IB_API_KEY';

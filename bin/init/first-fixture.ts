@@ -3,7 +3,7 @@ import { printable } from '../../reports/text.ts';
 import { defined } from '../../schemas/values.ts';
 import type { Fixture, FixtureLimits } from '../../schemas/generated/types.ts';
 import { summary, type Reply } from '../../suites/answer.ts';
-import { fieldsOf } from '../../suites/catalogue/expectations.ts';
+import { fieldsOf } from '../../suites/rules/expectations.ts';
 import { createClient, realClock, type RunOptions } from '../../suites/index.ts';
 import { depositCheck, userStatus, type Request } from '../../suites/request.ts';
 import { ourHeaders } from '../run-options.ts';

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../mock/journal.ts';
+import type { JournalEntry } from '../../mock/control/journal.ts';
 
 /** An entry of the journal, as far as it is judged. */
 type Entry = Pick<

@@ -1,4 +1,4 @@
-import { httpDate } from '../../mock/answer.ts';
+import { httpDate } from '../../mock/server/answer.ts';
 import {
   around,
   error,
@@ -9,10 +9,10 @@ import {
   type Change,
   type Edit,
 } from '../../mock/deviations/deviate.ts';
-import type { Answered, Exchange } from '../../mock/exchange.ts';
+import type { Answered, Exchange } from '../../mock/server/exchange.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { variants } from '../../mock/deviations/variants.ts';
-import { planOf } from '../../mock/world.ts';
+import { planOf } from '../../mock/server/world.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { NextAnswer, SweptState } from '../../schemas/generated/types.ts';
 

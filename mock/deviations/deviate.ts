@@ -1,7 +1,14 @@
 import { endpointNames, endpoints, messageOf, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Exchange, FindingKind, HttpRequest, HttpResponse, Parameter, Serve } from '../exchange.ts';
-import { credentialOf, isValidId, readQuery, splitTarget, type Behaviour } from '../handler.ts';
-import { lastingKey, lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../world.ts';
+import type {
+  Exchange,
+  FindingKind,
+  HttpRequest,
+  HttpResponse,
+  Parameter,
+  Serve,
+} from '../server/exchange.ts';
+import { credentialOf, isValidId, readQuery, splitTarget, type Behaviour } from '../server/handler.ts';
+import { lastingKey, lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../server/world.ts';
 
 /** Makes another server of one. What it remembers belongs to the server that it makes. */
 export type Change = (from: Behaviour) => Behaviour;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { createService, reference, type Behaviour } from '../handler.ts';
+import { createService, reference, type Behaviour } from '../server/handler.ts';
 import { deviationsOf, fields, on } from './deviate.ts';
 import { faults } from './faults.ts';
-import { applyState } from '../entities.ts';
+import { applyState } from '../control/entities.ts';
 import {
   builtIn,
   sendAll,
@@ -18,7 +18,7 @@ import {
   type TimedRequest,
 } from '../testing/session.ts';
 import { variants } from './variants.ts';
-import { createWorld, type Deposit } from '../world.ts';
+import { createWorld, type Deposit } from '../server/world.ts';
 
 const all = [...Object.entries(faults), ...Object.entries(variants)];
 

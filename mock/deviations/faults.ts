@@ -2,10 +2,10 @@ import { endpoints, messageOf, perEndpoint, type Endpoint } from '../../schemas/
 import * as d from './deviate.ts';
 import { inFrontFaults, normalizers } from './in-front.ts';
 import { answer, body, crash, error, field, fields, header, json, on, opened, read, set } from './deviate.ts';
-import type { Exchange, HttpRequest, HttpResponse } from '../exchange.ts';
-import { decodeText, splitTarget } from '../handler.ts';
-import { lookUp, partnerOf, valuesOf } from '../world.ts';
-import type { ApiKey, Deposit, Execution, Limit, World } from '../world.ts';
+import type { Exchange, HttpRequest, HttpResponse } from '../server/exchange.ts';
+import { decodeText, splitTarget } from '../server/handler.ts';
+import { lookUp, partnerOf, valuesOf } from '../server/world.ts';
+import type { ApiKey, Deposit, Execution, Limit, World } from '../server/world.ts';
 
 const mapped = <Value>(
   rows: Readonly<Record<string, Value>>,

@@ -1,6 +1,6 @@
 import * as d from './deviate.ts';
 import { answer, error, header, on, opened, read } from './deviate.ts';
-import type { HttpResponse } from '../exchange.ts';
+import type { HttpResponse } from '../server/exchange.ts';
 
 /** Ways to normalize a path that servers and proxies have, by the id of a fault or a variant. */
 export const normalizers = {

@@ -1,12 +1,12 @@
 import { endpointNames } from '../../schemas/endpoints.ts';
-import { httpDate } from '../answer.ts';
+import { httpDate } from '../server/answer.ts';
 import * as d from './deviate.ts';
 import { body, error, field, header, json, on, page, read, set, without } from './deviate.ts';
-import type { Exchange, HttpRequest } from '../exchange.ts';
-import type { Behaviour } from '../handler.ts';
+import type { Exchange, HttpRequest } from '../server/exchange.ts';
+import type { Behaviour } from '../server/handler.ts';
 import { inFrontVariants, normalizers } from './in-front.ts';
-import { limiters } from '../limiter.ts';
-import { limitIn } from '../world.ts';
+import { limiters } from '../server/limiter.ts';
+import { limitIn } from '../server/world.ts';
 
 const hasNoKey = ({ request }: Exchange) => request.headers.authorization === undefined;
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);

@@ -1,4 +1,4 @@
-import type { operations } from '../operations.ts';
+import type { operations } from '../control/operations.ts';
 
 type Result<Name extends keyof typeof operations> = ReturnType<(typeof operations)[Name]['run']>;
 /** What the page shows. */

@@ -3,7 +3,7 @@
 type Json = Record<string, any>;
 
 import { testSession } from './session.ts';
-import { answerAdmin } from '../admin.ts';
+import { answerAdmin } from '../control/admin.ts';
 
 /** Creates a test session and calls its admin API without access checks. */
 export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {

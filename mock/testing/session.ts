@@ -2,13 +2,13 @@ import fixture from '../../schemas/built-in.fixture.json' with { type: 'json' };
 import { defined } from '../../schemas/values.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { answerRequest } from '../answer-request.ts';
-import { readJournal } from '../journal.ts';
-import type { HttpResponse } from '../exchange.ts';
-import type { Behaviour } from '../handler.ts';
-import type { ClockMode, MockData } from '../options.ts';
-import { createSession, peekSandbox } from '../session.ts';
-import { createControls } from '../api.ts';
+import { answerRequest } from '../server/answer-request.ts';
+import { readJournal } from '../control/journal.ts';
+import type { HttpResponse } from '../server/exchange.ts';
+import type { Behaviour } from '../server/handler.ts';
+import type { ClockMode, MockData } from '../control/options.ts';
+import { createSession, peekSandbox } from '../control/session.ts';
+import { createControls } from '../control/api.ts';
 
 export const builtIn = fixture as Fixture;
 

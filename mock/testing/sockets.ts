@@ -4,10 +4,10 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { HttpRequest, HttpResponse } from '../exchange.ts';
+import type { HttpRequest, HttpResponse } from '../server/exchange.ts';
 import { startMock, type Mock, type MockOptions } from '../index.ts';
-import { createHttpServer } from '../server.ts';
-import { createSession } from '../session.ts';
+import { createHttpServer } from '../server/server.ts';
+import { createSession } from '../control/session.ts';
 import { builtIn, START } from './session.ts';
 
 /** Connects to a local port. The connection does not keep the process alive. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Checkup, Fixture } from '../../schemas/generated/types.ts';
 import validate from '../../schemas/generated/checkup.cjs';
-import { catalogue } from '../catalogue/catalogue.ts';
+import { catalogue } from '../requirements/catalogue.ts';
 import type { Client } from '../engine/client.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { knownFrom } from '../catalogue/known.ts';
-import type { StateHook } from '../scenario-context.ts';
+import { knownFrom } from '../known.ts';
+import type { StateHook } from '../rules/scenario-context.ts';
 import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { examine, type ExamineOptions } from './examine.ts';
 

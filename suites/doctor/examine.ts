@@ -2,17 +2,17 @@ import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import { summary, trouble, type Answer, type Reply } from '../answer.ts';
-import { table } from '../catalogue/catalogue.ts';
+import { table } from '../requirements/catalogue.ts';
 import { createClient } from '../engine/client.ts';
-import { redactor } from '../engine/evidence.ts';
+import { redactor } from '../judging/evidence.ts';
 import { expectedRun } from '../engine/expected-run.ts';
 import { otherServiceSign, waitUntilItAnswers } from '../engine/preflight.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { wireRequest } from '../engine/sender.ts';
-import { factsOf } from '../catalogue/facts-of-request.ts';
+import { factsOf } from '../rules/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../catalogue/known.ts';
-import { gapsOf } from '../catalogue/needs.ts';
+import type { Known, KnownKey } from '../known.ts';
+import { gapsOf } from '../plan/needs.ts';
 import { depositCheck, fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
 import {
   checkHook,

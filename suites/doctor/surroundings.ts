@@ -2,8 +2,8 @@
 import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check } from '../../schemas/generated/types.ts';
 import { header, type Answer } from '../answer.ts';
-import type { Known } from '../catalogue/known.ts';
-import type { StateHook } from '../scenario-context.ts';
+import type { Known } from '../known.ts';
+import type { StateHook } from '../rules/scenario-context.ts';
 
 /** What came of a check. `fix` says how to fix a problem. */
 export type Finding = Pick<Check, 'outcome' | 'words' | 'fix'>;

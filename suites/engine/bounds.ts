@@ -1,5 +1,5 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Requirement, Scenario } from '../catalogue/requirement.ts';
+import type { Requirement, Scenario } from '../rules/requirement.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { forChanges, reserveOf } from './budget.ts';
 import type { RunOptions } from './run-options.ts';

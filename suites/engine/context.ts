@@ -1,9 +1,9 @@
 import { defined } from '../../schemas/values.ts';
 import type { Waiting } from '../../schemas/progress.ts';
 import { trouble, type Reply } from '../answer.ts';
-import { type Known, afterChange, afterUndo, type Change, type Present } from '../catalogue/known.ts';
+import { type Known, afterChange, afterUndo, type Change, type Present } from '../known.ts';
 import type { Request } from '../request.ts';
-import type { Asker, Context, Exchange, Pace, Shared } from '../scenario-context.ts';
+import type { Asker, Context, Exchange, Pace, Shared } from '../rules/scenario-context.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender, SendOptions } from './sender.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { catalogue, isLookupRow, knownFrom } from '../index.ts';
 import { sampleFixture } from '../testing/samples.ts';
 import { estimate, expectedRun, type EstimateOptions } from './expected-run.ts';
-import { createLookups } from '../model/lookups.ts';
-import { timesOf } from '../model/lookup.ts';
+import { createLookups } from '../plan/lookups.ts';
+import { timesOf } from '../plan/lookup.ts';
 
 const lookups = (count: number, cost: 0 | 1) =>
   Array.from({ length: count }, () => ({ endpoint: 'user-status' as const, cost, times: 1 }));

@@ -1,11 +1,11 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import { catalogue } from '../catalogue/catalogue.ts';
+import { catalogue } from '../requirements/catalogue.ts';
 import { costOf, statedLimits, type RateLimit } from '../limits/limit.ts';
-import { withSpare } from '../model/entities.ts';
-import { isLookupRow, type Scenario } from '../catalogue/requirement.ts';
+import { withSpare } from '../plan/entities.ts';
+import { isLookupRow, type Scenario } from '../rules/requirement.ts';
 import { boundFor } from './budget.ts';
-import { createLookups } from '../model/lookups.ts';
-import { timesOf, type Lookup } from '../model/lookup.ts';
+import { createLookups } from '../plan/lookups.ts';
+import { timesOf, type Lookup } from '../plan/lookup.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Need } from '../../schemas/progress.ts';
 

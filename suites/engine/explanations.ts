@@ -1,4 +1,4 @@
-import type { LookupRow } from '../catalogue/requirement.ts';
+import type { LookupRow } from '../rules/requirement.ts';
 import { explain } from '../explain/explain.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import type { Request } from '../request.ts';
@@ -7,7 +7,14 @@ import type { Budget } from './budget.ts';
 import type { Findings } from './findings.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
-import { excuse, failureToExplain, verdictsOn, wrongAnswersOf, type Failure, type Tally } from './tally.ts';
+import {
+  excuse,
+  failureToExplain,
+  verdictsOn,
+  wrongAnswersOf,
+  type Failure,
+  type Tally,
+} from '../judging/tally.ts';
 
 interface ExplanationOptions
   extends

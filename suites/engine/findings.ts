@@ -1,9 +1,9 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
-import { isLookupRow, type Requirement } from '../catalogue/requirement.ts';
-import { inconclusive, type Reason } from '../catalogue/verdict.ts';
-import { createDescriber, type Result } from './record.ts';
+import { isLookupRow, type Requirement } from '../rules/requirement.ts';
+import { inconclusive, type Reason } from '../rules/verdict.ts';
+import { createDescriber, type Result } from '../judging/record.ts';
 import type { RunOptions } from './run-options.ts';
-import { failuresOf, type Judgement, type Tally } from './tally.ts';
+import { failuresOf, type Judgement, type Tally } from '../judging/tally.ts';
 
 /** Why a run stops before its end. */
 export interface Stop {

@@ -1,16 +1,16 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
-import type { Asker, Context } from '../scenario-context.ts';
-import { runScenario } from './evaluation.ts';
+import type { Scenario } from '../rules/requirement.ts';
+import type { Asker, Context } from '../rules/scenario-context.ts';
+import { runScenario } from '../judging/evaluation.ts';
 import type { Budget } from './budget.ts';
 import type { Explanations } from './explanations.ts';
 import type { Findings } from './findings.ts';
 import type { LookupSteps } from './lookup-steps.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Step, Task } from './tasks.ts';
-import type { Failure } from './tally.ts';
+import type { Failure } from '../judging/tally.ts';
 
 export interface ListOptions extends Pick<RunOptions, 'known' | 'path' | 'maxRequests'> {
   /** Required ones come first: a run that is out of time drops the last ones. */

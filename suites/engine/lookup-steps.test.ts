@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointNames } from '../../schemas/endpoints.ts';
-import { catalogue } from '../catalogue/catalogue.ts';
-import { isLookupRow } from '../catalogue/requirement.ts';
+import { catalogue } from '../requirements/catalogue.ts';
+import { isLookupRow } from '../rules/requirement.ts';
 import { askedBy, costOf } from '../limits/limit.ts';
-import { createLookups } from '../model/lookups.ts';
+import { createLookups } from '../plan/lookups.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { accountOf } from './lookup-steps.ts';
 

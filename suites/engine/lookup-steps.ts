@@ -1,20 +1,20 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { NOT_SENT, trouble, type Trouble } from '../answer.ts';
-import type { LookupRow } from '../catalogue/requirement.ts';
+import type { LookupRow } from '../rules/requirement.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import { askedBy, costOf } from '../limits/limit.ts';
-import type { Coverage } from '../model/coverage.ts';
-import type { Rank } from '../model/factors.ts';
-import { lookupOfPath, timesOf, type Lookup } from '../model/lookup.ts';
-import { createLookups } from '../model/lookups.ts';
+import type { Coverage } from '../plan/coverage.ts';
+import type { Rank } from '../plan/factors.ts';
+import { lookupOfPath, timesOf, type Lookup } from '../plan/lookup.ts';
+import { createLookups } from '../plan/lookups.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Budget } from './budget.ts';
 import type { Findings } from './findings.ts';
 import { createPool } from './pool.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
-import { addMissing, isSilenceJudged, type Tally } from './tally.ts';
+import { addMissing, isSilenceJudged, type Tally } from '../judging/tally.ts';
 import type { Lane, Step } from './tasks.ts';
 
 /** A lookup, and how often it is still to be sent. */

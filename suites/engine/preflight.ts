@@ -1,9 +1,9 @@
 import { messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { header, isFromFrontEnd, isHtmlPage, type Answer, type Reply } from '../answer.ts';
-import { fieldsOf } from '../catalogue/expectations.ts';
+import { fieldsOf } from '../rules/expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
 import { createClient } from './client.ts';
 import type { RunOptions } from './run-options.ts';

@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Progress, Waiting } from '../../schemas/progress.ts';
-import type { Rank } from '../model/factors.ts';
-import type { LookupOptions } from '../model/lookups.ts';
-import type { Requirement } from '../catalogue/requirement.ts';
-import type { StateHook } from '../scenario-context.ts';
-import type { RunExchange } from './evaluation.ts';
+import type { Rank } from '../plan/factors.ts';
+import type { LookupOptions } from '../plan/lookups.ts';
+import type { Requirement } from '../rules/requirement.ts';
+import type { StateHook } from '../rules/scenario-context.ts';
+import type { RunExchange } from '../judging/evaluation.ts';
 import type { Client, ClientOptions, Network } from './client.ts';
 import type { Clock } from './clock.ts';
-import type { RecordOptions } from './record.ts';
+import type { RecordOptions } from '../judging/record.ts';
 
 /** Everything a run depends on, with all side effects injected. */
 export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {

@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { depositCheck, userStatus } from '../request.ts';
 import type { Reply, Trouble } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
-import { afterChange, presentOf } from '../catalogue/known.ts';
+import { afterChange, presentOf } from '../known.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
 import { createSender } from './sender.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { createLimiter } from '../limits/limiter.ts';
-import { plainLevels } from '../model/factors.ts';
-import { lookupAt } from '../model/lookup.ts';
+import { plainLevels } from '../plan/factors.ts';
+import { lookupAt } from '../plan/lookup.ts';
 
 /** A sender to a fake target, with the number of requests and of exchanges. */
 function senderOf(

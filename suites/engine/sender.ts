@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
-import { authorizationOf, factsOf, showsKey } from '../catalogue/facts-of-request.ts';
+import { authorizationOf, factsOf, showsKey } from '../rules/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Known, KnownKey, Present } from '../catalogue/known.ts';
-import { pathOf } from '../model/lookup.ts';
+import type { Known, KnownKey, Present } from '../known.ts';
+import { pathOf } from '../plan/lookup.ts';
 import { lookupOf, writtenName, type Request } from '../request.ts';
-import type { Exchange } from '../scenario-context.ts';
+import type { Exchange } from '../rules/scenario-context.ts';
 import { createLoad, type Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import { askedBy, isCounted } from '../limits/limit.ts';
@@ -21,7 +21,7 @@ import {
   type Limiter,
   type Turn,
 } from '../limits/limiter.ts';
-import type { RunExchange } from './evaluation.ts';
+import type { RunExchange } from '../judging/evaluation.ts';
 import type { RunOptions } from './run-options.ts';
 
 export interface SendOptions extends Pick<

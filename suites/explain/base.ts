@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/values.ts';
-import type { Share, Levels } from '../catalogue/requirement.ts';
+import type { Share, Levels } from '../rules/requirement.ts';
 import { idOf, type Request } from '../request.ts';
 import type { Prober, Trial, Wanted } from './probe.ts';
 

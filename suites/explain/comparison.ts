@@ -1,15 +1,15 @@
 import { NOT_SENT, type Reply } from '../answer.ts';
-import { table } from '../catalogue/catalogue.ts';
-import { isLimiterAnswer } from '../catalogue/expectations.ts';
-import type { Facts } from '../catalogue/facts.ts';
-import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
-import type { Finding } from '../catalogue/judge.ts';
-import type { Known, KnownKey } from '../catalogue/known.ts';
-import type { LookupRow, Levels } from '../catalogue/requirement.ts';
-import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
+import { table } from '../requirements/catalogue.ts';
+import { isLimiterAnswer } from '../rules/expectations.ts';
+import type { Facts } from '../rules/facts.ts';
+import { factsOf, presentedKey } from '../rules/facts-of-request.ts';
+import type { Finding } from '../rules/judge.ts';
+import type { Known, KnownKey } from '../known.ts';
+import type { LookupRow, Levels } from '../rules/requirement.ts';
+import { findingsOf, type Failure, type Tally } from '../judging/tally.ts';
 import { fingerprint, idOf, lookupOf, type Request } from '../request.ts';
-import { levelsOfId } from '../model/entities.ts';
-import { plainLevels } from '../model/factors.ts';
+import { levelsOfId } from '../plan/entities.ts';
+import { plainLevels } from '../plan/factors.ts';
 
 /** What a lookup shows. `unknown`: nothing, for example because it got no answer. */
 export type Outcome = 'fails' | 'passes' | 'unknown';

@@ -1,5 +1,5 @@
-import type { Share, FactorName, Levels } from '../catalogue/requirement.ts';
-import { factors, plainLevels, type Factor } from '../model/factors.ts';
+import type { Share, FactorName, Levels } from '../rules/requirement.ts';
+import { factors, plainLevels, type Factor } from '../plan/factors.ts';
 import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
 import type { Outcome } from './comparison.ts';
 import type { Prober, Trial } from './probe.ts';

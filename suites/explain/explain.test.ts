@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { trouble, type Answer, type Reply } from '../answer.ts';
-import { table } from '../catalogue/catalogue.ts';
-import { addAnswer, createTally, failuresOf } from '../engine/tally.ts';
+import { table } from '../requirements/catalogue.ts';
+import { addAnswer, createTally, failuresOf } from '../judging/tally.ts';
 import { forms, tokenOf } from '../inputs/credentials.ts';
 import { neighbours } from '../inputs/uuids.ts';
-import { plainLevels } from '../model/factors.ts';
-import type { Levels } from '../catalogue/requirement.ts';
-import { lookupAt, lookupOfPath, pathOf, type Place } from '../model/lookup.ts';
+import { plainLevels } from '../plan/factors.ts';
+import type { Levels } from '../rules/requirement.ts';
+import { lookupAt, lookupOfPath, pathOf, type Place } from '../plan/lookup.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
 import { answerOf } from '../testing/samples.ts';
 import { explain } from './explain.ts';

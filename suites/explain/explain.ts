@@ -1,8 +1,8 @@
 import { defined } from '../../schemas/values.ts';
-import { plainLevels } from '../model/factors.ts';
-import { isFeasible } from '../model/lookup-levels.ts';
-import type { LookupRow, Share, Levels } from '../catalogue/requirement.ts';
-import type { Failure, Judgement } from '../engine/tally.ts';
+import { plainLevels } from '../plan/factors.ts';
+import { isFeasible } from '../plan/lookup-levels.ts';
+import type { LookupRow, Share, Levels } from '../rules/requirement.ts';
+import type { Failure, Judgement } from '../judging/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
 import { reduceFields, withField, shrink, valuesOf } from './values.ts';

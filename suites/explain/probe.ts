@@ -2,17 +2,17 @@ import * as fc from 'fast-check';
 import { defined } from '../../schemas/values.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
-import { exampleGates, requestsOf } from '../model/drawing.ts';
-import { plainLevels } from '../model/factors.ts';
-import { isFeasible } from '../model/lookup-levels.ts';
-import { factsWith, seedOf, type Lookup } from '../model/lookup.ts';
-import type { Facts } from '../catalogue/facts.ts';
-import { factsOf } from '../catalogue/facts-of-request.ts';
-import type { Known } from '../catalogue/known.ts';
+import { exampleGates, requestsOf } from '../plan/drawing.ts';
+import { plainLevels } from '../plan/factors.ts';
+import { isFeasible } from '../plan/lookup-levels.ts';
+import { factsWith, seedOf, type Lookup } from '../plan/lookup.ts';
+import type { Facts } from '../rules/facts.ts';
+import { factsOf } from '../rules/facts-of-request.ts';
+import type { Known } from '../known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
-import type { LookupRow, FactorName, Levels } from '../catalogue/requirement.ts';
-import type { Exchange } from '../scenario-context.ts';
-import { findingsOf, type Failure, type Tally } from '../engine/tally.ts';
+import type { LookupRow, FactorName, Levels } from '../rules/requirement.ts';
+import type { Exchange } from '../rules/scenario-context.ts';
+import { findingsOf, type Failure, type Tally } from '../judging/tally.ts';
 import { createComparison, viewOf, type Outcome, type View } from './comparison.ts';
 
 /** What `explain` needs from a run. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plainLevels } from '../model/factors.ts';
+import { plainLevels } from '../plan/factors.ts';
 import { userStatus } from '../request.ts';
 import { known } from './testing/fake-target.ts';
 import { valuesOf } from './values.ts';

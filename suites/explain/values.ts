@@ -1,17 +1,17 @@
 import { defined } from '../../schemas/values.ts';
 import * as fc from 'fast-check';
-import type { Known } from '../catalogue/known.ts';
-import { headerLevels, keyLevels } from '../model/credential-levels.ts';
-import { fieldsLevels } from '../model/levels.ts';
+import type { Known } from '../known.ts';
+import { headerLevels, keyLevels } from '../plan/credential-levels.ts';
+import { fieldsLevels } from '../plan/levels.ts';
 import { idOf, writtenName, type Request } from '../request.ts';
 import { shareOf, drawsWith, type Base } from './base.ts';
 import type { Trial, Prober } from './probe.ts';
 import type { Varied } from './conditions.ts';
-import { requestsOf } from '../model/drawing.ts';
-import { lookupAt, seedOf, type Lookup, type Place } from '../model/lookup.ts';
-import type { Levels } from '../catalogue/requirement.ts';
-import type { Exchange } from '../scenario-context.ts';
-import type { Judgement } from '../engine/tally.ts';
+import { requestsOf } from '../plan/drawing.ts';
+import { lookupAt, seedOf, type Lookup, type Place } from '../plan/lookup.ts';
+import type { Levels } from '../rules/requirement.ts';
+import type { Exchange } from '../rules/scenario-context.ts';
+import type { Judgement } from '../judging/tally.ts';
 
 /** What values fail, and what values pass. */
 export interface Values {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { knownFrom, type Known, type KnownKey } from '../catalogue/known.ts';
+import { knownFrom, type Known, type KnownKey } from '../known.ts';
 import type { Credential } from '../request.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import {

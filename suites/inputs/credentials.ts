@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { defined } from '../../schemas/values.ts';
-import type { Known, KnownKey } from '../catalogue/known.ts';
+import type { Known, KnownKey } from '../known.ts';
 import type { Changes } from '../request.ts';
 
 /** A text, and its form in double quotes of a shell, with $IB_API_KEY for the key. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, describe } from 'node:test';
 import * as fc from 'fast-check';
-import { knownFrom, type Known } from '../catalogue/known.ts';
+import { knownFrom, type Known } from '../known.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import {
   classifyUuid,

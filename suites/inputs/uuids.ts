@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Known, KnownKey } from '../catalogue/known.ts';
+import type { Known, KnownKey } from '../known.ts';
 
 /** Random version-4 UUIDs that are not in the fixture. */
 export const unknownUuid = (known: Known): fc.Arbitrary<string> =>

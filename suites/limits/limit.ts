@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { header, type Answer } from '../answer.ts';
-import { isMember } from '../catalogue/expectations.ts';
-import type { Facts } from '../catalogue/facts.ts';
-import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
+import { isMember } from '../rules/expectations.ts';
+import type { Facts } from '../rules/facts.ts';
+import { factsOf, presentedKey } from '../rules/facts-of-request.ts';
 import type { Request } from '../request.ts';
 
 /** A rate limit that the fixture states: so many counted requests of a key in a window. */

@@ -1,11 +1,11 @@
 import { defined } from '../../schemas/values.ts';
 import type { Answer, Trouble } from '../answer.ts';
-import type { Asking, Bursts, Exchange, Pace } from '../scenario-context.ts';
+import type { Asking, Bursts, Exchange, Pace } from '../rules/scenario-context.ts';
 import { lookupOf, userStatus, type Request } from '../request.ts';
 import { describeMs } from './limit.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { findableId, unknownId } from '../inputs/uuids.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 
 /** What a trial can do. */
 export type Trying = Bursts & Pick<Asking, 'now' | 'wait'>;

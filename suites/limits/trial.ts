@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../answer.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
-import type { Exchange } from '../scenario-context.ts';
-import { failed, inconclusive, type Verdict, unanswered } from '../catalogue/verdict.ts';
+import type { Exchange } from '../rules/scenario-context.ts';
+import { failed, inconclusive, type Verdict, unanswered } from '../rules/verdict.ts';
 import {
   findableLookup,
   suppliesFor,

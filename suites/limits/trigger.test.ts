@@ -9,7 +9,7 @@ import type { WireRequest } from '../engine/client.ts';
 import { virtualClock } from '../engine/clock.ts';
 import { createContexts } from '../engine/context.ts';
 import { createSender } from '../engine/sender.ts';
-import { knownFrom, presentOf } from '../catalogue/known.ts';
+import { knownFrom, presentOf } from '../known.ts';
 import {
   askedBy,
   ban,

@@ -1,6 +1,6 @@
 import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Asking, Bursts, Shared } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict } from '../catalogue/verdict.ts';
+import type { Asking, Bursts, Shared } from '../rules/scenario-context.ts';
+import { failed, inconclusive, pass, type Verdict } from '../rules/verdict.ts';
 import { whileLimited } from './limited.ts';
 import { describeLimit, describeMs } from './limit.ts';
 import { describeStream, outdoes, stream, type Stream } from './stream.ts';

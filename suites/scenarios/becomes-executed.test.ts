@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trouble, type Reply } from '../answer.ts';
-import { pending } from '../catalogue/pending.ts';
+import { pending } from '../requirements/pending.ts';
 import type { Request } from '../request.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context, Shared } from '../scenario-context.ts';
+import type { Scenario } from '../rules/requirement.ts';
+import type { Context, Shared } from '../rules/scenario-context.ts';
 import { answerOf, resultIn, runScenario, sampleKnown } from '../testing/samples.ts';
 
 const becomesExecuted = pending.find(

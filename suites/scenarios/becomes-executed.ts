@@ -1,12 +1,12 @@
 import { defined } from '../../schemas/values.ts';
 import type { FixturePendingDeposit } from '../../schemas/generated/types.ts';
 import { summary, type Answer, type Reply } from '../answer.ts';
-import { executedAtIn, expectDeposit, expectError, fieldsOf } from '../catalogue/expectations.ts';
+import { executedAtIn, expectDeposit, expectError, fieldsOf } from '../rules/expectations.ts';
 import { evenSample, withLetterCase } from '../inputs/uuids.ts';
-import { type BecomingDeposit, type Known, type KnownKey, executionAt } from '../catalogue/known.ts';
+import { type BecomingDeposit, type Known, type KnownKey, executionAt } from '../known.ts';
 import { depositCheck, type Request } from '../request.ts';
-import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Asking, Changed, Changes, Shared } from '../scenario-context.ts';
+import type { ScenarioResult } from '../rules/requirement.ts';
+import type { Asking, Changed, Changes, Shared } from '../rules/scenario-context.ts';
 import {
   blockedBy,
   failed,
@@ -16,7 +16,7 @@ import {
   pass,
   type Verdict,
   unanswered,
-} from '../catalogue/verdict.ts';
+} from '../rules/verdict.ts';
 import { afterHook, askAtOnce, askMeanwhile, isScarce, LOOKUPS_BESIDE, resultOf } from './changing.ts';
 
 const notFound = expectError('deposit-check', 404);

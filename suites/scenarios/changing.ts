@@ -3,9 +3,9 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer } from '../answer.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import { fingerprint, type Request } from '../request.ts';
-import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Asking, Changed, Exchange } from '../scenario-context.ts';
-import { failed, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
+import type { ScenarioResult } from '../rules/requirement.ts';
+import type { Asking, Changed, Exchange } from '../rules/scenario-context.ts';
+import { failed, judgeReply, pass, type Verdict } from '../rules/verdict.ts';
 
 /** Lookups of each kind after a change: if one of three machines never learns it, 0.2 % of runs miss that. */
 export const LOOKUPS_AFTER = 16;

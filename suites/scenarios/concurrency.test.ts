@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../answer.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
-import { robustness } from '../catalogue/robustness.ts';
+import type { Scenario } from '../rules/requirement.ts';
+import type { Context } from '../rules/scenario-context.ts';
+import { robustness } from '../requirements/robustness.ts';
 import { answerOf, resultIn, sampleKnown } from '../testing/samples.ts';
-import { failed, pass } from '../catalogue/verdict.ts';
+import { failed, pass } from '../rules/verdict.ts';
 
 const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
 

@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
-import { sameAnswer } from '../catalogue/expectations.ts';
+import { sameAnswer } from '../rules/expectations.ts';
 import { evenSample, unknownId } from '../inputs/uuids.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import { SHORT_WAIT_MS, statedLimits } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
-import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Asking } from '../scenario-context.ts';
-import { inconclusive, judgeReply, pass, type Verdict } from '../catalogue/verdict.ts';
+import type { ScenarioResult } from '../rules/requirement.ts';
+import type { Asking } from '../rules/scenario-context.ts';
+import { inconclusive, judgeReply, pass, type Verdict } from '../rules/verdict.ts';
 import { repeated } from '../../schemas/values.ts';
 
 /** Lookups in flight at once. Larger crowds follow only while no answer was lost. */

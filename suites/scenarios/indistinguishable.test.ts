@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from '../answer.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
-import { foreignIb } from '../catalogue/foreign-ib.ts';
+import { foreignIb } from '../requirements/foreign-ib.ts';
 import { compareAnswers } from './indistinguishable.ts';
-import { pending } from '../catalogue/pending.ts';
+import { pending } from '../requirements/pending.ts';
 import type { Request } from '../request.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
+import type { Scenario } from '../rules/requirement.ts';
 import { answerOf, runScenario, sampleKnown as known } from '../testing/samples.ts';
-import type { Verdict } from '../catalogue/verdict.ts';
+import type { Verdict } from '../rules/verdict.ts';
 
 const short = (verdict: Verdict) => (verdict.kind === 'failed' ? verdict.aspect : verdict.kind);
 const notFound = { error: endpoints['deposit-check'].messages[404] };

@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { header, summary, type Answer } from '../answer.ts';
-import { sameAnswer } from '../catalogue/expectations.ts';
+import { sameAnswer } from '../rules/expectations.ts';
 import { evenSample, unknownIds } from '../inputs/uuids.ts';
-import type { Known } from '../catalogue/known.ts';
+import type { Known } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
-import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../catalogue/requirement.ts';
-import type { Asking } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
+import { scenario, type Metadata, type Scenario, type ScenarioResult } from '../rules/requirement.ts';
+import type { Asking } from '../rules/scenario-context.ts';
+import { failed, inconclusive, pass, type Verdict, unanswered } from '../rules/verdict.ts';
 
 /** A pair of lookups, and the same in the other order. */
 const [there, back] = [['hidden', 'unknown'] as const, ['unknown', 'hidden'] as const];

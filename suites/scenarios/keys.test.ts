@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auth } from '../catalogue/auth.ts';
+import { auth } from '../requirements/auth.ts';
 import { fingerprint, type Request } from '../request.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Scenario } from '../rules/requirement.ts';
+import type { Context } from '../rules/scenario-context.ts';
 import { answerOf, runScenario, sampleKnown as known } from '../testing/samples.ts';
 import { judgeActiveKeys } from './keys.ts';
 

@@ -8,11 +8,11 @@ import {
   withLetterCase,
   evenSample,
 } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../catalogue/known.ts';
+import type { Known, KnownKey } from '../known.ts';
 import { lookup, lookupOf, type Request } from '../request.ts';
-import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Asking, Changed, Changes, Exchange, Shared } from '../scenario-context.ts';
-import { blockedBy, failed, inconclusive, judgeReply, pass, unanswered } from '../catalogue/verdict.ts';
+import type { ScenarioResult } from '../rules/requirement.ts';
+import type { Asking, Changed, Changes, Exchange, Shared } from '../rules/scenario-context.ts';
+import { blockedBy, failed, inconclusive, judgeReply, pass, unanswered } from '../rules/verdict.ts';
 import {
   afterHook,
   askAtOnce,

@@ -4,9 +4,9 @@ import { readJson, trouble, type Answer, type Reply } from '../answer.ts';
 import { formsOfRequests } from '../inputs/forms.ts';
 import { unknownId } from '../inputs/uuids.ts';
 import type { Request } from '../request.ts';
-import type { Context } from '../scenario-context.ts';
+import type { Context } from '../rules/scenario-context.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import { inconclusive } from '../catalogue/verdict.ts';
+import { inconclusive } from '../rules/verdict.ts';
 import { judgeWaysAround } from './no-way-around.ts';
 
 const answer = (status: number, text = ''): Answer => ({

@@ -1,15 +1,15 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer, type Trouble } from '../answer.ts';
-import { sameAnswer } from '../catalogue/expectations.ts';
+import { sameAnswer } from '../rules/expectations.ts';
 import { compressed, formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
-import { factsOf, presentedKey } from '../catalogue/facts-of-request.ts';
+import { factsOf, presentedKey } from '../rules/facts-of-request.ts';
 import { findableId, idSeenBy, unknownId } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../catalogue/known.ts';
+import type { Known, KnownKey } from '../known.ts';
 import { lookupOf, queryOf, type Credential, type Request } from '../request.ts';
-import type { ScenarioResult } from '../catalogue/requirement.ts';
-import type { Asking } from '../scenario-context.ts';
-import { failed, inconclusive, pass, type Verdict, unanswered } from '../catalogue/verdict.ts';
+import type { ScenarioResult } from '../rules/requirement.ts';
+import type { Asking } from '../rules/scenario-context.ts';
+import { failed, inconclusive, pass, type Verdict, unanswered } from '../rules/verdict.ts';
 import { isScarce } from './changing.ts';
 import { repeated } from '../../schemas/values.ts';
 

@@ -1,8 +1,8 @@
 import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { readBody, type Answer } from '../answer.ts';
-import { knownFrom } from '../catalogue/known.ts';
-import type { Scenario } from '../catalogue/requirement.ts';
-import type { Context } from '../scenario-context.ts';
+import { knownFrom } from '../known.ts';
+import type { Scenario } from '../rules/requirement.ts';
+import type { Context } from '../rules/scenario-context.ts';
 
 /** An answer as the engine reads it. An object as body is sent as JSON. */
 export function answerOf(

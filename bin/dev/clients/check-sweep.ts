@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { Sweep } from '../../../schemas/generated/types.ts';
 import { serverFor } from '../../../suites/testing/against.ts';
-import { runCli } from '../../testing/run-cli.ts';
+import { runCli } from '../testing/run-cli.ts';
 
 const client = ['node', join(import.meta.dirname, 'planted-client.mjs')];
 const probes =

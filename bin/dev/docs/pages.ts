@@ -200,7 +200,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   ],
   'docs/answers.md': [commands(), lastOutput, commands(), commands()],
   'docs/how-it-works.md': [
-    excerptOf('suites/catalogue/foreign-ib.ts'),
+    excerptOf('suites/requirements/foreign-ib.ts'),
     excerptOf('mock/deviations/faults.ts'),
     commands(0, 1),
   ],

@@ -5,12 +5,12 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { reference } from '../../../mock/handler.ts';
+import { reference } from '../../../mock/server/handler.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
-import { startMock } from '../../../mock/server.ts';
+import { startMock } from '../../../mock/server/server.ts';
 import { expandKeys } from '../../../schemas/fixture.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
-import { waitForExit, waitForLine } from '../../testing/child-process.ts';
+import { waitForExit, waitForLine } from '../testing/child-process.ts';
 import { builtInFixture, root } from '../paths.ts';
 
 /** The built-in fixture with short windows, which need little waiting. */

@@ -1,4 +1,4 @@
-/** The limiters of `bin/testing/limiters.ts` over sockets, each stated and not, at 5 and 30 ms: `npm test limiters`. */
+/** The limiters of `bin/dev/testing/limiters.ts` over sockets, each stated and not, at 5 and 30 ms: `npm test limiters`. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -9,10 +9,10 @@ import { catalogue, run } from '../../../suites/index.ts';
 import { exitCodeOf } from '../../exit-codes.ts';
 import { loadFixture } from '../../input-files.ts';
 import { runOptions } from '../../run-options.ts';
-import { gatewayOf, limitedServer } from '../../testing/limited-server.ts';
-import { assertExpected, limiters } from '../../testing/limiters.ts';
-import { partOf } from '../../testing/part.ts';
-import { limitsOf } from '../../testing/verify-mock.ts';
+import { gatewayOf, limitedServer } from '../testing/limited-server.ts';
+import { assertExpected, limiters } from '../testing/limiters.ts';
+import { partOf } from '../testing/part.ts';
+import { limitsOf } from '../testing/verify-mock.ts';
 
 const limits = limitsOf(60, 60, 3);
 const { limits: _, ...unlimited }: Fixture = await loadFixture(undefined, {});

@@ -7,8 +7,8 @@ import {
   type Change,
   type Edit,
 } from '../../../mock/deviations/deviate.ts';
-import type { Exchange } from '../../../mock/exchange.ts';
-import { splitTarget } from '../../../mock/handler.ts';
+import type { Exchange } from '../../../mock/server/exchange.ts';
+import { splitTarget } from '../../../mock/server/handler.ts';
 import { endpoints, endpointNames, type Endpoint } from '../../../schemas/endpoints.ts';
 
 /** A kind of answer. */

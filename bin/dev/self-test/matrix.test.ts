@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reference } from '../../../mock/handler.ts';
-import type { Exchange } from '../../../mock/exchange.ts';
+import { reference } from '../../../mock/server/handler.ts';
+import type { Exchange } from '../../../mock/server/exchange.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
 import { crash, on } from '../../../mock/deviations/deviate.ts';
 import { variants } from '../../../mock/deviations/variants.ts';
 import { catalogue } from '../../../suites/index.ts';
 import { defaults } from '../../commands/flags.ts';
-import { part } from '../../testing/part.ts';
-import { ENOUGH_CASES, verifyMock } from '../../testing/verify-mock.ts';
+import { part } from '../testing/part.ts';
+import { ENOUGH_CASES, verifyMock } from '../testing/verify-mock.ts';
 import { loadFixture } from '../../input-files.ts';
 import { sampleFailure } from '../../../reports/testing/records.ts';
 import {

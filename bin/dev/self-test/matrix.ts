@@ -1,10 +1,10 @@
-import { reference } from '../../../mock/handler.ts';
+import { reference } from '../../../mock/server/handler.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
 import { variants } from '../../../mock/deviations/variants.ts';
 import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
 import { catalogue, isAbout, isLookupRow, type RunOptions } from '../../../suites/index.ts';
 import { defaults } from '../../commands/flags.ts';
-import { ENOUGH_CASES, failedIds, limits, verifyMock } from '../../testing/verify-mock.ts';
+import { ENOUGH_CASES, failedIds, limits, verifyMock } from '../testing/verify-mock.ts';
 import { combinedFaults, type Extra } from './combined.ts';
 import type { KillMatrix } from './kill-matrix.ts';
 

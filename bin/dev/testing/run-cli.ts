@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import type { CliContext } from '../../cli-context.ts';
+import { commandLine } from '../../command-line.ts';
+import { describeError } from '../../exit-codes.ts';
+
+/**
+ * Runs a command line (words, or a text split at spaces) in this process. By default, without a terminal.
+ *
+ * @returns `error`: the final error message, or an empty text; `stderr`: standard error, with that message at its end
+ */
+export async function runCli(line: string | readonly string[], context: Partial<CliContext> = {}) {
+  const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
+  let [output, stderr] = ['', ''];
+  try {
+    const code = await commandLine(argv, {
+      env: {},
+      signal: new AbortController().signal,
+      print: async (text) => void (output += text),
+      writeError: (text) => void (stderr += text),
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+      ...context,
+    });
+    return { code, output, stderr, error: '' };
+  } catch (problem) {
+    const { code, message } = describeError(problem);
+    return { code, output, stderr: stderr + message, error: message };
+  }
+}
+
+/**
+ * Registers a test for each command line: it ends with a message without a stack, and without output.
+ *
+ * @param command the first words of every line
+ * @param refusals the other words, a pattern of the message, and the exit code if it is not 2
+ */
+export function testRefusals(
+  command: string,
+  refusals: readonly (readonly [words: string, pattern: RegExp, code?: number])[],
+): void {
+  for (const [words, pattern, expected = 2] of refusals)
+    test(`refused: ${command} ${words.replaceAll(tmpdir(), '…')}`, async () => {
+      const { code, output, error } = await runCli(`${command} ${words}`);
+      assert.match(error, pattern);
+      assert.deepEqual([code, output], [expected, '']);
+      assert.doesNotMatch(error, /\n\s+at /);
+    });
+}

@@ -1,0 +1,160 @@
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/values.ts';
+import type { Known } from '../known.ts';
+import { rankOf, type Requirement, type Share } from '../rules/requirement.ts';
+import { pathOf, type Lookup } from '../plan/lookup.ts';
+import type { Exchange } from '../rules/scenario-context.ts';
+import type { Observation, Verdict } from '../rules/verdict.ts';
+import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';
+
+export interface Separation {
+  readonly with?: Share;
+  readonly without?: readonly (Share & { readonly condition: string })[];
+  /** Values that fail and values that pass, if only some fail. */
+  readonly ids?: { readonly failing: readonly string[]; readonly passing: readonly string[] };
+}
+
+/** The result of a requirement. */
+export interface Result {
+  readonly verdict: Verdict | Observation | { readonly kind: 'broken'; readonly words: string };
+  /** Distinct inputs that were judged. */
+  readonly cases: number;
+  readonly evidence?: Exchange;
+  /** The lookup that shows it. Its path replays it, with the same seed. */
+  readonly lookup?: Lookup;
+  /** The conditions under which it fails. */
+  readonly where?: readonly string[];
+  /** How many new lookups failed with all of `where`, and without each. */
+  readonly separation?: Separation;
+  /** How many of `of` equal lookups failed, if not all did. */
+  readonly intermittent?: Share;
+}
+
+/** The part of a record that is known before the run. */
+export interface RecordOptions extends Readonly<
+  Pick<RunRecord, 'target' | 'seed' | 'cases' | 'version' | 'rerun' | 'selection' | 'mock'>
+> {
+  readonly known: Known;
+  /** Sent with every request. Their secrets are redacted like keys. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly notes?: readonly string[];
+}
+
+type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
+
+/** Figures of a run. Times are in ms. */
+export interface Figures extends Readonly<
+  Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs' | 'targetLost'>
+> {
+  readonly startedAt: number;
+  /** Whether the key under test was ever accepted; undefined before it was used. */
+  readonly keyWorks: boolean | undefined;
+  /** The signal that stopped the run, such as SIGINT. */
+  readonly interruptedBy?: string;
+}
+
+/** Builds the record of a run. Keys are redacted. */
+export function makeRecord(
+  options: RecordOptions,
+  list: readonly RequirementResult[],
+  figures: Figures,
+): RunRecord {
+  const { known, version, seed, cases, selection, rerun, mock } = options;
+  const { startedAt, keyWorks, interrupted, interruptedBy, ...rest } = figures;
+  const redact = redactor(known, options.headers);
+  return {
+    format: 'ib-conformance/run/1',
+    version,
+    verdict: verdictOf(list, figures),
+    target: redact(options.target),
+    ...defined({ mock, partner: known.partner }),
+    seed,
+    ...defined({ selection }),
+    startedAt: new Date(startedAt).toISOString(),
+    ...rest,
+    cases,
+    interrupted,
+    notes: [
+      ...(options.notes ?? []),
+      ...(keyWorks === false ? [refusedNote(known.callerKeys[0]?.name ?? 'the key')] : []),
+      ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
+    ],
+    ...defined({ rerun: rerun && redact(rerun) }),
+    counts: countOutcomes(list),
+    requirements: [...list],
+  };
+}
+
+const refusedNote = (key: string) =>
+  `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
+
+/** Returns a function that turns a result into its entry in the record. */
+export function createDescriber({ known, headers, seed, target }: RecordOptions) {
+  const redactKeys = redactor(known, headers);
+  return (requirement: Requirement, result: Result): RequirementResult => {
+    const { id, level, clause, title, reading } = requirement;
+    const { verdict, cases, evidence, lookup, where, separation, intermittent } = result;
+    const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
+    const { kind, reason, ...texts } = { reason: undefined, ...verdict };
+    const isOpen = kind === 'failed' || kind === 'inconclusive';
+    return {
+      ...defined({
+        id,
+        level,
+        rank: rankOf(requirement),
+        clause,
+        title,
+        reading,
+        cases,
+        outcome: kind,
+        reason,
+      }),
+      ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
+      ...(kind === 'failed' && defined({ where, separation: redactedAll(separation, redact), intermittent })),
+      ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, known) }),
+      ...(isOpen && lookup !== undefined && { replay: { seed, path: pathOf(lookup) } }),
+    } as RequirementResult;
+  };
+}
+
+/**
+ * The verdict of a run. Excluded requirements do not count, and neither does the strength.
+ *
+ * - `nonconformant`: a required requirement failed.
+ * - `incomplete`: a required one is inconclusive, one is broken, none passed, or the run was interrupted or lost the
+ *   target.
+ * - `conformant`: otherwise.
+ */
+export function verdictOf(
+  results: readonly RequirementResult[],
+  { interrupted, targetLost = false }: Pick<RunRecord, 'interrupted' | 'targetLost'>,
+): RunRecord['verdict'] {
+  const required = results.filter(({ level }) => level === 'required');
+  if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
+  if (interrupted || targetLost || results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
+  // A comparison of a limiter may take longer than a run.
+  const isOpen = (one: RequirementResult) => one.outcome === 'inconclusive' && one.reason !== 'not-compared';
+  if (required.some(isOpen)) return 'incomplete';
+  return required.some(({ outcome }) => outcome === 'passed') ? 'conformant' : 'incomplete';
+}
+
+/** Counts requirements by outcome, and by level where it matters. */
+export function countOutcomes(results: readonly RequirementResult[]): RunRecord['counts'] {
+  const count = (outcome: RequirementResult['outcome'], level?: RequirementResult['level']) =>
+    results.filter((result) => result.outcome === outcome && (level === undefined || result.level === level))
+      .length;
+  const judged = (level: 'required' | 'recommended') => ({
+    passed: count('passed', level),
+    failed: count('failed', level),
+    inconclusive: count('inconclusive', level),
+  });
+  return {
+    required: judged('required'),
+    recommended: judged('recommended'),
+    observed: results.filter(
+      ({ level, outcome }) => level === 'observed' && outcome !== 'excluded' && outcome !== 'broken',
+    ).length,
+    excluded: count('excluded'),
+    broken: count('broken'),
+  };
+}

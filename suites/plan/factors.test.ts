@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { requestsOf } from './drawing.ts';
+import { factors, plainLevels } from './factors.ts';
+import type { Levels } from '../rules/requirement.ts';
+import { isFeasible, missingLevels } from './lookup-levels.ts';
+import { factsWith } from './lookup.ts';
+import { table } from '../requirements/catalogue.ts';
+import type { Facts } from '../rules/facts.ts';
+import { factsOf } from '../rules/facts-of-request.ts';
+import { malformations } from '../inputs/malformations.ts';
+import { knownFrom } from '../known.ts';
+import type { Request } from '../request.ts';
+import { sampleFixture, sampleKnown } from '../testing/samples.ts';
+
+/** The sample fixture with a deposit of each owner, state and kind of amount. */
+const [ours, theirs, nobodys] = ['1a', '2c', '3d'].map(
+  (start) => sampleFixture.users!.find(({ user_id }) => user_id.toLowerCase().startsWith(start))!.user_id,
+) as [string, string, string];
+const known = knownFrom({
+  ...sampleFixture,
+  deposits: [ours, theirs, nobodys].flatMap((user_id, owner) =>
+    [0.5, 250.5, 300, 12_000, 'pending', 'failed'].flatMap((kind, nth) =>
+      [...'12345678'].map((version) => ({
+        reference_id: `${owner}${nth}ab0000-0000-${version}000-8000-0000000000cd`,
+        user_id,
+        ...(typeof kind === 'number'
+          ? { state: 'EXECUTED' as const, amountInUsd: kind, executedAt: 1_705_314_600_000 }
+          : { state: kind as 'pending' | 'failed' }),
+      })),
+    ),
+  ),
+});
+
+const both = Object.keys(endpoints) as readonly Endpoint[];
+const isUser = (endpoint: Endpoint) => endpoint === 'user-status';
+
+/** Answer and requirement of the plain reading of a lookup. */
+function readingOf(facts: Facts): string {
+  const { answer, row } = table.coverOf(facts).right[0]!;
+  return `${answer.name} ${row.id.split('/').at(-1)}`;
+}
+
+const found = { 'user-status': 'member member', 'deposit-check': 'EXECUTED executed' } as const;
+const hidden = (endpoint: Endpoint, why: string) =>
+  `${isUser(endpoint) ? 'not a member' : 'not found'} ${why}`;
+
+/** The expected reading of a lookup with one level that is not plain. */
+function expectedReading(endpoint: Endpoint, name: string, level: string): string {
+  const levelOf: Readonly<Record<string, string>> = {
+    "another partner's": hidden(endpoint, 'other-ib'),
+    'near miss': 'unauthorized unknown-key',
+    unknown: 'unauthorized unknown-key',
+    none: 'unauthorized missing',
+    revoked: 'unauthorized revoked',
+    expired: 'unauthorized expired',
+    'non-Partner': 'unauthorized non-partner',
+    'no scheme': 'unauthorized malformed',
+    'another scheme': 'unauthorized malformed',
+    'two parts': 'unauthorized malformed',
+    'no token': 'unauthorized malformed',
+    'no parameter': 'invalid missing',
+    'an empty value': 'invalid empty',
+    'braces or parentheses': 'invalid alternative-spelling',
+    'urn:uuid:': 'invalid alternative-spelling',
+    'no hyphens': 'invalid alternative-spelling',
+    'white space around': 'invalid alternative-spelling',
+    'other variant bits': isUser(endpoint) ? 'invalid alternative-spelling' : 'not found unknown',
+    'the nil UUID': isUser(endpoint) ? 'invalid not-v4' : 'not found unknown',
+    'the max UUID': isUser(endpoint) ? 'invalid not-v4' : 'not found unknown',
+    'no known version': isUser(endpoint) ? 'invalid not-v4' : 'not found unknown',
+    'broken percent-encoding': 'refused, by anybody hostile',
+    'brackets or a strange name': 'refused, by anybody hostile',
+    '8 KiB': 'refused, by anybody hostile',
+    'own pending': 'not found pending',
+    'own failed': 'not found failed',
+    'no partner': hidden(endpoint, 'other-ib'),
+  };
+  if (name === 'situation' && level === 'unknown') return hidden(endpoint, 'unknown');
+  if (name === 'situation' && /^(?:another|third) partner's/.test(level)) return hidden(endpoint, 'other-ib');
+  if (name === 'id version' && isUser(endpoint) && level !== '4') return 'invalid not-v4';
+  if (name === 'header' && level.startsWith('in ')) return 'refused header-only';
+  const isNamed =
+    (name === 'malformation' && level !== 'none') ||
+    name === 'key' ||
+    name === 'header' ||
+    name === 'situation';
+  if (isNamed && Object.hasOwn(levelOf, level)) return levelOf[level]!;
+  const isMalformed = name === 'malformation' && Object.hasOwn(malformations, level);
+  return isMalformed ? 'invalid malformed' : found[endpoint];
+}
+
+for (const endpoint of both)
+  describe(`each level of ${endpoint} has the right reading, the same for all its requests`, () => {
+    const plain = plainLevels(endpoint);
+    for (const { name, names } of factors[endpoint])
+      for (const level of names) {
+        const row: Levels = { ...plain, [name]: level };
+        if (!isFeasible(endpoint, row, known)) continue;
+        const reading = expectedReading(endpoint, name, level);
+        test(`${name}: ${level}: ${reading}`, () => {
+          const facts = factsWith(endpoint, row, known)!;
+          assert.equal(readingOf(facts), reading);
+          for (const request of fc.sample(requestsOf(endpoint, row, known), { numRuns: 30, seed: 1 }))
+            assert.equal(kindOf(factsOf(known, request)!), kindOf(facts), request.target);
+        });
+      }
+  });
+
+/** A hostile query may also hold a valid id in an unusual place. An id in another notation may be another one. */
+const kindOf = ({ kind, parameter }: Facts) => {
+  if (parameter === 'hostile') return kind.replace(/ open$/, '');
+  return parameter === 'alternative-spelling' ? kind.split(' ').slice(0, 3).join(' ') : kind;
+};
+
+test('all requests with the same levels have the same facts', () => {
+  for (const endpoint of both) {
+    const levels = factors[endpoint].map(({ names }) => fc.constantFrom(...names));
+    const rows = fc
+      .tuple(...levels)
+      .map(
+        (row) => Object.fromEntries(row.map((level, at) => [factors[endpoint][at]!.name, level])) as Levels,
+      )
+      .filter((row) => isFeasible(endpoint, row, known));
+    const requests = rows.chain((row) =>
+      requestsOf(endpoint, row, known).map((request) => ({ row, request })),
+    );
+    fc.assert(
+      fc.property(requests, ({ row, request }) => {
+        const facts = factsOf(known, request)!;
+        assert.equal(kindOf(facts), kindOf(factsWith(endpoint, row, known)!), request.target);
+      }),
+      { numRuns: 2000 },
+    );
+  }
+});
+
+test('values have the spelling of their level', () => {
+  const shapes: Readonly<Record<string, RegExp>> = {
+    'id spelling=lower case': /^[^A-Z]*$/,
+    'id spelling=upper case': /=[^a-z]*$/,
+    'id spelling=mixed case': /=(?=.*[a-f])(?=.*[A-F])/,
+    'id spelling=percent-encoded': /=.*%[0-9A-F]{2}/,
+    'id version=7': /=.{14}7/,
+    'query=extra parameter before': /\?.+&reference_id=/,
+    'query=extra parameter after': /\?reference_id=[^&]+&./,
+  };
+  for (const [level, shape] of Object.entries(shapes)) {
+    const [name, value] = level.split('=') as [string, string];
+    const row: Levels = { ...plainLevels('deposit-check'), [name]: value };
+    for (const { target } of fc.sample(requestsOf('deposit-check', row, known), { numRuns: 30, seed: 1 }))
+      assert.match(target, shape, level);
+  }
+});
+
+test('amounts match their level', () => {
+  const amounts: Readonly<Record<string, number>> = {
+    'amount with cents': 250.5,
+    'whole amount': 300,
+    'amount below 1': 0.5,
+    'amount of 10000 or more': 12_000,
+  };
+  for (const [data, amount] of Object.entries(amounts)) {
+    const row: Levels = { ...plainLevels('deposit-check'), data };
+    const [{ target }] = fc.sample(requestsOf('deposit-check', row, known), { numRuns: 1, seed: 1 }) as [
+      Request,
+    ];
+    const deposit = known.depositById.get(target.split('=')[1]!);
+    assert.ok(deposit?.state === 'EXECUTED' && deposit.amountInUsd === amount, data);
+  }
+});
+
+test('levels that the fixture cannot supply are named', () => {
+  assert.deepEqual(missingLevels('user-status', sampleKnown), ["situation: third partner's"]);
+  assert.deepEqual(missingLevels('user-status', knownFrom({ ...sampleFixture, users: [] })), [
+    'situation: own',
+    "situation: another partner's",
+    "situation: third partner's",
+    'situation: no partner',
+    'data: whole seconds',
+  ]);
+  const apiKeys = sampleFixture.apiKeys!.slice(2, 3);
+  assert.deepEqual(
+    missingLevels('deposit-check', {
+      ...known,
+      ...knownFrom({ ...sampleFixture, apiKeys }),
+      depositById: known.depositById,
+      userById: known.userById,
+    }).filter((name) => name.includes('key')),
+    ["key: another partner's", 'key: revoked', 'key: expired', 'key: non-Partner', 'active key: second'],
+  );
+});
+
+test('the plain level stands for its factor if a gate masks it', () => {
+  for (const { name, names, levels } of both.flatMap((endpoint) => factors[endpoint]))
+    assert.notEqual(levels[names[0]!]!.isFine, true, name);
+});
+
+test('with each key, what only its owner hides comes last', () => {
+  const { names, levels } = factors['deposit-check'].find(({ name }) => name === 'situation')!;
+  const rare = (key: string) => names.filter((level) => levels[level]!.isRare?.(key) === true);
+  const ofOwner = (owner: string) => [`${owner} pending`, `${owner} failed`];
+  assert.deepEqual(rare('active'), [...ofOwner("another partner's"), ...ofOwner("third partner's")]);
+  assert.deepEqual(rare("another partner's"), [...ofOwner('own'), ...ofOwner("third partner's")]);
+});
+
+test('infeasible: a header form without a key, and another letter case without letters', () => {
+  const plain = plainLevels('user-status');
+  assert.equal(isFeasible('user-status', { ...plain, key: 'none', header: 'bearer' }, known), false);
+  assert.equal(isFeasible('user-status', { ...plain, key: 'revoked', header: 'bearer' }, known), true);
+  const digits = knownFrom({
+    ...sampleFixture,
+    users: [{ ...sampleFixture.users![0]!, user_id: '11111111-1111-4111-8111-111111111111' }],
+  });
+  assert.equal(isFeasible('user-status', { ...plain, 'id spelling': 'upper case' }, digits), false);
+  assert.equal(
+    isFeasible('user-status', { ...plain, situation: 'unknown', 'id spelling': 'upper case' }, digits),
+    true,
+  );
+});
+
+test('header fields are those of their level, and do not replace those that carry a key', () => {
+  const sent = (changes: Partial<Levels>) =>
+    fc.sample(requestsOf('user-status', { ...plainLevels('user-status'), ...changes }, known), 1)[0]!;
+  assert.deepEqual(sent({}).headers, {});
+  assert.deepEqual(sent({ fields: 'Accept: */*' }).headers, { accept: '*/*' });
+  assert.equal(sent({ fields: 'names in upper case' }).fieldNames, 'upper case');
+  const joined = sent({ fields: 'Cache-Control: no-cache', header: 'in another header' }).headers;
+  assert.equal(joined['cache-control'], 'no-cache');
+  assert.equal(Object.keys(joined).length, 3);
+});
+
+test('no name of a level has a comma or semicolon, which separate names in a condition', () => {
+  for (const { name, names } of both.flatMap((endpoint) => factors[endpoint]))
+    for (const level of names) assert.doesNotMatch(level, /[,;]/, name);
+});

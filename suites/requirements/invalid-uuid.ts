@@ -1,0 +1,81 @@
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import {
+  all,
+  any,
+  hasParameter,
+  isKeyInPlace,
+  isKeyRead,
+  mayBeRefused,
+  on,
+  type ParameterFact,
+} from '../rules/facts.ts';
+import { invalid, refusedHostile } from '../rules/named-answers.ts';
+import { advises, answers, type Requirement } from '../rules/requirement.ts';
+
+const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
+
+/** Requirements that both endpoints share, each with its own message. */
+function refuses(endpoint: Endpoint): readonly Requirement[] {
+  const { parameter } = endpoints[endpoint];
+  /** 400 is the answer to an accepted key. With a refused one, 400 or 401 may come first. */
+  const isInvalid = (fact: ParameterFact) => ({
+    when: all(on(endpoint), isKeyRead, hasParameter(fact)),
+    also: all(on(endpoint), isKeyInPlace, hasParameter(fact)),
+    answer: invalid,
+  });
+  return [
+    answers({
+      id: `invalid-uuid/${endpoint}/missing`,
+      clause: 'Errors, notes: a missing parameter is treated as an invalid one',
+      title: `A request without ${parameter} gets 400 with the exact error body`,
+      ...isInvalid('missing'),
+    }),
+    answers({
+      id: `invalid-uuid/${endpoint}/empty`,
+      clause: clause(endpoint),
+      title: `An empty ${parameter} gets 400 with the exact error body`,
+      ...isInvalid('empty'),
+    }),
+    answers({
+      id: `invalid-uuid/${endpoint}/malformed`,
+      clause: clause(endpoint),
+      title: `A ${parameter} that is not a UUID gets 400 with the exact error body`,
+      ...isInvalid('malformed'),
+      also: all(on(endpoint), isKeyInPlace, any(hasParameter('malformed'), mayBeRefused)),
+    }),
+    advises({
+      id: `invalid-uuid/${endpoint}/alternative-spelling`,
+      clause: `${clause(endpoint)}; RFC 9562 4`,
+      title:
+        'Another notation of a UUID (braces, URN, no hyphens, white space) gets 400 with the exact error body',
+      reading:
+        'A UUID has one notation: 8-4-4-4-12 hexadecimal digits, in any letter case. The 17th digit is 8, 9, a or b.',
+      ...isInvalid('alternative-spelling'),
+    }),
+    advises({
+      id: `invalid-uuid/${endpoint}/hostile`,
+      clause: 'Errors, notes: other statuses are not shown',
+      title:
+        'Broken percent-encoding, brackets and 8 KiB values get a 4xx, not a 5xx or a dropped connection',
+      reading: 'Any 4xx is correct, such as 414 or 431 from a proxy.',
+      when: all(on(endpoint), hasParameter('hostile')),
+      answer: refusedHostile,
+      silenceFails: true,
+    }),
+  ];
+}
+
+export const invalidUuid: readonly Requirement[] = [
+  ...refuses('user-status'),
+  answers({
+    id: 'invalid-uuid/user-status/not-v4',
+    clause: 'Errors: user_id missing or not a valid UUID (v4)',
+    title: 'A user_id that is a UUID of another version than 4 gets 400 with the exact error body',
+    reading:
+      'The parameter and the table of errors say "UUID, v4". Only the table of the endpoint says just "valid UUID".',
+    when: all(isKeyRead, hasParameter('not-v4')),
+    also: all(isKeyInPlace, hasParameter('not-v4')),
+    answer: invalid,
+  }),
+  ...refuses('deposit-check'),
+];

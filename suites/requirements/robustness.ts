@@ -1,0 +1,98 @@
+import { endpointNames, endpoints } from '../../schemas/endpoints.ts';
+import { header, summary, type Answer, type Reply } from '../answer.ts';
+import { findableId } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { isOnPath, lookup, lookupOf, userStatus, type Request } from '../request.ts';
+import { monitor, observes, scenario, type Requirement } from '../rules/requirement.ts';
+import { judgeConcurrency } from '../scenarios/concurrency.ts';
+import { failed, inconclusive, pass } from '../rules/verdict.ts';
+
+const records = (row: Omit<Parameters<typeof observes>[0], 'clause' | 'endpoint'>): Requirement =>
+  observes({ ...row, endpoint: 'service', clause: 'not shown' });
+
+const changedLookups = (change: (request: Request) => Partial<Request>) => (known: Known) =>
+  endpointNames.map((endpoint) => {
+    const request = lookupOf(endpoint, findableId(endpoint, known));
+    return [endpoint, { ...request, ...change(request) }] as const;
+  });
+
+const showField = (name: string) => (reply: Reply) =>
+  reply.kind === 'answer' ? (header(reply, name) ?? 'no') : reply.words;
+
+/** Whether a request has another method or path than the interface. */
+const isOther = (request: Request): boolean =>
+  !['GET', 'HEAD'].includes(request.method) || !isOnPath(request);
+
+/** A status that no request may get. Another method than GET and HEAD, and another path, may get 501. */
+export const isCrash = (request: Request, { status }: Answer): boolean =>
+  status >= 500 && !(status === 501 && isOther(request));
+
+export const robustness: readonly Requirement[] = [
+  records({
+    id: 'robustness/service/methods',
+    title: 'How methods other than GET are answered',
+    requests: (known) =>
+      ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [
+        method,
+        userStatus(findableId('user-status', known), { method }),
+      ]),
+  }),
+  records({
+    id: 'robustness/service/trailing-slash',
+    title: 'How a path with a trailing slash is answered',
+    requests: changedLookups(({ target }) => ({ target: target.replace('?', '/?') })),
+  }),
+  records({
+    id: 'robustness/service/repeated-parameter',
+    title: 'Which value of a repeated parameter counts',
+    requests: (known) =>
+      endpointNames.flatMap((endpoint) => {
+        const bad = `${endpoints[endpoint].parameter}=x`;
+        const good = `${endpoints[endpoint].parameter}=${findableId(endpoint, known)}`;
+        return [
+          [`${endpoint}, good then bad`, lookup(endpoint, `${good}&${bad}`)],
+          [`${endpoint}, bad then good`, lookup(endpoint, `${bad}&${good}`)],
+        ] as const;
+      }),
+  }),
+  records({
+    id: 'robustness/service/unknown-parameter',
+    title: 'How a request with an unknown parameter is answered',
+    requests: changedLookups(({ target }) => ({ target: `${target}&verbose=1` })),
+  }),
+  records({
+    id: 'robustness/service/head',
+    title: 'How HEAD requests are answered',
+    requests: changedLookups(() => ({ method: 'HEAD' })),
+  }),
+  records({
+    id: 'robustness/service/cors',
+    title: 'Whether answers allow other origins (CORS)',
+    requests: changedLookups(() => ({ headers: { origin: 'https://partner.example' } })),
+    show: showField('access-control-allow-origin'),
+  }),
+  scenario({
+    id: 'robustness/service/concurrency',
+    level: 'required',
+    clause: 'What the service does: read-only lookup',
+    title: 'Concurrent lookups get the same answers as lookups sent alone',
+    endpoint: 'service',
+    needs: [
+      ['user-status', { situation: 'own' }],
+      ['deposit-check', { situation: 'own EXECUTED' }],
+    ],
+    judgesConcurrency: true,
+    sends: 94,
+    run: judgeConcurrency,
+  }),
+  monitor({
+    id: 'robustness/service/no-5xx',
+    level: 'recommended',
+    clause: 'Errors, notes: other statuses are not shown',
+    title: 'No request gets a 5xx',
+    ifUnseen: inconclusive('not-seen', 'no answer arrived'),
+    reading: 'Another method than GET and HEAD, and another path, may get 501.',
+    judge: (request, answer) =>
+      isCrash(request, answer) ? failed('status', 'a status below 500', summary(answer)) : pass,
+  }),
+];
