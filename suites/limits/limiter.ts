@@ -1,7 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { trouble, type Answer, type Trouble } from '../answer.ts';
-import type { Budget } from '../engine/budget.ts';
-import type { RunOptions } from '../engine/run-options.ts';
 import {
   contradictionOf,
   describeLimit,
@@ -31,8 +29,15 @@ export interface Wait {
 
 type KnownLimits = Readonly<Partial<Record<Endpoint, RateLimit>>>;
 
-export interface LimiterOptions extends Pick<RunOptions, 'clock' | 'signal'> {
-  readonly budget: Pick<Budget, 'ended'>;
+export interface LimiterOptions {
+  /** Times are in ms. */
+  readonly clock: {
+    readonly now: () => number;
+    readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  };
+  readonly signal: AbortSignal;
+  /** Why the run has ended, or a part of it that ends at a time; undefined if it goes on. */
+  readonly budget: { readonly ended: (until?: number) => Trouble | undefined };
   readonly stated: KnownLimits;
   /** When lookups and the run must end, in ms of the clock. */
   readonly lookupsEndAt: number;
