@@ -35,11 +35,16 @@ describe('a mock without a socket', () => {
     assert.deepEqual([status, nothing], [204, '']);
     assert.equal((await answerOf(mock, userPath(ids.member))).status, 401);
   });
-  test('takes the place of fetch: a text, a URL or a Request', async () => {
+  test('takes the place of fetch: a text, a URL or a Request, with any form of header fields', async () => {
     const { fetch: send } = createMock();
     const url = `http://ib.example${userPath(ids.member)}`;
-    for (const input of [url, new URL(url), new Request(url)])
-      assert.equal(await (await send(input, key)).text(), FOUND);
+    const value = 'Bearer northwind-key';
+    const pair: [string, string] = ['AUTHORIZATION', value];
+    for (const headers of [key.headers, { Authorization: value }, [pair], new Headers([pair])]) {
+      for (const input of [url, new URL(url), new Request(url)])
+        assert.equal(await (await send(input, { headers })).text(), FOUND);
+      assert.equal(await (await send(new Request(url, { headers }))).text(), FOUND);
+    }
   });
 });
 

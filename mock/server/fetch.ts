@@ -21,7 +21,10 @@ export const createFetch =
     const answered = answer({
       method: request.method,
       target: pathname + search,
-      headers: Object.fromEntries(request.headers),
+      // Not as they are: happy-dom keeps the letter case of names.
+      headers: Object.fromEntries(
+        Array.from(request.headers, ([name, value]) => [name.toLowerCase(), value]),
+      ),
       ...(body !== '' && { body }),
     });
     const { delayMs = 0 } = answered;

@@ -19,11 +19,14 @@ const run = promisify(execFile);
 const tools = [
   '@action-validator/core@0.6.0',
   '@arethetypeswrong/cli@0.18.5',
+  '@happy-dom/global-registrator@21.0.4',
   '@redocly/openapi-core@2.64.0',
   '@rollup/plugin-commonjs@29.0.3',
   '@rollup/plugin-node-resolve@16.0.3',
   'dockerfile-utils@0.16.3',
   'esbuild@0.28.2',
+  'global-jsdom@29.0.0',
+  'jsdom@29.1.1',
   'publint@0.3.25',
   'rollup@4.68.8',
   'typescript@5.9.3',
@@ -95,6 +98,26 @@ async function openApiProblems({ createConfig, lintFromString }: Redocly, docume
 
 const read = (file: string) => readFile(join(root, file), 'utf8');
 
+/** By package: a module that gives the process the globals of a browser, as test runners do. */
+const browsers = {
+  'happy-dom': `import { GlobalRegistrator } from '@happy-dom/global-registrator';
+    GlobalRegistrator.register({ settings: { fetch: { disableSameOriginPolicy: true } } });`,
+  jsdom: `import 'global-jsdom/register';`,
+};
+
+/** Runs the tests of `createMock` with the globals of a browser. */
+const worksIn =
+  (name: keyof typeof browsers): Check =>
+  async (folder) => {
+    const file = join(folder, `${name}.mjs`);
+    await writeFile(file, browsers[name]);
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const argv = ['--import', 'tsx', '--import', file, '--test', 'mock/fetch.test.ts'];
+    await run(process.execPath, argv, { cwd: root, env }).catch(({ stdout }: { readonly stdout: string }) =>
+      assert.fail(stdout),
+    );
+  };
+
 const esbuild = ['esbuild', 'consumer.mjs', '--bundle', '--platform=node'] as const;
 const webpack = ['webpack', '--entry', './consumer.mjs', '--target', 'node', '--mode', 'production'] as const;
 const rollup = ['rollup', 'consumer.mjs', '--plugin', 'node-resolve', '--plugin', 'commonjs'] as const;
@@ -139,6 +162,8 @@ const checks: Readonly<Record<string, Check>> = {
     Object.assign(examples['a-member'].value, { date_joined: null });
     assert.match((await openApiProblems(redocly, wrong)).join('\n'), /no-invalid-media-type-examples/);
   },
+  'createMock works in happy-dom': worksIn('happy-dom'),
+  'createMock works in jsdom': worksIn('jsdom'),
   'esbuild bundles it to an ES module': bundles('b.mjs', ...esbuild, '--format=esm', '--outfile=OUT/b.mjs'),
   'esbuild bundles it to CommonJS': bundles('b.cjs', ...esbuild, '--format=cjs', '--outfile=OUT/b.cjs'),
   'webpack bundles it': bundles('b.cjs', ...webpack, '--output-path', 'OUT', '--output-filename', 'b.cjs'),
