@@ -159,6 +159,8 @@ describe('where the interface does not say which answer is right, some are wrong
   const nobody = '200 {"is_under_ib":false,"date_joined":null}';
   const executed = '200 {"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}';
   const errors = ['400 {"error":"Invalid user_id format"}', '409 {"error":"user_id is repeated"}'];
+  const [ours, theirs] = ['401 {"error":"Unauthorized"}', '401 {"error":"UNAUTHORIZED"}'];
+  const notFound = ['404 {"error":"Deposit not found"}', '404 {"error":"Not found"}'] as const;
   const noErrors = [
     '400 ',
     '400 Bad',
@@ -187,14 +189,19 @@ describe('where the interface does not say which answer is right, some are wrong
       [member, nobody, ...errors],
       [...noErrors, ...noResults, ...crashes, '501 '],
     ],
-    [`${user}&user_id=x`, 'revoked', errors, [member, nobody, ...noErrors, ...crashes]],
+    [`${user}&user_id=x`, 'revoked', [ours, ...errors], [theirs, member, nobody, ...noErrors, ...crashes]],
     [
       user.replace('user_id', 'USER_ID'),
       'active',
       [nobody, ...errors],
       [...noErrors, ...noResults, ...crashes],
     ],
-    [`${foreign}&reference_id=x`, 'active', [executed, ...errors], [member, ...noErrors, ...crashes]],
+    [
+      `${foreign}&reference_id=x`,
+      'active',
+      [executed, notFound[0], ...errors],
+      [member, ours, theirs, notFound[1], ...noErrors, ...crashes],
+    ],
     [`${user}&=x`, 'active', [member, ...errors, ...noErrors], [...noResults, ...crashes, '501 ']],
     [`HEAD ${user}`, 'active', ['200 ', '400 ', '405 '], [...crashes, '501 ']],
     [`POST ${user}`, 'revoked', ['405 ', '501 ', ...noErrors], [member, ...crashes]],

@@ -2,6 +2,7 @@ import { messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import { summary, type Answer } from '../answer.ts';
 import { catalogue, table } from './catalogue.ts';
 import {
+  expectError,
   expectErrorBody,
   hasExactly,
   isExecuted,
@@ -10,6 +11,7 @@ import {
   isNoMember,
 } from '../rules/expectations.ts';
 import { factsOf, presentedKey } from '../rules/facts-of-request.ts';
+import { errorText } from '../rules/named-answers.ts';
 import type { Known } from '../known.ts';
 import { isLookup, type Request } from '../request.ts';
 import type { Metadata, Requirement } from '../rules/requirement.ts';
@@ -35,7 +37,7 @@ export interface AllowedAnswer {
  * @returns undefined if the interface says nothing about the request
  */
 export function rightAnswersTo(known: Known, request: Request) {
-  const limited = `429 ${JSON.stringify({ error: messageOf(request.endpoint, 429) })}`;
+  const limited = errorText(request.endpoint, 429);
   const facts = factsOf(known, request);
   if (facts === undefined) {
     const answers = openAnswers(known, request).map(({ text }): AllowedAnswer => ({
@@ -99,21 +101,35 @@ const refusal: OpenAnswer = {
   isGiven: ({ status }) => status >= 400 && status < 500,
 };
 
-const error: OpenAnswer = {
-  text: `${refusal.text}, with {"error":"…"}`,
-  isGiven: (answer) => refusal.isGiven(answer) && expectErrorBody('')(answer).kind === 'passed',
-};
+/** An error with the message that the endpoint has for its status. */
+const exact = (endpoint: Endpoint, status: 401 | 404): OpenAnswer => ({
+  text: errorText(endpoint, status),
+  isGiven: (answer) => expectError(endpoint, status)(answer).kind === 'passed',
+});
+
+/** The message of a 400 may name another reason than the interface does. Another requirement is about that of a 429. */
+const anyOther = (endpoint: Endpoint): OpenAnswer => ({
+  text: 'any other status from 400 to 499, with {"error":"…"}',
+  isGiven: (answer) =>
+    refusal.isGiven(answer) &&
+    ([400, 429].includes(answer.status) || messageOf(endpoint, answer.status) === undefined) &&
+    expectErrorBody('')(answer).kind === 'passed',
+});
 
 /**
- * The answers to a lookup about which the interface is silent, such as one with a repeated parameter: a result, if the
- * key is not refused, or an error (Resources and their fields; Error body). A front end may refuse a hostile query.
+ * The answers to a lookup about which the interface is silent, such as one with a repeated parameter: a result, unless the
+ * key is refused, or an error (Resources and their fields; Error body). A front end may refuse a hostile query.
  */
 function openAnswers(known: Known, request: Request): readonly OpenAnswer[] {
+  const { endpoint } = request;
   const facts = factsOf(known, request);
   if (!isLookup(request) || (facts !== undefined && facts.parameter !== 'hostile')) return [];
   const { key } = presentedKey(known, request);
   const isRead = key === 'accepted' || key === 'open';
-  return [...(isRead ? [results[request.endpoint]] : []), facts === undefined ? error : refusal];
+  const read = isRead ? [results[endpoint]] : [];
+  if (facts !== undefined) return [...read, refusal];
+  if (isRead && messageOf(endpoint, 404) !== undefined) read.push(exact(endpoint, 404));
+  return [...read, ...(key === 'accepted' ? [] : [exact(endpoint, 401)]), anyOther(endpoint)];
 }
 
 const general: RowText = {

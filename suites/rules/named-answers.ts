@@ -39,7 +39,8 @@ const error = (name: string, status: ErrorStatus, more: Partial<NamedAnswer> = {
   };
 };
 
-const errorText = (endpoint: Endpoint, status: ErrorStatus) =>
+/** Status and body of an error, as text. */
+export const errorText = (endpoint: Endpoint, status: ErrorStatus) =>
   `${status} ${JSON.stringify({ error: messageOf(endpoint, status) })}`;
 
 export const member: NamedAnswer = {
