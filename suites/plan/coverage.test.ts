@@ -2,15 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import {
-  combinationsOf,
-  createCoverage,
-  eachShown,
-  feasibleLevels,
-  levelsOf,
-  numberedFactors,
-  numberedOf,
-} from './coverage.ts';
+import { combinationsOf, createCoverage, type Group } from './coverage.ts';
 import { factors, plainLevels, type Factor } from './factors.ts';
 import type { Levels } from '../rules/requirement.ts';
 import { isFeasible } from './lookup-levels.ts';
@@ -117,23 +109,6 @@ describe('a row shows', () => {
     ]));
 });
 
-test('what a level of a row shows is what has its factor', () => {
-  for (const endpoint of endpointNames)
-    for (const row of firstRows(endpoint, 300)) {
-      const codesOf = (only: number) => {
-        const codes: number[] = [];
-        eachShown(endpoint, numberedOf(endpoint, row), only, (code) => codes.push(code));
-        return codes;
-      };
-      for (const [at, { name, isGate }] of numberedFactors(endpoint).entries()) {
-        const hasFactor = (code: number) =>
-          levelsOf(endpoint, code).some(({ factor }) => factor.name === name);
-        if (!isGate)
-          assert.deepEqual(codesOf(at), codesOf(-1).filter(hasFactor), JSON.stringify([name, row]));
-      }
-    }
-});
-
 test('levels of a group are counted once for all', () => {
   const { names } = factors['deposit-check'].find(({ name }) => name === 'fields')!;
   const coverage = createCoverage(known);
@@ -147,10 +122,9 @@ test('levels of a group are counted once for all', () => {
 
 test('each key that is not plain makes a pair with each form of the header', () => {
   const namesOf = (name: string) => factors['deposit-check'].find((one) => one.name === name)!.names.slice(1);
-  const pairs = combinationsOf('deposit-check', known, 2).filter((code) => {
-    const levels = feasibleLevels('deposit-check', code, known);
-    return 'key' in levels && 'header' in levels;
-  });
+  const pairs = combinationsOf('deposit-check', known).byStrength[2].filter(({ groups }) =>
+    groups.every(({ factor: { name } }) => name === 'key' || name === 'header'),
+  );
   const expected = namesOf('key').flatMap((key) =>
     namesOf('header').filter((header) => isFeasible('deposit-check', { key, header }, known)),
   );
@@ -162,8 +136,9 @@ test('the strength is 1 only after every level, each of a group too', () => {
   const coverage = createCoverage(known);
   const left: (() => void)[] = [];
   for (const endpoint of endpointNames)
-    for (const code of combinationsOf(endpoint, known, 1)) {
-      const levels = { ...plainLevels(endpoint), ...feasibleLevels(endpoint, code, known) };
+    for (const { groups } of combinationsOf(endpoint, known).byStrength[1]) {
+      const [{ factor, names }] = groups as [Group];
+      const levels = { ...plainLevels(endpoint), [factor.name]: names[0]! };
       left.push(() => coverage.take(endpoint, levels));
     }
   assert.equal(

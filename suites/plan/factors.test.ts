@@ -193,19 +193,6 @@ test('levels that the fixture cannot supply are named', () => {
   );
 });
 
-test('the plain level stands for its factor if a gate masks it', () => {
-  for (const { name, names, levels } of both.flatMap((endpoint) => factors[endpoint]))
-    assert.notEqual(levels[names[0]!]!.isFine, true, name);
-});
-
-test('with each key, what only its owner hides comes last', () => {
-  const { names, levels } = factors['deposit-check'].find(({ name }) => name === 'situation')!;
-  const rare = (key: string) => names.filter((level) => levels[level]!.isRare?.(key) === true);
-  const ofOwner = (owner: string) => [`${owner} pending`, `${owner} failed`];
-  assert.deepEqual(rare('active'), [...ofOwner("another partner's"), ...ofOwner("third partner's")]);
-  assert.deepEqual(rare("another partner's"), [...ofOwner('own'), ...ofOwner("third partner's")]);
-});
-
 test('infeasible: a header form without a key, and another letter case without letters', () => {
   const plain = plainLevels('user-status');
   assert.equal(isFeasible('user-status', { ...plain, key: 'none', header: 'bearer' }, known), false);

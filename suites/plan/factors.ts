@@ -70,7 +70,7 @@ const tableOf = (endpoint: Endpoint): readonly Factor[] => [
   factor('query', queryLevels),
   factor('fields', fieldsLevels),
   factor('repetition', named('once', 'three times'), { isCostly: true, includesPlain: true }),
-  factor('load', { 'with others': {}, alone: { isFine: true } }, { isCostly: true }),
+  factor('load', named('with others', 'alone'), { isCostly: true }),
 ];
 
 /** The factors of each endpoint. */

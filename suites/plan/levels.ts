@@ -19,10 +19,6 @@ export interface Level {
   readonly gateGroup?: string;
   /** Whether a gate with this level may let a caller in, so that it does not mask other factors. */
   readonly mayLetIn?: true;
-  /** Whether it does not stand for all levels of its factor if a gate masks them. */
-  readonly isFine?: true;
-  /** Whether triples with it and a key that may let a caller in come last. */
-  readonly isRare?: (key: string) => boolean;
 }
 
 export type LevelTable<Of extends Level = Level> = Readonly<Record<string, Of>>;
@@ -72,8 +68,8 @@ const userOf = (owner: string, partner: string): SituationLevel => ({
 export const userSituations: LevelTable<SituationLevel> = {
   own: userOf('own', 'the partner of the key'),
   "another partner's": userOf("another partner's", 'another partner, or null'),
-  "third partner's": { ...userOf("third partner's", 'another partner, or null'), isFine: true },
-  'no partner': { ...userOf('no partner', 'another partner, or null'), isFine: true },
+  "third partner's": userOf("third partner's", 'another partner, or null'),
+  'no partner': userOf('no partner', 'another partner, or null'),
   unknown: {},
 };
 
@@ -107,11 +103,6 @@ export const depositSituations: LevelTable<SituationLevel> = {
           owner,
           state,
           need: depositNeed(owner, state),
-          ...(state === 'EXECUTED' && owner !== "third partner's" ? {} : { isFine: true }),
-          // Their owner alone hides these, whatever their state.
-          ...(state === 'EXECUTED'
-            ? {}
-            : { isRare: (key) => owner !== (key === "another partner's" ? key : 'own') }),
         },
       ]),
     ),

@@ -5,7 +5,7 @@ import { known as builtIn } from '../explain/testing/fake-target.ts';
 import { table } from '../requirements/catalogue.ts';
 import { knownFrom, type Known } from '../known.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
-import { combinationsIn, combinationsOf, createCoverage, feasibleLevels, type Strength } from './coverage.ts';
+import { combinationsOf, createCoverage, eachShown, type Combination, type Strength } from './coverage.ts';
 import { createExamples } from './examples.ts';
 import { entitiesSeen, findsEntities } from './drawing.ts';
 import { factors, plainLevels, type Rank } from './factors.ts';
@@ -25,16 +25,20 @@ function rowsUntil(endpoint: Endpoint, known: Known, seed: number, end: Rank | n
   return rows;
 }
 
-const shownBy = (endpoint: Endpoint, rows: readonly Lookup[]) =>
-  new Set(rows.flatMap(({ levels }) => combinationsIn(endpoint, levels)));
-
 /** Combinations of a strength that no row shows. */
-const unseen = (endpoint: Endpoint, known: Known, rows: readonly Lookup[], strength: Strength) => {
-  const shown = shownBy(endpoint, rows);
-  return combinationsOf(endpoint, known, strength)
-    .filter((code) => !shown.has(code))
-    .map((code) => JSON.stringify(feasibleLevels(endpoint, code, known)));
-};
+function unseen(
+  endpoint: Endpoint,
+  known: Known,
+  rows: readonly Lookup[],
+  strength: Strength,
+): readonly string[] {
+  const all = combinationsOf(endpoint, known);
+  const shown = new Set<Combination>();
+  for (const { levels } of rows) eachShown(endpoint, all, levels, (one) => shown.add(one));
+  return all.byStrength[strength]
+    .filter((one) => !shown.has(one))
+    .map(({ groups }) => groups.map(({ factor, names }) => `${factor.name}: ${names.join()}`).join('; '));
+}
 
 const fixtures: Readonly<Record<string, Known>> = {
   'the sample fixture': sampleKnown,
