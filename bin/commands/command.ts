@@ -28,6 +28,9 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
+/** Texts and booleans by the names of flags and arguments, before `coerce`; undefined if not given. */
+export type Given = Readonly<Record<string, unknown>>;
+
 export interface Command {
   /** Name and positional arguments: `verify [url]`. */
   readonly usage: string;
@@ -72,14 +75,14 @@ type Value<One extends Flag> = One extends { readonly coerce: (...given: never) 
         : string;
 
 /** Declares a command. The declarations of flags and arguments give the type of the `values` of `run`. */
-export function command<const Given extends Flags = {}, const Placed extends Flags = {}>(spec: {
+export function command<const Own extends Flags = {}, const Placed extends Flags = {}>(spec: {
   readonly usage: string;
   readonly what: string;
   readonly positionals?: Placed;
-  readonly flags?: Given;
+  readonly flags?: Own;
   readonly examples?: Command['examples'];
   readonly configured?: Configured;
-  readonly run: (values: Values<Given> & Values<Placed>, context: CliContext) => Promise<number>;
+  readonly run: (values: Values<Own> & Values<Placed>, context: CliContext) => Promise<number>;
 }): Command {
   return { positionals: {}, flags: {}, examples: [], ...spec };
 }
