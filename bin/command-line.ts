@@ -2,8 +2,9 @@ import yargs, { type Argv } from 'yargs';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { helpOf, nameOf, type Command, type Flag, type Given } from './commands/command.ts';
-import { configure } from './config.ts';
+import { configure, expandHeader } from './config.ts';
 import { exitCodes } from './exit-codes.ts';
+import { programName } from './printed-command.ts';
 import { version } from './version.ts';
 
 /** Every command, in the order of the help. */
@@ -22,9 +23,9 @@ export const loadCommands = () => Promise.all(Object.values(loaders).map((load) 
 
 /** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
-  const { printed, command, values } = await readCommandLine(argv, context);
+  const { printed, command, values, given } = await readCommandLine(argv, context);
   if (printed !== '') await context.print(`${printed}\n`);
-  return command === undefined ? 0 : command.run(values as never, context);
+  return command === undefined ? 0 : command.run(values as never, context, given);
 }
 
 /** Reads a command line, variables and the config file. @throws Problem with code `usage` */
@@ -34,18 +35,18 @@ export async function readCommandLine(argv: readonly string[], context: CliConte
   // With the engine, the mock would start 100 ms later. The message about a wrong command line may name any command.
   const alone = load && (await parse([await load()], argv, context).catch(() => undefined));
   const { printed, chosen } = alone ?? (await parse(await loadCommands(), argv, context));
-  if (chosen === undefined) return { printed };
+  if (chosen === undefined) return { printed, given: {} as Given };
   const { command, typed } = chosen;
   rejectMisuse(command, typed, argv);
   const given = await configure(command, withTrailingWords(typed, argv), context, loadCommands);
   rejectTwoInputs(command, given);
-  return { printed, command, values: valuesOf(command, given) };
+  return { printed, command, given, values: valuesOf(command, given, context.env) };
 }
 
 const epilogue = Object.values(exitCodes).map(([code, what]) => `\n  ${String(code).padStart(3)}  ${what}`);
 
 /** Parses a command line. `printed` is the text of `--help` or `--version`. */
-async function parse(commands: readonly Command[], argv: readonly string[], { terminal }: CliContext) {
+async function parse(commands: readonly Command[], argv: readonly string[], { terminal, env }: CliContext) {
   let chosen: { readonly command: Command; readonly typed: Given } | undefined;
   const parser = yargs()
     .scriptName('ib-conformance')
@@ -77,7 +78,7 @@ async function parse(commands: readonly Command[], argv: readonly string[], { te
     parser.command(
       command.usage,
       command.what,
-      (ofCommand) => describeTo(ofCommand, command),
+      (ofCommand) => describeTo(ofCommand, command, programName(env)),
       (typed) => void (chosen = { command, typed }),
     );
   // With a callback, yargs passes help and version as text instead of printing them.
@@ -88,11 +89,11 @@ async function parse(commands: readonly Command[], argv: readonly string[], { te
   return { printed, chosen };
 }
 
-function describeTo(parser: Argv, { positionals, flags, examples }: Command): Argv {
+function describeTo(parser: Argv, { positionals, flags, examples }: Command, program: string): Argv {
   for (const [name, argument] of Object.entries(positionals)) parser.positional(name, yargsOption(argument));
   for (const [name, flag] of Object.entries(flags)) parser.option(name, yargsOption(flag));
   // yargs has a column for each part of its own examples, which breaks commands in two.
-  const lines = examples.map(([line, what]) => `\n  ${line}  # ${what}`);
+  const lines = examples.map(([line, what]) => `\n  ${line.replace('$0', program)}  # ${what}`);
   return (lines.length > 0 ? parser.epilogue(`Examples:${lines.join('')}`) : parser).hide('version');
 }
 
@@ -137,9 +138,11 @@ function withTrailingWords(typed: Given, argv: readonly string[]): Given {
   return { ...typed, command: [...before, ...argv.slice(argv.indexOf('--') + (before.length > 0 ? 0 : 1))] };
 }
 
-function valuesOf({ positionals, flags }: Command, given: Given): Given {
-  const values = Object.entries({ ...positionals, ...flags }).map(([name, { default: fallback, coerce }]) => {
-    const value = given[name] ?? fallback;
+function valuesOf({ positionals, flags }: Command, given: Given, env: CliContext['env']): Given {
+  const values = Object.entries({ ...positionals, ...flags }).map(([name, flag]) => {
+    const { default: fallback, coerce, isHeader } = flag;
+    const texts = given[name] ?? fallback;
+    const value = isHeader === true ? (texts as string[]).map((text) => expandHeader(text, env)) : texts;
     const key = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
     return [key, value === undefined || coerce === undefined ? value : coerce(value as never, name)];
   });
@@ -148,7 +151,7 @@ function valuesOf({ positionals, flags }: Command, given: Given): Given {
 
 /** Messages of yargs in our words. `$usage` is the usage of the command. */
 const ourWords: readonly (readonly [pattern: RegExp, words: string])[] = [
-  [/^Not enough non-option arguments: .*/, 'an argument is missing: ib-conformance $usage'],
+  [/^Not enough non-option arguments: .*/, 'an argument is missing: npx ib-conformance $usage'],
   [/^Not enough arguments following: (.*)/, '--$1 needs a value'],
   [/^Missing required arguments?: (.*)/, '--$1 is missing'],
   [/^Invalid values:\s+Argument: ([^,]*), Given: "([^"]*)", Choices: (.*)/s, '--$1 $2: choose from $3'],
@@ -172,7 +175,7 @@ function hintFor(
 ): string {
   // It may be a flag of the command to run.
   if (command !== undefined && 'command' in command.positionals && !argv.includes('--'))
-    return `; put -- before the command: \`ib-conformance ${nameOf(command)} -- npm test\``;
+    return `; put -- before the command: \`npx ib-conformance ${nameOf(command)} -- npm test\``;
   if (argv.includes(unknown)) return didYouMean(unknown, commands.map(nameOf));
   const flags = (command === undefined ? commands : [command]).flatMap((one) => Object.keys(one.flags));
   return didYouMean(

@@ -151,16 +151,24 @@ describe('in the config file', () => {
       strict: true,
     });
   });
+});
 
-  test('only header fields expand variables', async () => {
-    const section = { header: ['accept: a, b', 'x: ${A}-${B}'], partner: '${A}' };
-    const { given } = await configured(verify, {}, { A: '1', B: '2' }, { verify: section });
-    assert.deepEqual(given, { header: ['accept: a, b', 'x: 1-2'], partner: '${A}' });
-    await assert.rejects(configured(verify, {}, { A: '1', B: '' }, { verify: section }), {
+test('only header fields expand variables, wherever they are given', async () => {
+  const fields = ['accept: a, b', 'x: ${A}-${B}'];
+  const sources = [
+    [fields.flatMap((field) => ['--header', field]), {}],
+    [[], { IB_CONFORMANCE_HEADER: fields.join('\n') }],
+    [['--config', fileOf('h.json', { verify: { header: fields } })], {}],
+  ] as const;
+  for (const [argv, env] of sources) {
+    const read = (B: string) => valuesOf(['verify', '--partner', '${A}', ...argv], { ...env, A: '1', B });
+    const { header, partner } = await read('2');
+    assert.deepEqual([header, partner], [{ accept: 'a, b', x: '1-2' }, '${A}']);
+    await assert.rejects(read(''), {
       code: 'usage',
-      message: /c\.json: --header needs the environment variable B, which is not set/,
+      message: /--header needs the environment variable B, wh/,
     });
-  });
+  }
 });
 
 const notBooleans = 'yes no 1 0 tru flase maybe TRUE on constructor true,true'.split(' ');

@@ -32,7 +32,7 @@ export async function configure(
   const found = Object.entries(configurableOf(command)).flatMap(([name, flag]) => {
     if (skipped.has(name)) return [];
     const ofVariable = fromVariable(name, flag, env, name in positionals);
-    const value = ofVariable ?? fromFile(section?.[name], flag, file.path, env);
+    const value = ofVariable ?? fromFile(section?.[name], flag, file.path);
     const source = ofVariable === undefined ? shownName(file.path) : variableOf(name);
     return value === undefined ? [] : [{ name, value, source }];
   });
@@ -160,15 +160,17 @@ function problemOf(value: unknown, { array, type, choices, isNumber, configurabl
 const pathIn = { file: /^.+/s, 'format=file': /(?<=^[^=]*=).+/s } as const;
 
 /** Converts a value of the config file to typed text. Resolves relative paths from the folder of the file. */
-function fromFile(value: unknown, flag: Flag, file: string, env: Environment): unknown {
+function fromFile(value: unknown, flag: Flag, file: string): unknown {
   if (value === undefined || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file, env));
+  if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file));
   const text = `${value as string | number}`;
   const resolved = (path: string) => (isAbsolute(path) || path === '-' ? path : join(dirname(file), path));
-  if (flag.path !== undefined) return text.replace(pathIn[flag.path], resolved);
-  if (flag.isHeader !== true) return text;
-  return text.replace(variableReference, (_, name: string) => {
-    if (env[name]) return env[name];
-    throw wrongUsage(`${file}: --header needs the environment variable ${name}, which is not set`);
-  });
+  return flag.path === undefined ? text : text.replace(pathIn[flag.path], resolved);
 }
+
+/** Replaces `${NAME}` in a header field by the variable. */
+export const expandHeader = (text: string, env: Environment): string =>
+  text.replace(variableReference, (_, name: string) => {
+    if (env[name]) return env[name];
+    throw wrongUsage(`--header needs the environment variable ${name}, which is not set: export ${name}=…`);
+  });

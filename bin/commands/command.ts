@@ -24,6 +24,8 @@ export interface Flag {
   readonly configurable?: 'by variable' | 'never';
   /** Flags whose configured values are ignored if this flag is typed. */
   readonly overrides?: readonly string[];
+  /** Why a command that repeats a run leaves the flag out. Without it, the flag is repeated as it was given. */
+  readonly notRepeated?: string;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -41,7 +43,7 @@ export interface Command {
   readonly examples: readonly (readonly [line: string, what: string])[];
   /** If undefined, the command reads neither `IB_CONFORMANCE_…` variables nor a config file. */
   readonly configured?: Configured;
-  readonly run: (values: never, context: CliContext) => Promise<number>;
+  readonly run: (values: never, context: CliContext, given: Given) => Promise<number>;
 }
 
 export interface Configured {
@@ -82,7 +84,7 @@ export function command<const Own extends Flags = {}, const Placed extends Flags
   readonly flags?: Own;
   readonly examples?: Command['examples'];
   readonly configured?: Configured;
-  readonly run: (values: Values<Own> & Values<Placed>, context: CliContext) => Promise<number>;
+  readonly run: (values: Values<Own> & Values<Placed>, context: CliContext, given: Given) => Promise<number>;
 }): Command {
   return { positionals: {}, flags: {}, examples: [], ...spec };
 }
