@@ -222,7 +222,7 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
 /** Contradictory flags, and invalid files. */
 testRefusals('verify http://127.0.0.1:9', [
   ['--update-baseline', /--update-baseline needs --baseline/],
-  [`--baseline f.json --only ${DATES} --replay 0`, /--replay checks one input only/],
+  [`--baseline f.json --replay ${DATES}`, /--replay checks one failure only/],
   [
     `--baseline ${place('no/f.json')} --update-baseline`,
     /the baseline cannot be written: its folder does not/,

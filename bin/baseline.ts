@@ -19,7 +19,7 @@ export async function openBaseline(
   flags: {
     readonly baseline?: string | undefined;
     readonly updateBaseline?: boolean;
-    readonly replay?: string | undefined;
+    readonly replay?: object | undefined;
     readonly strict: boolean;
   },
   input: Input,
@@ -30,7 +30,7 @@ export async function openBaseline(
     return { apply: (record: RunRecord) => ({ record, text: undefined }), save: async () => {} };
   }
   if (isUpdate && file === '-') throw wrongUsage('--update-baseline needs --baseline with a file, not -');
-  if (flags.replay !== undefined) throw wrongUsage('--replay checks one input only: omit --baseline');
+  if (flags.replay !== undefined) throw wrongUsage('--replay checks one failure only: omit --baseline');
   const ids = catalogue.map(({ id }) => id);
   const before = await load(file, isUpdate, input);
   const prepare = () => prepareFile(file, 'the baseline');

@@ -40,8 +40,8 @@ testRefusals('', [
   ['verify --only auth/user-status/mising', /did you mean auth\/user-status\/missing/],
   ['verify --only auth/user-status/revocation', /leave nothing to check/],
   ['verify --only valid/user-status/member --skip valid/user-status/member', /leave nothing to check/],
-  ['verify --replay 0', /--replay needs --only/],
-  ['verify --only auth/user-status/missing --replay x', /--replay x: needs a path/],
+  ['verify --replay auth/user-status/mising', /mising: there is no such requirement or lookup; copy it/],
+  ['verify --replay auth', /--replay auth: there is no such requirement/],
   ['verify --partner nobody', /--partner nobody.*northwind/],
   ['verify --report xml', /there is no format xml \(known: console/],
   [`verify --report json=${folder}/no/x.json`, /x\.json: the report cannot be written: its folder does not/],
@@ -54,7 +54,7 @@ testRefusals('', [
     `verify --fixture ${broken('"northwind-key"', '"${UNSET_KEY}"')}`,
     /apiKeys\[0\]\.key needs the environment variable UNSET_KEY/,
   ],
-  ['answers', /an argument is missing: ib-conformance answers <request>/],
+  ['answers', /an argument is missing: npx ib-conformance answers <request>/],
   [
     `verify --ca ${fileOf('key.pem', '-----BEGIN PRIVATE KEY-----')}`,
     /key\.pem: is a private key; give the file/,
@@ -105,20 +105,39 @@ test('verify passes the mock, also with a base path', async () => {
   assert.match(again.output, /^next: restart the target with the data of the fixture/m);
 });
 
-test('--replay sends the one input of a report', async () => {
+test('a failure says what to add to the command of the run to send the one input again', async () => {
   const behaviour = faults['any-letter-accepted']!.change(reference);
   await using mock = await startMock({ fixture: unlimited, behaviour });
-  const only = `verify ${mock.url} --only invalid-uuid/deposit-check/malformed --cases 100 --report json --fixture ${unlimitedFile}`;
-  const failed = async (...more: readonly string[]) => {
-    const { code, output } = await runCli([...only.split(' '), ...more]);
+  const failed = async (words: readonly string[]) => {
+    const { code, output } = await runCli([...words, '--verbose']);
     assert.equal(code, 1);
-    const [row] = (JSON.parse(output) as RunRecord).requirements;
-    assert.ok(row?.outcome === 'failed');
-    return row;
+    const [run = '', next = '', replay, request] = [/^run: npx \S+ (.*)/m, /^next: npx \S+ (.*)/m]
+      .concat(['replay', 'request'].map((name) => new RegExp(`^ {2}${name} +(.*)`, 'm')))
+      .map((pattern) => pattern.exec(output)?.[1]);
+    return { run, next, replay, request, output };
   };
-  const { replay, counterexample } = await failed();
-  const again = await failed('--seed', String(replay!.seed), '--replay', replay!.path);
-  assert.equal(again.counterexample!.curl, counterexample!.curl);
+  const flags = `--fixture ${unlimitedFile} --cases 100 --only invalid-uuid --skip robustness --rate 9000`;
+  const { run, next, replay, request, output } = await failed(`verify ${mock.url} ${flags}`.split(' '));
+  assert.equal(run.replace(/ --seed \d+$/, ''), `verify ${mock.url} ${flags}`);
+  assert.equal(next, `${run} ${replay}`);
+  assert.equal(output.match(/ verify /g)?.length, 2);
+  const words = next.match(/(?:'[^']*'|\S)+/g) ?? [];
+  const again = await failed(words.map((word) => word.replaceAll("'", '')));
+  assert.match(again.output, /narrowed by --replay\): 1 of 1 required failed/);
+  assert.deepEqual([again.request, again.run, again.replay], [request, '', undefined], 'it is a replay');
+  for (const other of ['rate-limit/deposit-check/requests user-status;@1', 'auth/user-status/missing 3'])
+    assert.match((await runCli(['verify', '--replay', other])).error, /no such requirement or lookup; copy/);
+});
+
+test('what was interrupted is repeated with the same limits', async () => {
+  const stop = new AbortController();
+  await using mock = await startMock({ onExchange: () => stop.abort('SIGINT') });
+  const flags = [`--fixture ${builtIn}`, '--skip rate-limit', '--max-requests 5000', '--rate 50'];
+  const { code, output } = await runCli(`verify ${mock.url} ${flags.join(' ')}`, { signal: stop.signal });
+  const [next = ''] = /^next: npx .*/m.exec(output) ?? [];
+  assert.equal(code, 130);
+  for (const flag of flags) assert.ok(next.includes(` ${flag} `), next);
+  assert.doesNotMatch(output, /^run:/m, 'it is the same');
 });
 
 test('every format says that a run was narrowed, and that it verified the mock', async () => {

@@ -7,18 +7,19 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { CONFIG_FILE } from './cli-context.ts';
-import { configSections } from './command-line.ts';
-import type { Command } from './commands/command.ts';
+import { loadCommands, readCommandLine } from './command-line.ts';
+import { nameOf, type Command } from './commands/command.ts';
 import { doctor } from './commands/doctor.ts';
 import { requirements } from './commands/requirements.ts';
 import { mock } from './commands/mock.ts';
 import { verify } from './commands/verify.ts';
-import { configure, problemsOf } from './config.ts';
-import { runCli } from './dev/testing/run-cli.ts';
+import { configure, problemsOf, sectionsOf } from './config.ts';
+import { quietContext, runCli } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { folder, place, fileOf } = temporaryFolder();
-const sections = await configSections();
+const commands = await loadCommands();
+const sections = sectionsOf(commands);
 
 /** Returns the configured values of a command, and its standard error. */
 async function configured(
@@ -29,16 +30,19 @@ async function configured(
 ) {
   let stderr = '';
   const context = {
+    ...quietContext,
     env,
     ...(contents === undefined ? {} : { configFile: fileOf('c.json', contents) }),
-    signal: new AbortController().signal,
-    print: assert.fail,
     writeError: (text: string) => void (stderr += text),
-    isTerminal: false,
-    terminal: { color: false, width: 100 },
   };
-  const given = await configure(command, typed, context, configSections);
+  const given = await configure(command, typed, context, loadCommands);
   return { given, stderr: stderr.replaceAll(folder, '…') };
+}
+
+/** Returns the values that a command line, variables and the config file give to a command. */
+async function valuesOf(argv: readonly string[], env: Record<string, string>) {
+  const { values = {} } = await readCommandLine(argv, { ...quietContext, env });
+  return values;
 }
 
 describe('a flag overrides a variable, and a variable the file', () => {
@@ -69,8 +73,6 @@ describe('a flag overrides a variable, and a variable the file', () => {
 describe('a variable', () => {
   const good: readonly (readonly [flag: string, text: string, value: unknown])[] = [
     ['url', 'http://x', 'http://x'],
-    ['strict', '1', true],
-    ['strict', '0', false],
     ['only', 'auth', ['auth']],
     ['only', 'auth, valid\npending\n', ['auth', 'valid', 'pending']],
     ['header', 'accept: a, b\nx: ${NAME}', ['accept: a, b', 'x: ${NAME}']],
@@ -84,20 +86,8 @@ describe('a variable', () => {
     });
 
   const bad = [
-    [
-      verify,
-      'IB_CONFORMANCE_STRICT',
-      'constructor',
-      'IB_CONFORMANCE_STRICT=constructor: needs true or false',
-    ],
     [mock, 'IB_CONFORMANCE_LIMITS', 'perhaps', 'IB_CONFORMANCE_LIMITS=perhaps: needs on or off'],
     [verify, 'IB_CONFORMANCE_URL', '', 'IB_CONFORMANCE_URL is empty: give it a value, or unset it'],
-    [
-      verify,
-      'IB_CONFORMANCE_REPLAY',
-      '1',
-      'IB_CONFORMANCE_REPLAY: --replay works only on the command line; unset the variable',
-    ],
   ] as const;
   for (const [command, variable, text, message] of bad)
     test(`${variable}=${text} is rejected`, () =>
@@ -112,20 +102,38 @@ describe('a variable', () => {
       IB_CONFORMANCE_PORT_80_TCP: 'tcp://10.0.0.1:80',
       IB_CONFORMANCE_PORT_80_TCP_PORT: '80',
       IB_CONFORMANCE_ADMIN_SERVICE_PORT_HTTP: '80',
+      IB_CONFORMANCE_ADMIN_PORT_80_UDP_ADDR: '10.0.0.1',
     };
     const { given, stderr } = await configured(mock, {}, env, { mock: { port: 8080 } });
     assert.deepEqual([given, stderr], [{ port: '8080' }, 'config: port from …/c.json\n']);
     assert.equal((await configured(mock, {}, { IB_CONFORMANCE_PORT: '80' })).given['port'], '80');
   });
 
-  test('that is unused gets a hint only if it looks like a flag', async () => {
-    const env = { IB_CONFORMANCE_CASSES: '1', IB_CONFORMANCE_FIXTURES: 'f', IB_CASSES: '1', IB_URL: 'u' };
-    const more = { IB_CONFORMANCE_MOCK_URL: 'u', IB_CONFORMANCE_MOCK_KEY: 'k', IB_CONFORMANCE_PORT: '1' };
-    assert.equal(
-      (await configured(verify, {}, { ...env, ...more })).stderr,
-      'config: IB_CONFORMANCE_CASSES is not used; did you mean IB_CONFORMANCE_CASES?\n' +
-        'config: IB_CONFORMANCE_FIXTURES is not used; did you mean IB_CONFORMANCE_FIXTURE?\n',
+  test('that no command reads is an error of every command', async () => {
+    const meant = (name: string) => `no command has this flag; did you mean IB_CONFORMANCE_${name}?`;
+    const onlyTyped = 'this works only on the command line; unset the variable';
+    const problems = {
+      ADMIN: meant('NO_ADMIN'),
+      CASSES: meant('CASES'),
+      FIXTURES: meant('FIXTURE'),
+      DURATION: meant('MAX_DURATION'),
+      MOCK_PORT: meant('PORT'),
+      STRICTNESS: 'no command has this flag; unset the variable',
+      REPLAY: onlyTyped,
+      NO_BECOMES: onlyTyped,
+      REQUEST: onlyTyped,
+    };
+    const used = ['MOCK_URL', 'MOCK_KEY', 'PORT', 'NO_ADMIN', 'ALLOW', 'CASES', 'CONFIG'];
+    const env = Object.fromEntries(
+      [...Object.keys(problems), ...used].map((name) => [`IB_CONFORMANCE_${name}`, '1']),
     );
+    const message = Object.entries(problems).map(([name, words]) => `IB_CONFORMANCE_${name}: ${words}`);
+    const others = { IB_CASES: '1', IB_ADMIN: 'false', IB_CONFORMANCE_EMPTY: '' };
+    for (const command of commands)
+      await assert.rejects(configured(command, {}, { ...others, ...env }), {
+        code: 'usage',
+        message: message.join('\n'),
+      });
   });
 });
 
@@ -143,17 +151,65 @@ describe('in the config file', () => {
       strict: true,
     });
   });
-
-  test('only header fields expand variables', async () => {
-    const section = { header: ['accept: a, b', 'x: ${A}-${B}'], partner: '${A}' };
-    const { given } = await configured(verify, {}, { A: '1', B: '2' }, { verify: section });
-    assert.deepEqual(given, { header: ['accept: a, b', 'x: 1-2'], partner: '${A}' });
-    await assert.rejects(configured(verify, {}, { A: '1', B: '' }, { verify: section }), {
-      code: 'usage',
-      message: /c\.json: --header needs the environment variable B, which is not set/,
-    });
-  });
 });
+
+test('only header fields expand variables, wherever they are given', async () => {
+  const fields = ['accept: a, b', 'x: ${A}-${B}'];
+  const sources = [
+    [fields.flatMap((field) => ['--header', field]), {}],
+    [[], { IB_CONFORMANCE_HEADER: fields.join('\n') }],
+    [['--config', fileOf('h.json', { verify: { header: fields } })], {}],
+  ] as const;
+  for (const [argv, env] of sources) {
+    const read = (B: string) => valuesOf(['verify', '--partner', '${A}', ...argv], { ...env, A: '1', B });
+    const { header, partner } = await read('2');
+    assert.deepEqual([header, partner], [{ accept: 'a, b', x: '1-2' }, '${A}']);
+    await assert.rejects(read(''), {
+      code: 'usage',
+      message: /--header needs the environment variable B, wh/,
+    });
+  }
+});
+
+const notBooleans = 'yes no 1 0 tru flase maybe TRUE on constructor true,true'.split(' ');
+
+for (const command of commands)
+  describe(`a boolean of ${nameOf(command)} is true, false or nothing`, () => {
+    const { flags, positionals, configured: { section = '' } = {} } = command;
+    const needed = Object.values(positionals).flatMap(({ demandOption }) => (demandOption ? ['x'] : []));
+    for (const [name, { configurable }] of Object.entries(flags).filter((one) => one[1].type === 'boolean'))
+      test(`--${name}`, async () => {
+        const flag = `--${name}`;
+        const check = async (value: boolean | RegExp, argv: readonly string[], text = '', file?: unknown) => {
+          const contents = { [section]: { [name]: file } };
+          const inFile = file === undefined ? [] : ['--config', fileOf('b.json', contents)];
+          const env = { [`IB_CONFORMANCE_${name.toUpperCase().replaceAll('-', '_')}`]: text };
+          const reading = valuesOf([nameOf(command), ...needed, ...inFile, ...argv], env);
+          const key = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+          if (typeof value === 'boolean')
+            assert.equal((await reading)[key], value, `${argv.join(' ')} ${text}`);
+          else await assert.rejects(reading, { code: 'usage', message: value });
+        };
+        for (const argv of [[], [`${flag}=false`], [flag, 'false']]) await check(false, argv);
+        for (const argv of [[flag], [`${flag}=true`], [flag, 'true']]) await check(true, argv);
+        for (const form of ['', ...notBooleans])
+          await check(/: needs true or false, or no/, [`${flag}=${form}`]);
+        await check(/was given more than once/, [flag, `${flag}=false`]);
+        await check(/^Unknown argument/, [`${flag}.x=true`]);
+        const isReadBy = ({ flags: own, configured: by }: Command) =>
+          configurable === undefined && by !== undefined && name in own && by.only?.includes(name) !== false;
+        if (!isReadBy(command))
+          return check(commands.some(isReadBy) ? false : /this works only on the command line/, [], 'true');
+        for (const value of [true, false]) {
+          await check(value, [], `${value}`);
+          await check(value, [], '', value);
+          await check(value, [`${flag}=${value}`], `${!value}`, !value);
+        }
+        for (const form of notBooleans) await check(/: needs true or false$/, [], form);
+        for (const form of [...notBooleans, 0, 1, null, []])
+          await check(/needs true or false$/, [], '', form);
+      });
+  });
 
 test('the replay command of a report means the same with any config', async () => {
   const contents = {
@@ -168,20 +224,13 @@ test('the replay command of a report means the same with any config', async () =
 
 test('doctor reads only the target from the section of verify', async () => {
   const contents = { verify: { url: 'http://x', fixture: 'f.json', timeout: 9000, strict: true } };
-  const { given } = await configured(
-    doctor,
-    {},
-    { IB_CONFORMANCE_TIMEOUT: '8000', IB_CONFORMANCE_JSON: '1' },
-    contents,
-  );
+  const { given } = await configured(doctor, {}, { IB_CONFORMANCE_TIMEOUT: '8000' }, contents);
   assert.deepEqual(given, { url: 'http://x', fixture: `${folder}/f.json` });
 });
 
 test('a command without config reads neither variables nor a file', async () => {
-  assert.deepEqual(
-    (await configured(requirements, {}, { IB_CONFORMANCE_JSON: 'true' }, { nonsense: 1 })).given,
-    {},
-  );
+  const env = { IB_CONFORMANCE_STRICT: 'true' };
+  assert.deepEqual((await configured(requirements, {}, env, { nonsense: 1 })).given, {});
 });
 
 describe('a problem of the config file is reported with its place', () => {
@@ -191,6 +240,7 @@ describe('a problem of the config file is reported with its place', () => {
     '{"constructor": {}}': '/constructor: unknown key',
     '{"verify": []}': '/verify: needs an object',
     '{"verify": {"casse": 1}}': '/verify/casse: unknown key; did you mean cases?',
+    '{"mock": {"admin": false}}': '/mock/admin: unknown key; did you mean no-admin?',
     '{"verify": {"stateUrl": "x"}}': '/verify/stateUrl: unknown key; did you mean state-url?',
     '{"verify": {"__proto__": 1}}': '/verify/__proto__: unknown key',
     '{"verify": {"a\\u001b": 1}}': String.raw`/verify/a\u{1b}: unknown key`,

@@ -5,34 +5,34 @@ import { variableReference, type Environment } from '../schemas/fixture.ts';
 import { parseJson } from '../schemas/json.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
-import type { Command, Flag, Flags } from './commands/command.ts';
+import { nameOf, type Command, type Flag, type Flags, type Given } from './commands/command.ts';
 import { readText, shownName } from './input-files.ts';
 
 /** The flags and arguments of each command that has a section in the config file. */
-export type Sections = Readonly<Record<string, Flags>>;
+type Sections = Readonly<Record<string, Flags>>;
 
-/** Values by the names of flags and arguments, before `coerce`. */
-type Given = Readonly<Record<string, unknown>>;
+type LoadCommands = () => Promise<readonly Command[]>;
 
 /** Adds values of `IB_CONFORMANCE_…` variables and the config file to the typed values. Prints their sources on stderr. */
 export async function configure(
-  { positionals, flags, configured }: Command,
+  command: Command,
   typed: Given,
   context: CliContext,
-  loadSections: () => Promise<Sections>,
+  loadCommands: LoadCommands,
 ): Promise<Given> {
-  if (configured === undefined) return typed;
+  const { positionals, flags, configured } = command;
   const { env, writeError } = context;
-  const file = await readConfig(typed['config'] ?? env[variableOf('config')], context, loadSections);
+  await rejectUnread(env, loadCommands);
+  if (configured === undefined) return typed;
+  const file = await readConfig(typed['config'] ?? env[variableOf('config')], context, loadCommands);
   const section = file.content[configured.section];
   const all = Object.entries({ ...positionals, ...flags });
   const ignored = all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.overrides) || []);
-  const ours = configured.only ?? all.map(([name]) => name);
   const skipped = new Set([...Object.keys(typed).filter((name) => typed[name] !== undefined), ...ignored]);
-  const found = all.flatMap(([name, flag]) => {
-    if (skipped.has(name) || !ours.includes(name)) return [];
+  const found = Object.entries(configurableOf(command)).flatMap(([name, flag]) => {
+    if (skipped.has(name)) return [];
     const ofVariable = fromVariable(name, flag, env, name in positionals);
-    const value = ofVariable ?? fromFile(section?.[name], flag, file.path, env);
+    const value = ofVariable ?? fromFile(section?.[name], flag, file.path);
     const source = ofVariable === undefined ? shownName(file.path) : variableOf(name);
     return value === undefined ? [] : [{ name, value, source }];
   });
@@ -40,8 +40,7 @@ export async function configure(
     const names = found.filter((one) => one.source === source).map(({ name }) => name);
     return `${names.join(', ')} from ${source}`;
   });
-  for (const words of [notes.join('; '), ...(await unusedIn(env, loadSections))])
-    if (words !== '') writeError(`config: ${words}\n`);
+  if (notes.length > 0) writeError(`config: ${notes.join('; ')}\n`);
   return { ...typed, ...Object.fromEntries(found.map(({ name, value }) => [name, value])) };
 }
 
@@ -51,7 +50,49 @@ const variableOf = (name: string) => `${PREFIX}${name.toUpperCase().replaceAll('
 
 /** For a service named `ib-conformance`, Kubernetes sets IB_CONFORMANCE_PORT to an address in every container. */
 const isServiceAddress = (text = '') => /^(?:tcp|udp|sctp):\/\//.test(text);
-const booleans: Given = { __proto__: null, true: true, 1: true, false: false, 0: false };
+/** Other variables that Kubernetes sets, and those that `sweep` sets for the client. */
+const OTHERS =
+  /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)|^IB_CONFORMANCE_MOCK_(?:URL|KEY)$/;
+
+/** Flags and arguments that variables and the config file may set. */
+function configurableOf({ positionals, flags, configured }: Command): Flags {
+  const all = Object.entries({ ...positionals, ...flags });
+  return Object.fromEntries(
+    all.filter(([name]) => configured !== undefined && configured.only?.includes(name) !== false),
+  );
+}
+
+/** The sections of the config file. */
+export const sectionsOf = (commands: readonly Command[]): Sections =>
+  Object.fromEntries(
+    commands
+      .filter((command) => command.configured?.section === nameOf(command))
+      .map((command) => [nameOf(command), configurableOf(command)]),
+  );
+
+/** @throws Problem with code `usage` for variables with our prefix that no command reads */
+async function rejectUnread(env: Environment, loadCommands: LoadCommands): Promise<void> {
+  const isOurs = (name: string) =>
+    name.startsWith(PREFIX) && !OTHERS.test(name) && !isServiceAddress(env[name]);
+  const ours = Object.keys(env).filter((name) => isOurs(name) && env[name]);
+  if (ours.length === 0) return;
+  const commands = await loadCommands();
+  const isRead = ([, { configurable }]: readonly [string, Flag]) => configurable !== 'never';
+  const configurable = commands.flatMap((one) => Object.entries(configurableOf(one)));
+  const read = configurable.filter(isRead).map(([name]) => variableOf(name));
+  const all = new Set(
+    commands.flatMap((one) => Object.keys({ ...one.positionals, ...one.flags })).map(variableOf),
+  );
+  // The common prefix would make all names similar.
+  const own = (name: string) => name.slice(PREFIX.length);
+  const problems = ours.flatMap((name) => {
+    if (read.includes(name)) return [];
+    if (all.has(name)) return `${name}: this works only on the command line; unset the variable`;
+    const hint = didYouMean(own(name), read.map(own)).replace('did you mean ', `$&${PREFIX}`);
+    return `${name}: no command has this flag${hint || '; unset the variable'}`;
+  });
+  if (problems.length > 0) throw wrongUsage(problems.join('\n'));
+}
 
 function fromVariable(name: string, flag: Flag, env: Environment, isArgument: boolean): unknown {
   const variable = variableOf(name);
@@ -60,41 +101,24 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
   if (env[variable] === '' && isArgument)
     throw wrongUsage(`${variable} is empty: give it a value, or unset it`);
   if (text === '' || (flag.isNumber === true && isServiceAddress(text))) return undefined;
-  if (flag.configurable === 'never')
-    throw wrongUsage(`${variable}: --${name} works only on the command line; unset the variable`);
   if (flag.array === true) {
     const parts = text.split(flag.isHeader === true ? '\n' : /[\n,]/).map((part) => part.trim());
     return parts.filter((part) => part !== '');
   }
-  const value = flag.type === 'boolean' ? booleans[text] : text;
-  if (value === undefined || flag.choices?.includes(text) === false)
-    throw wrongUsage(`${variable}=${text}: needs ${(flag.choices ?? ['true', 'false']).join(' or ')}`);
-  return value;
-}
-
-/** Returns hints for unused variables with our prefix that look like a misspelled flag. */
-async function unusedIn(env: Environment, loadSections: () => Promise<Sections>): Promise<readonly string[]> {
-  const ours = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !isServiceAddress(env[name]));
-  if (ours.length === 0) return [];
-  // The common prefix would make all names similar.
-  const known = Object.values(await loadSections()).flatMap((flags) =>
-    Object.keys(flags).map((name) => variableOf(name).slice(PREFIX.length)),
-  );
-  return ours.flatMap((name) => {
-    const own = name.slice(PREFIX.length);
-    const hint = known.includes(own) ? '' : didYouMean(own, known);
-    return hint === '' ? [] : `${name} is not used${hint.replace('did you mean ', `$&${PREFIX}`)}`;
-  });
+  const choices = flag.type === 'boolean' ? ['true', 'false'] : flag.choices;
+  if (choices?.includes(text) === false)
+    throw wrongUsage(`${variable}=${text}: needs ${choices.join(' or ')}`);
+  return flag.type === 'boolean' ? text === 'true' : text;
 }
 
 /** Reads the config file that is named, or the one of the context if it exists. */
-async function readConfig(named: unknown, context: CliContext, loadSections: () => Promise<Sections>) {
+async function readConfig(named: unknown, context: CliContext, loadCommands: LoadCommands) {
   const path = ((named || undefined) as string | undefined) ?? context.configFile ?? '';
   if (!named && !fs.existsSync(path)) return { path, content: {} };
   const text = await readText(path, context, { what: `--config ${path}` });
   const where = shownName(path);
   const content = parseJson(text, where, 'usage');
-  const problems = problemsOf(content, await loadSections());
+  const problems = problemsOf(content, sectionsOf(await loadCommands()));
   if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${where}: ${problem}`).join('\n'));
   return { path, content: content as Readonly<Record<string, Given>> };
 }
@@ -136,15 +160,17 @@ function problemOf(value: unknown, { array, type, choices, isNumber, configurabl
 const pathIn = { file: /^.+/s, 'format=file': /(?<=^[^=]*=).+/s } as const;
 
 /** Converts a value of the config file to typed text. Resolves relative paths from the folder of the file. */
-function fromFile(value: unknown, flag: Flag, file: string, env: Environment): unknown {
+function fromFile(value: unknown, flag: Flag, file: string): unknown {
   if (value === undefined || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file, env));
+  if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file));
   const text = `${value as string | number}`;
   const resolved = (path: string) => (isAbsolute(path) || path === '-' ? path : join(dirname(file), path));
-  if (flag.path !== undefined) return text.replace(pathIn[flag.path], resolved);
-  if (flag.isHeader !== true) return text;
-  return text.replace(variableReference, (_, name: string) => {
-    if (env[name]) return env[name];
-    throw wrongUsage(`${file}: --header needs the environment variable ${name}, which is not set`);
-  });
+  return flag.path === undefined ? text : text.replace(pathIn[flag.path], resolved);
 }
+
+/** Replaces `${NAME}` in a header field by the variable. */
+export const expandHeader = (text: string, env: Environment): string =>
+  text.replace(variableReference, (_, name: string) => {
+    if (env[name]) return env[name];
+    throw wrongUsage(`--header needs the environment variable ${name}, which is not set: export ${name}=…`);
+  });

@@ -56,7 +56,9 @@ test('a mock with its own fixture: everything is ok and checked, and nothing cha
   const text = await call(mock.url, ...fixture, ...hook);
   assert.match(text.output, /^ready for verify: (\d+) of \1 checks ok \(11 requests in/m);
   assert.ok(
-    text.output.endsWith(`\nnext: ib-conformance verify ${mock.url} ${[...fixture, ...hook].join(' ')}\n`),
+    text.output.endsWith(
+      `\nnext: npx ib-conformance verify ${mock.url} ${[...fixture, ...hook].join(' ')}\n`,
+    ),
   );
 });
 
@@ -174,7 +176,7 @@ test('exit code and next step say whether a run can start; the worst finding com
       `${mock.url}/api/ib/user-status`,
       0,
       /^reach\n {2}✓/,
-      /^next: ib-conformance verify http:\/\/127\.\S+:\d+ --fixture/,
+      /^next: npx ib-conformance verify http:\/\/127\.\S+:\d+\S+ --fixture/,
     ],
     [
       await serverFor(t, answering(401, { error: 'No' })),
@@ -221,7 +223,7 @@ test('no Accept is sent unless it is wanted: many clients send none', async () =
 
 testRefusals('doctor', [
   ['', /doctor needs the URL of a server/],
-  ['http://x --timeout 9000', /--timeout 9000: needs a whole number from 1 to 5000/],
+  ['http://x --timeout 600001', /--timeout 600001: needs a whole number from 1 to 600000/],
   ['http://x --ca nowhere.pem', /--ca nowhere\.pem: cannot be read/],
 ]);
 

@@ -96,7 +96,7 @@ const endings: readonly (readonly [what: string, code: number, words: string, fa
       [
         `nonconformant in ${suite}`,
         1,
-        `verify URL --fixture ${file} --only ${suite} --cases 20`,
+        `verify URL --fixture ${file} --only ${suite} --cases 100`,
         fault,
       ] as const,
   ),

@@ -251,7 +251,7 @@ async function ends(url: string, code: number, cause: RegExp, flags = ''): Promi
     `no line says ${cause}: ${output}`,
   );
   // The cause, and the next step.
-  if (code === 4) assert.match(run.error, /^[^\n]+\nnext: ib-conformance doctor [^\n]+$/);
+  if (code === 4) assert.match(run.error, /^[^\n]+\nnext: npx ib-conformance doctor [^\n]+$/);
   assert.doesNotMatch(output, /^\s+at /m, 'no stack');
   assert.doesNotMatch(output, UNPRINTABLE, 'no terminal escapes');
   assert.ok(output.length < 200_000, 'bounded');

@@ -91,7 +91,7 @@ export async function loadFixture(
 
 const tooLarge = 'is too large: the limit is 512 MB';
 const fixtureMessages = {
-  ENOENT: 'there is no such file; `ib-conformance init` writes a first one',
+  ENOENT: 'there is no such file; `npx ib-conformance init` writes a first one',
   EISDIR: 'is a folder, not a fixture file',
   EACCES: 'cannot be read: check its permissions',
   ERR_STRING_TOO_LONG: tooLarge,

@@ -147,7 +147,7 @@ export function parseHeaders(texts: readonly string[]): Readonly<Record<string, 
       // The value may be a secret, so the message does not show it.
       if (name === undefined || value === undefined)
         throw wrongUsage(
-          `--header needs 'name: value' in ASCII${text.includes(':') ? '' : '; the colon is missing'}`,
+          `--header needs 'name: value' in ASCII${text.includes(':') ? '' : '; the colon is missing'}${text.endsWith('…') ? '; write the value in place of …' : ''}`,
         );
       if (name.toLowerCase() === 'authorization')
         throw wrongUsage('--header: Authorization is not allowed; put keys in the fixture');

@@ -13,8 +13,6 @@ import {
 import type { VerifyOptions } from './api/verify-options.ts';
 import { defaults } from './commands/flags.ts';
 import { version } from './version.ts';
-import { compact, shellWord } from '../reports/text.ts';
-import type { CliContext } from './cli-context.ts';
 
 /** Header fields of every request. */
 export const ourHeaders = { 'user-agent': `ib-conformance/${version}` } as const;
@@ -97,7 +95,7 @@ export function select({ only = [], skip = [] }: Pick<RunSettings, 'only' | 'ski
     requirement.kind === 'scenario' && requirement.needsChange === 'hook';
   if (requirements.every((one) => skipped.has(one.id) || (!hasStateHook && needsHook(one))))
     throw wrongUsage(
-      'the filters --only and --skip leave nothing to check (`ib-conformance requirements` lists all requirements)',
+      'the filters --only and --skip leave nothing to check (`npx ib-conformance requirements` lists all requirements)',
     );
   return {
     requirements,
@@ -116,7 +114,7 @@ function requirementsNamed(flag: 'only' | 'skip', name: string): readonly Requir
     return [suite, `${suite}/${endpoint}`, id];
   });
   throw wrongUsage(
-    `--${flag} ${name}: there is no such requirement or suite${didYouMean(name, choices)} (\`ib-conformance requirements\` lists them)`,
+    `--${flag} ${name}: there is no such requirement or suite${didYouMean(name, choices)} (\`npx ib-conformance requirements\` lists them)`,
   );
 }
 
@@ -152,47 +150,4 @@ function stateHookAt(
       throw Object.assign(new Error(words), { status });
     },
   };
-}
-
-/** The flags that say which target is verified, and how. */
-interface TargetFlags {
-  readonly url: URL | undefined;
-  readonly fixture: string | undefined;
-  readonly partner: string | undefined;
-  readonly cases?: number;
-  readonly stateUrl: URL | undefined;
-  readonly grace?: number;
-  readonly ca: string | undefined;
-  readonly cert: string | undefined;
-  readonly certKey: string | undefined;
-  readonly insecure: boolean;
-  readonly strict?: boolean;
-  readonly header: Readonly<Record<string, string>>;
-}
-
-/** The name of the program, as a person has to type it: npm does not put the program in the path of a shell. */
-export const programName = (env: CliContext['env']) =>
-  env['npm_command'] === 'exec' ? 'npx ib-conformance' : 'ib-conformance';
-
-/** Returns a command with the same target, without filters, seed and values of --header. */
-export function rerunCommand(name: 'verify' | 'doctor', given: TargetFlags, env: CliContext['env']): string {
-  const { url, fixture, partner, stateUrl, ca, cert, certKey, insecure, header, strict } = given;
-  // doctor does not have these flags.
-  const { cases, grace } = name === 'verify' ? given : {};
-  const flag = (of: string, value: string | undefined) => value && `--${of} ${shellWord(value)}`;
-  return compact(
-    `${programName(env)} ${name}`,
-    url === undefined ? 'mock' : shellWord(url.href.replace(/\/$/, '')),
-    flag('fixture', fixture),
-    flag('partner', partner),
-    cases !== undefined && cases !== defaults.cases && flag('cases', String(cases)),
-    flag('state-url', stateUrl?.href),
-    grace !== undefined && grace !== defaults.graceMs && `--grace ${grace}ms`,
-    flag('ca', ca),
-    flag('cert', cert),
-    flag('cert-key', certKey),
-    insecure && '--insecure',
-    name === 'verify' && strict === true && '--strict',
-    ...Object.keys(header).map((one) => `--header '${one}: …'`),
-  ).join(' ');
 }

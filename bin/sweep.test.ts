@@ -183,7 +183,10 @@ for (const [flags, script, pattern] of refusals)
 
 test('refused: a command in quotes', async () => {
   const { code, stderr } = await runCli(['sweep', '--', 'npm test']);
-  assert.match(stderr, /npm test: .*no such program\); drop the quotes: `ib-conformance sweep -- npm test`/);
+  assert.match(
+    stderr,
+    /npm test: .*no such program\); drop the quotes: `npx ib-conformance sweep -- npm test`/,
+  );
   assert.equal(code, 2);
 });
 

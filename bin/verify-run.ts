@@ -1,16 +1,17 @@
-import { shellWord } from '../reports/text.ts';
 import { fixtureWarnings } from '../schemas/fixture.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { CLEAR_LINE, createDisplay } from './display.ts';
 import { logLine, type ExchangeLog } from './exchange-log.ts';
-import { programName, type Selection } from './run-options.ts';
+import type { Selection } from './run-options.ts';
 import { startMock } from '../mock/server/server.ts';
 
 interface VerifyFlags {
   readonly url: URL | undefined;
   readonly fixture: string | undefined;
+  /** Command that describes the target. */
+  readonly init: string | undefined;
 }
 
 /**
@@ -28,9 +29,7 @@ export async function verifyRun(
 ): Promise<RunRecord> {
   announceInterruption(context);
   const { close = () => Promise.resolve(), ...session } =
-    flags.url === undefined
-      ? await mockSession(fixture)
-      : targetSession(flags.url, flags.fixture, fixture, context.env);
+    flags.url === undefined ? await mockSession(fixture) : targetSession(flags.url, flags, fixture);
   const display = createDisplay(context, setInterval);
   try {
     return await run({
@@ -67,17 +66,12 @@ async function mockSession(fixture: Fixture): Promise<Session> {
   };
 }
 
-function targetSession(
-  target: URL,
-  fixtureFile: string | undefined,
-  fixture: Fixture,
-  env: CliContext['env'],
-): Session {
-  if (fixtureFile !== undefined) return { target, notes: fixtureWarnings(fixture) };
+function targetSession(target: URL, { fixture: file, init = '' }: VerifyFlags, fixture: Fixture): Session {
+  if (file !== undefined) return { target, notes: fixtureWarnings(fixture) };
   return {
     target,
     notes: ['No --fixture was given, so the target is expected to have the built-in data.'],
-    ifRefused: `the target does not accept the keys of the built-in fixture; give --fixture with the data of the target\nnext: ${programName(env)} init --url ${shellWord(target.href.replace(/\/$/, ''))}`,
+    ifRefused: `the target does not accept the keys of the built-in fixture; give --fixture with the data of the target\nnext: ${init}`,
   };
 }
 

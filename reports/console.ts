@@ -55,6 +55,7 @@ export function toConsole(report: Report, options: ReportOptions): string {
       paint('loud', paint(headline.tone, line)),
     ),
     ...report.conclusion.flatMap((block, at) => blockLines(block, at, screen)),
+    ...(report.command === undefined ? [] : [`run: ${printable(report.command, MAX_COMMAND)}`]),
     ...(report.next === undefined ? [] : stepLines(report.next, width)),
   ];
   return `${lines.join('\n')}\n`;

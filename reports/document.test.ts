@@ -40,7 +40,7 @@ test('on the console, no text affects a terminal, widens a line that is no comma
       assert.equal(stripVTControlCharacters(toConsole(report, { color: true, width })), text);
       const lines = text.split('\n');
       const wide = lines.filter(
-        (line) => columns(line) > width && !/^(?: {2}(?:request|replay) {2,}|next: )/.test(line),
+        (line) => columns(line) > width && !/^(?: {2}(?:request|replay) {2,}|(?:run|next): )/.test(line),
       );
       assert.deepEqual(wide, []);
       const headline = /^(?:nonconformant|conformant|incomplete|ready|not ready|\d+ checks? failed|th)/;

@@ -11,6 +11,8 @@ export interface Report {
   readonly about: string;
   /** What explains the headline. */
   readonly conclusion: readonly Block[];
+  /** The command that repeats the run. A finding says what to add to it. */
+  readonly command?: string;
   /** What to do next: a command, or words. */
   readonly next?: Step;
   readonly sections: readonly Section[];

@@ -1,7 +1,7 @@
 import type { RecordedResponse, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure, failsRun, outcomeWords } from './judgement.ts';
 import { MAX_COMMAND, MAX_LIST, MAX_TEXT, type Fact, type Finding, type Mark } from './document.ts';
-import { replayCommand } from './next-step.ts';
+import { replayFlag } from './next-step.ts';
 import { contentTypeOf } from './similar.ts';
 import { compact, count, plural, printable } from './text.ts';
 import { conditionOf, failureRate, triedWords } from './when.ts';
@@ -102,7 +102,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
     ...fact('body', body === '' ? '(empty)' : body, 'exact'),
     ...fact('shown', body !== undefined && body.length > MAX_TEXT ? shownWords(body) : undefined),
-    ...fact('replay', tried && replayCommand(record, tried), 'command', MAX_COMMAND),
+    ...fact('replay', tried && replayFlag(record, tried), 'command', MAX_COMMAND),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { factLines, MAX_COMMAND, MAX_LIST, shownSections, wordsWithFix } from './document.ts';
 import type { Block, Item, Report, Section } from './document.ts';
-import { printable } from './text.ts';
+import { compact, printable } from './text.ts';
 
 /** GitHub's limit for annotations of a kind per step. It drops more. */
 const MAX_SHOWN = 10;
@@ -16,7 +16,7 @@ interface Annotation {
  * sections say. Of more than ten of a kind, the last one names the rest.
  */
 export function toGithub(report: Report): string {
-  const { headline, conclusion } = report;
+  const { headline, conclusion, command: run } = report;
   const sections = shownSections(report);
   const kind = headline.tone === 'unsure' || headline.tone === 'ours' ? 'error' : 'notice';
   const of = (wanted: Section['kind']) =>
@@ -26,7 +26,11 @@ export function toGithub(report: Report): string {
   const open = of('open').flatMap(({ title, lines }) => `${title}: ${lines.join(' ')}`);
   const first = {
     title: `ib-conformance: ${headline.words}: ${headline.numbers}`,
-    lines: [...conclusion.flatMap(textOf), ...open.map((words) => `not verified: ${words}`)],
+    lines: compact(
+      ...conclusion.flatMap(textOf),
+      ...open.map((words) => `not verified: ${words}`),
+      run && `run: ${run}`,
+    ),
   };
   const errors = fitted(of('error'), kind === 'error' ? MAX_SHOWN - 1 : MAX_SHOWN);
   const lines = [

@@ -124,7 +124,7 @@ const headlines: readonly (readonly [when: string, rows: string, more: More, exp
     'of one lookup',
     passed,
     { selection: { whole: false, skip: [], replay: 'x@1' } },
-    'conformant (narrowed by --replay and --only): 1 of 1 required verified, 1 of 1 recommended',
+    'conformant (narrowed by --replay): 1 of 1 required verified, 1 of 1 recommended',
   ],
 ];
 

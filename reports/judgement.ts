@@ -126,6 +126,7 @@ export const headlineOf = (record: RunRecord): string => headlineText({ headline
 function remarksOn(record: RunRecord) {
   const { verdict, baseline, requirements, interrupted, strict } = record;
   const failing = requirements.filter((row) => failsRun(record, row));
+  const flags = narrowingFlags(record);
   const isOnlyStrict =
     failing.length > 0
       ? failing.every(({ level }) => level === 'recommended')
@@ -133,7 +134,7 @@ function remarksOn(record: RunRecord) {
   return compact(
     strict === true && isOnlyStrict && '--strict',
     baseline !== undefined && baseline.wrong.length > 0 && 'the baseline is wrong',
-    narrowedBy(record),
+    flags.length > 0 && `narrowed by ${flags.join(' and ')}`,
     !interrupted && verdict !== 'nonconformant' && isLowStrength(record) && describeStrength(record),
     contradictionRemark(record),
   );
@@ -167,15 +168,11 @@ function numbersOf(record: RunRecord): string {
   return numbers.join(', ') || 'nothing was checked';
 }
 
-/** `narrowed by --skip`: the flags that kept a run from checking the whole interface; undefined without them. */
-export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string | undefined {
-  if (selection === undefined) return undefined;
-  const flags = compact(
-    selection.replay !== undefined && '--replay',
-    !selection.whole && '--only',
-    selection.skip.length > 0 && '--skip',
-  );
-  return flags.length === 0 ? undefined : `narrowed by ${flags.join(' and ')}`;
+/** The flags that kept a run from checking the whole interface. */
+export function narrowingFlags({ selection }: Pick<RunRecord, 'selection'>): readonly string[] {
+  if (selection === undefined) return [];
+  const { replay, whole, skip } = selection;
+  return replay === undefined ? compact(!whole && '--only', skip.length > 0 && '--skip') : ['--replay'];
 }
 
 const FULL_STRENGTH = 2;

@@ -11,6 +11,7 @@ import {
 import { html as xml, toText, text, type Markup } from './markup.ts';
 import { factLines, MAX_COMMAND, MAX_LIST } from './document.ts';
 import { factsOf, wordsOf } from './failure.ts';
+import { runCommand } from './next-step.ts';
 import { bySuite } from './similar.ts';
 import { compact } from './text.ts';
 import { fixOf } from './unverified.ts';
@@ -81,11 +82,13 @@ function runCases(record: RunRecord): readonly Case[] {
   const { ending } = judgementOf(record);
   const { durationMs, notes, requirements } = record;
   const message = headlineOf(record);
+  const command = runCommand(record);
+  const run = command === undefined ? [] : [`run: ${command}`];
   const bugs = requirements.flatMap((row) => (row.outcome === 'broken' ? [`${row.id}: ${row.words}`] : []));
   const isError = ending !== 'conformant' && ending !== 'nonconformant';
   const verdict: Case = isError
-    ? { name: 'verdict', kind: 'error', type: ending, message, lines: [message, ...bugs], durationMs }
-    : { name: 'verdict', type: ending, message: [message, ...notes].join('; '), durationMs };
+    ? { name: 'verdict', kind: 'error', type: ending, message, lines: [message, ...bugs, ...run], durationMs }
+    : { name: 'verdict', type: ending, message: [message, ...notes, ...run].join('; '), durationMs };
   return compact(
     verdict,
     isLowStrength(record) && {

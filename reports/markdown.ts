@@ -22,13 +22,14 @@ const MAX_BYTES = 1_000_000;
 
 /** Prints a report as GitHub Markdown for the summary of a step or a comment, with its conclusion first. */
 export function toMarkdown(report: Report): string {
-  const { headline, about, conclusion, next } = report;
+  const { headline, about, conclusion, command, next } = report;
   const step = next && ('command' in next ? code(next.command, MAX_COMMAND) : prose(next.words, MAX_TEXT));
   return fitBlocks(
     [
       `## ${headline.emoji} ${prose(headlineText(report), MAX_LIST)}`,
       `Run: ${prose(about, MAX_TEXT)}`,
       ...conclusion.flatMap(blockTexts),
+      ...(command === undefined ? [] : [`- **run** ${code(command, MAX_COMMAND)}`]),
       ...(step === undefined ? [] : [`- **next** ${step}`]),
       ...shownSections(report).flatMap(({ title, blocks }) => [
         ...(title === '' ? [] : [`### ${prose(title, MAX_TEXT)}`]),
@@ -76,7 +77,9 @@ function findingText({ mark, title, facts }: Finding): string {
     fact.kind === 'prose' ? [`- **${fact.label}** ${prose(fact.text, MAX_LIST)}`] : [],
   );
   const commands = facts.flatMap((fact) =>
-    fact.kind === 'command' ? [codeBlock('sh', [printable(fact.text, MAX_COMMAND)])] : [],
+    fact.kind === 'command'
+      ? [`**${fact.label}**`, codeBlock('sh', [printable(fact.text, MAX_COMMAND)])]
+      : [],
   );
   return compact(
     `#### ${mark} ${prose(title, MAX_TEXT)}`,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Inconclusive, Need, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { nextStep, replayCommand } from './next-step.ts';
+import { nextStep, replayFlag, runCommand } from './next-step.ts';
 import { rowOf, rowsOf, sampleRecord } from './testing/records.ts';
 import { fixes } from './unverified.ts';
 
@@ -17,9 +17,10 @@ const failure = sampleRecord.requirements.find(
 const warning = sampleRecord.requirements.find(
   ({ outcome, level }) => outcome === 'failed' && level === 'recommended',
 )!;
-const { rerun: _rerun, ...unnamed } = plainRecord;
+const { rerun: _rerun, doctor: _doctor, ...unnamed } = plainRecord;
 const counts = { ...sampleRecord.counts, broken: 0 };
-const rerun = "ib-conformance verify http://x --fixture 'my f.json' --cases 9 --state-url http://y";
+const rerun = "ib-conformance verify http://x --fixture 'my f.json' --cases 9 --rate 50";
+const doctor = "ib-conformance doctor http://x --fixture 'my f.json'";
 
 /** What a run ends with, and its next step. */
 const endings: readonly (readonly [
@@ -46,9 +47,11 @@ const endings: readonly (readonly [
   [
     'everything verified on the mock',
     `${passed}; a/c/1 required excluded no-state-hook`,
-    { mock: true, rerun: 'npx ib-conformance verify mock' },
+    { mock: true, rerun: 'npx ib-conformance verify mock', doctor: undefined } as object,
   ],
-  ['a narrowed run', passed, { selection: { whole: false, skip: [] } }],
+  ['a narrowed run', passed, { selection: { whole: false, skip: ['a/b/c'] } }],
+  ['a replay', [failure], { selection: { whole: false, skip: [], replay: 'a/b/c 3:0' } }],
+  ['a replay of what is mended', passed, { selection: { whole: false, skip: [], replay: 'a/b/c 3:0' } }],
   [
     'a run that was too short',
     `${passed}; a/b/c required inconclusive budget`,
@@ -59,7 +62,7 @@ const endings: readonly (readonly [
     'a/b/c required inconclusive rate-limited',
     { needs: [{ reaches: 'everything', seconds: 90, requests: 9 }] },
   ],
-  ['missing data without a fixture file', 'a/b/c required inconclusive no-fixture', { rerun: 'verify' }],
+  ['missing data without a fixture file', 'a/b/c required inconclusive no-fixture', { doctor: 'doctor' }],
   ...Object.keys(fixes).map(
     (reason) => [reason, `${passed}; a/b/c required inconclusive ${reason}`] as const,
   ),
@@ -91,24 +94,21 @@ test('a run that a bound ended is repeated without it, or with a larger one; --c
 test('every ending has one next step', () => {
   const lines = endings.map(([what, rows, more]) => {
     const requirements = typeof rows === 'string' ? rowsOf(rows) : rows;
-    const step = nextStep({ ...unnamed, counts, rerun, ...more, requirements } as RunRecord);
+    const step = nextStep({ ...unnamed, counts, rerun, doctor, ...more, requirements } as RunRecord);
     return `${what}: ${'command' in step ? `\`${step.command}\`` : step.words}\n`;
   });
   matchesSnapshot(new URL('next-steps.golden.txt', import.meta.url), lines.join(''));
 });
 
-test('a replay command has the requirement, the seed, and the path if there is one', () => {
-  const record = { ...sampleRecord, seed: 9, rerun: 'verify' };
+test('a failure adds its requirement, and the path if there is one, to the command of the run', () => {
+  const record = { ...sampleRecord, seed: 9, rerun: 'verify --only a' };
   const result = rowOf('a/b/c required inconclusive flaky') as Inconclusive;
   const { rerun: _, ...unknown } = record;
-  assert.equal(replayCommand(record, result), 'verify --only a/b/c --seed 9');
-  assert.equal(
-    replayCommand(record, { ...result, replay: { seed: 7, path: '3:0' } }),
-    "verify --only a/b/c --seed 7 --replay '3:0'",
-  );
-  assert.equal(
-    replayCommand(record, { ...result, id: '$(x)', replay: { seed: 7, path: "'; rm" } }),
-    `verify --only '$(x)' --seed 7 --replay ''\\''; rm'`,
-  );
-  assert.equal(replayCommand(unknown, result), undefined);
+  assert.equal(runCommand(record), 'verify --only a --seed 9');
+  assert.equal(runCommand(unknown), undefined);
+  assert.equal(replayFlag(record, result), '--replay a/b/c');
+  const replay = { seed: 9, path: "'; rm" };
+  assert.equal(replayFlag(record, { ...result, replay }), `--replay 'a/b/c '\\''; rm'`);
+  assert.equal(replayFlag(record, { ...result, id: '$(x)' }), `--replay '$(x)'`);
+  assert.equal(replayFlag(unknown, result), undefined);
 });

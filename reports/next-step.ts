@@ -1,8 +1,8 @@
 import type { Failed, Inconclusive, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure, judgementOf, isLowStrength, narrowedBy } from './judgement.ts';
+import { isKnownFailure, judgementOf, isLowStrength, narrowingFlags } from './judgement.ts';
 import type { Step } from './document.ts';
 import { worstFirst } from './similar.ts';
-import { compact, shellQuoted, shellWord } from './text.ts';
+import { compact, shellWord } from './text.ts';
 import { byReason, fixes, fixOf } from './unverified.ts';
 
 type Rows = readonly RequirementResult[];
@@ -31,8 +31,8 @@ export function nextStep(record: RunRecord): Step {
     const [worst] = worstFirst(requirements.filter(isNew));
     const failed = worst?.first;
     if (failed !== undefined && isKeyRefused(failed)) return stepFor(record, 'key-refused');
-    const command = failed && replayCommand(record, failed);
-    if (command !== undefined) return { command };
+    const command = failed && compact(runCommand(record), replayFlag(record, failed)).join(' ');
+    if (command) return { command };
     if (failed !== undefined) return { words: `fix ${failed.id}, and verify again` };
     if (targetLost === true) return { words: 'check in the log of the target why it stopped answering' };
     const reason = firstReason(open.filter((row) => row.level === level));
@@ -52,36 +52,33 @@ export function nextStep(record: RunRecord): Step {
     true,
   );
   if (rest !== undefined) return stepFor(record, rest);
-  return narrowedBy(record) === undefined
-    ? { words: 'nothing: everything was verified' }
-    : stepFor(record, 'skipped');
+  const flags = narrowingFlags(record).join(' and ');
+  return {
+    words: flags === '' ? 'nothing: everything was verified' : `repeat the run without ${flags}`,
+  };
 }
 
 /** Whether a failure looks as if the target does not have the key: a 401 under any condition, where none is right. */
 const isKeyRefused = ({ counterexample, expected, where = [] }: Failed): boolean =>
   counterexample?.response?.status === 401 && !expected.includes('401') && where.length === 0;
 
-const again = (rerun: string) => rerun;
-const doctor = (rerun: string) =>
-  rerun.replace(' verify ', ' doctor ').replaceAll(/ --(?:cases \S+|grace \S+|strict)(?= |$)/g, '');
-/** `doctor` shows what a fixture lacks. It needs a target, and a fixture that can be changed. */
-const doctorOfFixture = (rerun: string) =>
-  / verify '?https?:.* --fixture /.test(rerun) ? doctor(rerun) : undefined;
+const ofDoctor = ({ doctor }: RunRecord) => doctor;
+/** `doctor` shows what a fixture lacks. It needs a fixture that can be changed. */
+const ofFixture = ({ doctor = '' }: RunRecord) => (/ --fixture /.test(doctor) ? doctor : undefined);
 
-/** Commands that show what to fix, by reason, from the command of the run. */
-const commands: Readonly<Record<string, (rerun: string) => string | undefined>> = {
-  interrupted: again,
-  skipped: again,
-  'key-refused': doctor,
-  'state-hook': doctor,
-  'no-second-key': doctorOfFixture,
-  'no-fixture': doctorOfFixture,
+/** Commands that show what to fix, by reason. */
+const commands: Readonly<Record<string, (record: RunRecord) => string | undefined>> = {
+  interrupted: runCommand,
+  'key-refused': ofDoctor,
+  'state-hook': ofDoctor,
+  'no-second-key': ofFixture,
+  'no-fixture': ofFixture,
 };
 
 function stepFor(record: RunRecord, reason: string): Step {
   const further = reason === 'budget' || reason === 'rate-limited' ? furtherRun(record, reason) : undefined;
   if (further !== undefined) return { words: further };
-  const command = record.rerun === undefined ? undefined : commands[reason]?.(record.rerun);
+  const command = commands[reason]?.(record);
   return command === undefined ? { words: fixOf(reason)! } : { command };
 }
 
@@ -99,17 +96,16 @@ function furtherRun({ needs = [], durationMs, rerun = '', requirements }: RunRec
   return `repeat the run with --max-duration ${Math.max(DEFAULT_MINUTES + 1, Math.ceil(seconds / 60))}m`;
 }
 
+/** The command that repeats the run, with the same inputs. Undefined if the record does not have it. */
+export function runCommand({ rerun, seed }: RunRecord): string | undefined {
+  return rerun && `${rerun} --seed ${seed}`;
+}
+
 /**
- * Returns the command that checks one requirement again: with the failed input if the record has its
- * path, else with the same seed. Undefined if the record has no command of the run.
+ * What to add to the command of the run to check one requirement again: with the failed input if the record has its
+ * path. Undefined if there is no command, or if it is a replay itself.
  */
-export function replayCommand(record: RunRecord, result: Failed | Inconclusive): string | undefined {
-  if (record.rerun === undefined) return undefined;
-  const { seed, path } = result.replay ?? { seed: record.seed, path: undefined };
-  return compact(
-    record.rerun,
-    `--only ${shellWord(result.id)}`,
-    `--seed ${seed}`,
-    path !== undefined && `--replay ${shellQuoted(path)}`,
-  ).join(' ');
+export function replayFlag(record: RunRecord, { id, replay }: Failed | Inconclusive): string | undefined {
+  if (record.rerun === undefined || record.selection?.replay !== undefined) return undefined;
+  return `--replay ${shellWord(compact(id, replay?.path).join(' '))}`;
 }

@@ -1,5 +1,6 @@
 import { endpointNames } from '../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord, Need } from '../schemas/generated/types.ts';
+import { defined } from '../schemas/values.ts';
 import { isKnownFailure, failsRun, judgementOf, outcomeWords, combinationSentence } from './judgement.ts';
 import {
   list,
@@ -11,7 +12,7 @@ import {
   type Section,
 } from './document.ts';
 import { findingOf, markOf, wordsOf } from './failure.ts';
-import { nextStep } from './next-step.ts';
+import { nextStep, runCommand } from './next-step.ts';
 import { bySuite, grouped, worstFirst } from './similar.ts';
 import { compact, count, duration, plural } from './text.ts';
 import { unverified } from './unverified.ts';
@@ -29,6 +30,7 @@ const MAX_FINDINGS = 10;
 export function runReport(record: RunRecord, place?: string): Report {
   const { requirements, notes, baseline } = record;
   const isWhole = place === undefined;
+  const [command, next] = [runCommand(record), nextStep(record)];
   const shown = (wanted: (row: RequirementResult) => boolean) =>
     findings(record, requirements.filter(wanted), place);
   const wrong = (baseline?.wrong ?? []).map((words) => ({ ...WRONG, words }));
@@ -41,7 +43,8 @@ export function runReport(record: RunRecord, place?: string): Report {
       ...limitSentences(record, isWhole).map((words) => paragraph(words)),
       ...notes.map((note) => paragraph(`note: ${note}`)),
     ],
-    next: nextStep(record),
+    ...(!('command' in next && next.command === command) && defined({ command })),
+    next,
     sections: [
       { title: isWhole ? 'Suites' : '', blocks: matrix(record) },
       {
@@ -167,7 +170,7 @@ function findings(record: RunRecord, failures: Rows, place?: string): readonly B
 
 /** What only a whole report has. */
 function wholeSections(record: RunRecord): readonly Section[] {
-  const { requirements, rerun, seed } = record;
+  const { requirements } = record;
   const unproved = requirements.filter((row) => row.outcome === 'passed' && row.basis === 'fixture');
   const lists = (wanted: Rows) =>
     [...bySuite(wanted)].flatMap(([suite, some]) => list(rows(record, some), suite));
@@ -180,10 +183,7 @@ function wholeSections(record: RunRecord): readonly Section[] {
     },
     {
       title: 'The run',
-      blocks: compact(
-        combinationSentence(record),
-        rerun && `the same inputs again: ${rerun} --seed ${seed}`,
-      ).map((words) => paragraph(words)),
+      blocks: compact(combinationSentence(record)).map((words) => paragraph(words)),
     },
   ];
 }

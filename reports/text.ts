@@ -91,9 +91,9 @@ export function softChunk(text: string, width: number): readonly string[] {
 export const compact = <Item>(...items: readonly (Item | false | undefined)[]): readonly Item[] =>
   items.filter((item): item is Item => item !== undefined && item !== false);
 
-/** Quotes a word for a shell; `shellWord` does so only if necessary. */
-export const shellQuoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
-export const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : shellQuoted(word));
+/** Quotes a word for a shell if necessary. */
+export const shellWord = (word: string): string =>
+  /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Formats a whole number: `1,234`. Intl would take 20 ms to load. */
 export const count = (value: number): string => String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',');

@@ -54,10 +54,13 @@ export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoExceptio
 export const quoted = (...values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(', ');
 
-/** `; did you mean valid?` if one of the choices is similar, else an empty text. */
+/** `; did you mean valid?` if one of the choices is similar, or has the same words and more or fewer; else an empty text. */
 export function didYouMean(text: string, choices: readonly string[]): string {
   if (choices.length === 0) return '';
   const nearest = closest(text, [...choices]);
   const limit = Math.min(text.length / 2, Math.max(2, nearest.length / 3));
-  return distance(text, nearest) <= limit ? `; did you mean ${nearest}?` : '';
+  const words = (one: string) => `-${one.replaceAll(/[^a-z\d]+/gi, '-').replaceAll(/^-|-$/g, '')}-`;
+  const isPart = (one: string) => words(one).includes(words(text)) || words(text).includes(words(one));
+  const similar = distance(text, nearest) <= limit ? [nearest] : choices.filter(isPart);
+  return similar.length === 0 ? '' : `; did you mean ${closest(text, similar)}?`;
 }

@@ -24,9 +24,14 @@ export interface Flag {
   readonly configurable?: 'by variable' | 'never';
   /** Flags whose configured values are ignored if this flag is typed. */
   readonly overrides?: readonly string[];
+  /** Why a command that repeats a run leaves the flag out. Without it, the flag is repeated as it was given. */
+  readonly notRepeated?: string;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
+
+/** Texts and booleans by the names of flags and arguments, before `coerce`; undefined if not given. */
+export type Given = Readonly<Record<string, unknown>>;
 
 export interface Command {
   /** Name and positional arguments: `verify [url]`. */
@@ -38,7 +43,7 @@ export interface Command {
   readonly examples: readonly (readonly [line: string, what: string])[];
   /** If undefined, the command reads neither `IB_CONFORMANCE_…` variables nor a config file. */
   readonly configured?: Configured;
-  readonly run: (values: never, context: CliContext) => Promise<number>;
+  readonly run: (values: never, context: CliContext, given: Given) => Promise<number>;
 }
 
 export interface Configured {
@@ -72,14 +77,14 @@ type Value<One extends Flag> = One extends { readonly coerce: (...given: never) 
         : string;
 
 /** Declares a command. The declarations of flags and arguments give the type of the `values` of `run`. */
-export function command<const Given extends Flags = {}, const Placed extends Flags = {}>(spec: {
+export function command<const Own extends Flags = {}, const Placed extends Flags = {}>(spec: {
   readonly usage: string;
   readonly what: string;
   readonly positionals?: Placed;
-  readonly flags?: Given;
+  readonly flags?: Own;
   readonly examples?: Command['examples'];
   readonly configured?: Configured;
-  readonly run: (values: Values<Given> & Values<Placed>, context: CliContext) => Promise<number>;
+  readonly run: (values: Values<Own> & Values<Placed>, context: CliContext, given: Given) => Promise<number>;
 }): Command {
   return { positionals: {}, flags: {}, examples: [], ...spec };
 }

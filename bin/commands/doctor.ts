@@ -3,11 +3,12 @@ import { wrongUsage } from '../../schemas/problem.ts';
 import { judgedBy } from '../../reports/judgement.ts';
 import { exitCodeOf, exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts';
+import { doctorFlags, onOff, target, targetArgument } from './flags.ts';
 import { catalogue, examine, isLookupRow, redactor, type RunOptions } from '../../suites/index.ts';
 import { checkupStep, renderCheckup, renderJson, reports } from '../../reports/index.ts';
 import { networkOf } from '../network.ts';
-import { runOptions, rerunCommand } from '../run-options.ts';
+import { printedCommands } from '../printed-command.ts';
+import { runOptions } from '../run-options.ts';
 import { loadFixture } from '../input-files.ts';
 import { verifyRun } from '../verify-run.ts';
 
@@ -23,9 +24,7 @@ export const doctor = command({
   what: 'check in seconds whether a server is ready for verify',
   positionals: { url: targetArgument },
   flags: {
-    ...target,
-    timeout: { ...wholeNumberOr(3000, 1, 5000), describe: 'wait at most this many ms for an answer' },
-    config,
+    ...doctorFlags,
     full: {
       ...onOff,
       configurable: 'never',
@@ -36,17 +35,19 @@ export const doctor = command({
   // `doctor` checks the target that `verify` uses.
   configured: { section: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor http://localhost:8080 --fixture f.json', 'a first check']],
-  run: async ({ url, timeout: timeoutMs, header: headers, wait: waitMs, json, full, ...flags }, context) => {
+  run: async (values, context, given) => {
+    const { url, timeout: timeoutMs, header: headers, wait: waitMs, json, full, ...flags } = values;
     if (url === undefined)
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_CONFORMANCE_URL');
     const { signal, print, writeError, terminal } = context;
     const tls = await networkOf(flags, context);
     const fixture = await loadFixture(flags.fixture, context.env, context);
     const options = runOptions({ ...flags, fixture, seed: 1, timeoutMs, waitMs, headers, tls, signal });
-    const rerun = rerunCommand('verify', { ...flags, url, header: headers }, context.env);
+    const redact = redactor(options.known, options.headers);
+    const { init, ...commands } = printedCommands(doctorFlags, given, context.env, redact);
     if (full) {
-      const session = { url, fixture: flags.fixture };
-      const run = { ...options, ...oneLookupEach, rerun };
+      const session = { url, fixture: flags.fixture, init };
+      const run = { ...options, ...oneLookupEach, ...commands };
       const found = await verifyRun(session, fixture, run, undefined, context);
       const record = judgedBy(found, { strict: false, allowIncomplete: true });
       await print(json ? renderJson(record) : reports.console(record, terminal));
@@ -62,8 +63,7 @@ export const doctor = command({
           ? ['No --fixture was given, so the target is expected to have the built-in data.']
           : fixtureWarnings(fixture),
     });
-    const next = redactor(options.known, options.headers)(rerun);
-    const shown = () => renderCheckup(checkup, terminal) + checkupStep(checkup, next, terminal);
+    const shown = () => renderCheckup(checkup, terminal) + checkupStep(checkup, commands.rerun, terminal);
     await print(json ? renderJson(checkup) : shown());
     return signal.aborted ? exitCodes.interrupted[0] : exitCodeOfCheckup[checkup.verdict];
   },

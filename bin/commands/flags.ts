@@ -96,3 +96,10 @@ export const target = {
   'state-url': { ...url, requiresArg: true, describe: 'change data through the state hook at this URL' },
   wait: { ...duration, describe: 'wait at most this long until the server answers: 30s, 2m' },
 } as const;
+
+/** Flags of `doctor` that `verify` has, too. */
+export const doctorFlags = {
+  ...target,
+  timeout: { ...wholeNumberOr(3000, 1, 600_000), describe: 'wait at most this many ms for an answer' },
+  config,
+} as const;

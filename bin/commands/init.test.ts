@@ -50,7 +50,7 @@ describe('in an empty folder', () => {
     const behaviour = faults['time-in-seconds']!.change(reference);
     await using mock = await startMock({ behaviour });
     const flags = ['--url', mock.url, '--member', member, '--executed', executed, '--yes'];
-    const { output } = await init(flags, { env: { ...env, npm_command: 'exec' } });
+    const { output } = await init(flags, { env });
     assert.match(
       output,
       /^deposits\[0\]\.executedAt\n.*nothing\n {2}the server sent: {2}\d+\n {2}in the fixture: {3}\d+, that is 1970-/m,
@@ -73,7 +73,7 @@ describe('in an empty folder', () => {
     assert.match(output, /^deposits\[0\]\.amountInUsd\n.*\n.*\n {2}in the fixture: +\d/m);
     assert.match(output, /Where you typed nothing, fixture\.json has what the server sent\./);
     assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
-    assert.match(output, /\nnext: ib-conformance verify\n$/);
+    assert.match(output, /\nnext: npx ib-conformance verify\n$/);
     assert.deepEqual(readdirSync('.').toSorted(), files);
     assert.deepEqual(read('ib-conformance.config.json'), {
       $schema: './node_modules/ib-conformance/schemas/config.schema.json',
@@ -96,7 +96,7 @@ describe('in an empty folder', () => {
     const { shown, left, prompter } = person(...answers);
     const { code, output } = await init([], { prompter });
     assert.equal(code, 0, output);
-    assert.match(output, /\nnext: export IB_API_KEY=…; ib-conformance verify\n$/);
+    assert.match(output, /\nnext: export IB_API_KEY=…; npx ib-conformance verify\n$/);
     assert.deepEqual(left, []);
     const failed = "failed lookups of user-status until 429, such as 60/1m (Enter: I don't know)";
     assert.deepEqual(shown, [

@@ -11,7 +11,8 @@ import { examine, redactor } from '../../suites/index.ts';
 import type { Checkup } from '../../schemas/generated/types.ts';
 import { expandKeys } from '../../schemas/fixture.ts';
 import { checkupStep, renderCheckup } from '../../reports/index.ts';
-import { runOptions, programName } from '../run-options.ts';
+import { programName } from '../printed-command.ts';
+import { runOptions } from '../run-options.ts';
 import { collectAnswers, KEY_VARIABLE } from '../init/answers.ts';
 import { compared, factsOf, fixtureOf, lookUpIds } from '../init/first-fixture.ts';
 

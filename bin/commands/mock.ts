@@ -86,7 +86,7 @@ export const mock = command({
       const rows = Object.entries(deviations[listed]);
       const shown = values.all ? rows : rows.filter(([id]) => commonIds[listed].split(/\s+/).includes(id));
       const rest = rows.length - shown.length;
-      const more = rest === 0 ? '' : `and ${rest} more: ib-conformance mock --${listed} list --all\n`;
+      const more = rest === 0 ? '' : `and ${rest} more: npx ib-conformance mock --${listed} list --all\n`;
       await context.print(shown.map(([id, { what }]) => `${id}\n    ${what}\n`).join('') + more);
       return 0;
     }

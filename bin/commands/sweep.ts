@@ -50,7 +50,7 @@ export const sweep = command({
   run: async (values, context) => {
     if (values.command.length === 0)
       throw wrongUsage(
-        'give the command that runs the tests of your client after --: `ib-conformance sweep -- npm test`',
+        'give the command that runs the tests of your client after --: `npx ib-conformance sweep -- npm test`',
       );
     const known = [...states.keys()];
     const allowable: readonly string[] = [...rules.map(({ id }) => id), ...known];

@@ -1,14 +1,14 @@
 import { reportFormats } from '../../reports/document.ts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
-import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { command, type Values } from './command.ts';
+import { command, type Given, type Values } from './command.ts';
 import * as kinds from './flags.ts';
 import { openBaseline } from '../baseline.ts';
 import { openLog } from '../exchange-log.ts';
 import { verifyRun } from '../verify-run.ts';
-import { rerunCommand, runOptions, select } from '../run-options.ts';
+import { printedCommands } from '../printed-command.ts';
+import { runOptions, select } from '../run-options.ts';
 import { networkOf } from '../network.ts';
 import { runReports } from '../report-files.ts';
 import { loadFixture } from '../input-files.ts';
@@ -26,34 +26,45 @@ const positionals = {
   },
 } as const;
 
+const WRITES_ONLY = 'it changes what is written, not what is sent';
 const flags = {
   fixture: kinds.target.fixture,
   cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'limit the cases per endpoint' },
   only: {
     ...kinds.list,
-    // A typed --only, for example in a replay command, overrides configured filters.
+    // A typed --only overrides configured filters.
     overrides: ['skip'],
     describe: 'check only this suite, id, or beginning of ids',
   },
   skip: { ...kinds.list, describe: 'skip this suite, id, or beginning of ids' },
   strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too, and require every level' },
-  baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },
+  baseline: {
+    ...kinds.file,
+    notRepeated: 'it changes only the verdict, and --replay must show a known failure',
+    describe: 'accept the known failures in this JSON file',
+  },
   report: {
     ...kinds.outputs,
+    notRepeated: WRITES_ONLY,
     describe: `write a report: ${reportFormats.join(', ')}, or format=file`,
   },
-  verbose: { ...kinds.onOff, describe: 'print every requirement and what was observed' },
+  verbose: {
+    ...kinds.onOff,
+    notRepeated: WRITES_ONLY,
+    describe: 'print every requirement and what was observed',
+  },
   config: kinds.config,
   partner: kinds.target.partner,
-  seed: { ...kinds.seed, describe: 'set the seed of all random values (default: a new one, printed)' },
+  seed: {
+    ...kinds.seed,
+    notRepeated: 'reports add the seed of the record',
+    describe: 'set the seed of all random values (default: a new one, printed)',
+  },
   concurrency: {
     ...kinds.wholeNumberFrom(1, 256),
     describe: `send this many requests at once per endpoint (default: ${defaults.concurrency}; in bursts as many as needed)`,
   },
-  timeout: {
-    ...kinds.wholeNumberOr(defaults.timeoutMs, 1, 600_000),
-    describe: 'wait at most this many ms for an answer',
-  },
+  timeout: { ...kinds.doctorFlags.timeout, default: String(defaults.timeoutMs) },
   'max-duration': {
     ...kinds.duration,
     default: `${defaults.maxDurationMs / 60_000}m`,
@@ -69,11 +80,13 @@ const flags = {
   },
   log: {
     ...kinds.file,
+    notRepeated: WRITES_ONLY,
     describe: 'write every request and answer to this file: a line of JSON each, without keys',
   },
   'update-baseline': {
     ...kinds.onOff,
     configurable: 'never',
+    notRepeated: WRITES_ONLY,
     describe: 'write the current failures to the baseline file, for you to add reasons',
   },
   'allow-incomplete': {
@@ -93,15 +106,14 @@ const flags = {
     ...kinds.text,
     configurable: 'never',
     // A replay is for a person: no baseline, no files. Without --cases, it uses the default.
-    overrides: ['baseline', 'report', 'log', 'cases'],
-    describe: 'repeat one lookup of a report; needs --only and --seed',
+    overrides: ['baseline', 'report', 'log', 'cases', 'only', 'skip'],
+    coerce: (given: string) => replayOf(given),
+    describe: 'repeat one failure of a report, with its --seed',
   },
 } as const;
 
-type Given = Values<typeof flags> & Values<typeof positionals>;
-
 /** Without a URL, `verify` checks the mock. */
-interface VerifyFlags extends Given {
+interface VerifyFlags extends Values<typeof flags> {
   readonly url: URL | undefined;
 }
 
@@ -112,29 +124,31 @@ export const verify = command({
   flags,
   configured: { section: 'verify' },
   examples: [['$0 verify http://localhost:8080 --fixture f.json', 'your server']],
-  run: ({ url, ...given }, context) => {
+  run: ({ url, ...values }, context, texts) => {
     if (url === undefined && isSet(context.env['CI']))
       throw wrongUsage(
         'no URL was given. In CI (the variable CI is set), give the URL of the target: as an argument, in IB_CONFORMANCE_URL or in the config file. To verify the built-in mock, run `verify mock`',
       );
-    return runVerify({ ...given, url: url === 'mock' ? undefined : url }, context);
+    const filters = values.replay && { only: [values.replay.id], skip: [] };
+    return runVerify({ ...values, ...filters, url: url === 'mock' ? undefined : url }, context, texts);
   },
 });
 
 const isSet = (variable = '') => !['', '0', 'false'].includes(variable.toLowerCase());
 
-async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
+async function runVerify(given: VerifyFlags, context: CliContext, texts: Given): Promise<number> {
   const { writeError } = context;
-  const texts = files.withConsole(given.report);
+  const formats = files.withConsole(given.report);
   const sources = [given.fixture, given.baseline];
-  const requests = files.parseReports('report', reportFormats, texts, sources, given.log);
+  const requests = files.parseReports('report', reportFormats, formats, sources, given.log);
   const baseline = await openBaseline(given, context);
-  const { fixture, options } = await optionsOf(given, context);
+  const { fixture, init, options } = await optionsOf(given, context, texts);
   const reportFiles = await runReports(requests, context);
   try {
     const log = given.log === undefined ? undefined : openLog(given.log, writeError);
-    const found = await verifyRun(given, fixture, options, log, context).catch(async (error: unknown) => {
-      const explained = withStep(error, given, engine.redactor(options.known, options.headers), context);
+    const session = { ...given, init };
+    const found = await verifyRun(session, fixture, options, log, context).catch(async (error: unknown) => {
+      const explained = withStep(error, options.doctor);
       await reportFiles.reportStopped(explained);
       throw explained;
     });
@@ -162,22 +176,16 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 }
 
 /** Adds the next step to the message about a target that cannot be verified. */
-function withStep(
-  error: unknown,
-  given: VerifyFlags,
-  redact: (text: string) => string,
-  { env }: CliContext,
-): unknown {
+function withStep(error: unknown, doctor = ''): unknown {
   if (!(error instanceof Problem) || error.code !== 'unreachable') return error;
-  return new Problem(error.code, `${error.message}\nnext: ${redact(rerunCommand('doctor', given, env))}`);
+  return new Problem(error.code, `${error.message}\nnext: ${doctor}`);
 }
 
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */
-async function optionsOf(given: VerifyFlags, context: CliContext) {
+async function optionsOf(given: VerifyFlags, context: CliContext, texts: Given) {
   const { url, stateUrl, replay } = given;
-  const { requirements } = select(given, stateUrl !== undefined);
+  select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
-  if (replay !== undefined) checkReplay(replay, requirements);
   const fixture = await loadFixture(given.fixture, context.env, context);
   const options = runOptions({
     ...given,
@@ -192,24 +200,26 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     tls: await networkOf(given, context),
     signal: context.signal,
   });
+  const redact = engine.redactor(options.known, options.headers);
+  const { init, ...commands } = printedCommands(flags, texts, context.env, redact);
   return {
     fixture,
+    init,
     options: {
       ...options,
-      ...(replay !== undefined && { path: replay, selection: { ...options.selection, replay } }),
-      rerun: rerunCommand('verify', given, context.env),
+      ...commands,
+      ...(replay?.path !== undefined && { path: replay.path }),
+      selection: { ...options.selection, ...(replay && { replay: replay.text }) },
     },
   };
 }
 
-function checkReplay(path: string, requirements: readonly Requirement[]): void {
-  const [requirement, another] = requirements;
-  if (requirement === undefined || another !== undefined)
-    throw wrongUsage('--replay needs --only with one requirement');
-  if (requirement.kind === 'scenario' || requirement.kind === 'monitor')
-    throw wrongUsage(`--replay: ${requirement.id} has no lookups to replay; omit --replay`);
-  if (!/^(?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)$/.test(path))
-    throw wrongUsage(
-      `--replay ${path}: needs a path from a report, such as 'user-status;id spelling=upper case@14:0'`,
-    );
+/** Reads what a report says to add: an id, and the path of a lookup if there is one. */
+function replayOf(text: string) {
+  const pattern = /^(\S+)(?: ((?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)))?$/;
+  const [, id = '', path] = pattern.exec(text) ?? [];
+  const row = engine.catalogue.find((one) => one.id === id);
+  if (row === undefined || (path !== undefined && !engine.isLookupRow(row)))
+    throw wrongUsage(`--replay ${text}: there is no such requirement or lookup; copy it from a report`);
+  return { text, id, path };
 }

@@ -102,7 +102,10 @@ test('the program gets every input as one argument, with any characters', async 
 
 test('an ambiguous or wrong input is wrong usage', async (t) => {
   const folder = folderFor(t);
-  const wrong = ['url=', 'url=--strict', 'strict=yes', 'reports=html', 'args=--', 'args=--header\nx: y'];
+  const booleans = ['strict', 'allow-incomplete'].flatMap((name) =>
+    ['yes', '1', 'TRUE'].map((form) => `${name}=${form}`),
+  );
+  const wrong = [...booleans, 'url=', 'url=--strict', 'reports=html', 'args=--', 'args=--header\nx: y'];
   for (const input of wrong) {
     const [name = '', value = ''] = input.split('=');
     const { results, stderr } = await run(folder, { url: unused, [name]: value });

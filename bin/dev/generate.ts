@@ -8,9 +8,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
 import { compile } from 'json-schema-to-typescript';
-import { configSections } from '../command-line.ts';
+import { loadCommands } from '../command-line.ts';
 import type { Flag, Flags } from '../commands/command.ts';
-import { TEXT_PATTERN } from '../config.ts';
+import { sectionsOf, TEXT_PATTERN } from '../config.ts';
 import { dateTime } from './date-time.ts';
 import { bundlePage } from './package/bundle.ts';
 import { readJson, root } from './paths.ts';
@@ -114,7 +114,7 @@ function sectionSchema(command: string, flags: Flags): object {
   };
 }
 
-const sections = Object.entries(await configSections()).map(([name, flags]) => [
+const sections = Object.entries(sectionsOf(await loadCommands())).map(([name, flags]) => [
   name,
   sectionSchema(name, flags),
 ]);

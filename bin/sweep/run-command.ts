@@ -43,7 +43,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 function startProblem(program: string, code: string): string {
   if (code !== 'ENOENT') return `${program}: cannot be started (${code})`;
   const why = `${program}: cannot be started (there is no such program)`;
-  return /\s/.test(program) ? `${why}; drop the quotes: \`ib-conformance sweep -- ${program}\`` : why;
+  return /\s/.test(program) ? `${why}; drop the quotes: \`npx ib-conformance sweep -- ${program}\`` : why;
 }
 
 /**

@@ -30,7 +30,7 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  * becomes markup, and invisible characters are made visible.
  */
 export function toHtml(report: Report): string {
-  const { headline, about, conclusion, next } = report;
+  const { headline, about, conclusion, command, next } = report;
   const { words, numbers, mark, tone } = headline;
   const anchors = anchorsOf(report);
   const sections = shownSections(report);
@@ -52,7 +52,8 @@ export function toHtml(report: Report): string {
           <p class="quiet">${about}</p>
           <h1><span aria-hidden="true">${mark}</span> ${words}</h1>
           <p class="numbers">${text(numbers, MAX_LIST)}</p>
-          ${conclusion.map((block) => blockMarkup(block, anchors))} ${step}
+          ${conclusion.map((block) => blockMarkup(block, anchors))}
+          ${command && commandBlock('The run', command)} ${step}
         </header>
         <main>
           <nav aria-label="Sections">${links}</nav>

@@ -330,7 +330,7 @@ export interface RunRecord {
      */
     skip: string[];
     /**
-     * Path of the one lookup to replay.
+     * Value of --replay: the id of a requirement, and the path of its lookup if there is one.
      */
     replay?: string;
   };
@@ -407,9 +407,13 @@ export interface RunRecord {
   diagnosis?: Suspicion[];
   baseline?: BaselineOfRun;
   /**
-   * Command that repeats the whole run with a new seed.
+   * Command that repeats the run with a new seed. With --seed and --replay, it repeats one failure.
    */
   rerun?: string;
+  /**
+   * Command that checks the target and the fixture; missing for the built-in mock.
+   */
+  doctor?: string;
   counts: {
     required: OutcomeCounts;
     recommended: OutcomeCounts;

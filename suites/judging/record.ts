@@ -32,7 +32,7 @@ export interface Result {
 
 /** The part of a record that is known before the run. */
 export interface RecordOptions extends Readonly<
-  Pick<RunRecord, 'target' | 'seed' | 'cases' | 'version' | 'rerun' | 'selection' | 'mock'>
+  Pick<RunRecord, 'target' | 'seed' | 'cases' | 'version' | 'rerun' | 'doctor' | 'selection' | 'mock'>
 > {
   readonly known: Known;
   /** Sent with every request. Their secrets are redacted like keys. */
@@ -59,7 +59,7 @@ export function makeRecord(
   list: readonly RequirementResult[],
   figures: Figures,
 ): RunRecord {
-  const { known, version, seed, cases, selection, rerun, mock } = options;
+  const { known, version, seed, cases, selection, rerun, doctor, mock } = options;
   const { startedAt, keyWorks, interrupted, interruptedBy, ...rest } = figures;
   const redact = redactor(known, options.headers);
   return {
@@ -79,7 +79,7 @@ export function makeRecord(
       ...(keyWorks === false ? [refusedNote(known.callerKeys[0]?.name ?? 'the key')] : []),
       ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
     ],
-    ...defined({ rerun: rerun && redact(rerun) }),
+    ...defined({ rerun: rerun && redact(rerun), doctor: doctor && redact(doctor) }),
     counts: countOutcomes(list),
     requirements: [...list],
   };

@@ -54,7 +54,9 @@ function* coveredLookups(
       (one) => lackOf(one, known) === undefined && choicesOf(one).some(([place]) => place === endpoint),
     ),
   );
-  let left = own.size === 0 ? 0 : cases;
+  // Without an active key, there are no lookups to draw.
+  if (own.size === 0) return;
+  let left = cases;
   // Triples never end, and few of them may be about these rows.
   let triples = Math.max(cases, MIN_TRIPLES);
   for (const lookup of plan(endpoint, known, seed)) {

@@ -5,6 +5,16 @@ import type { CliContext } from '../../cli-context.ts';
 import { commandLine } from '../../command-line.ts';
 import { describeError } from '../../exit-codes.ts';
 
+/** A process without a terminal, variables and signals, whose output nobody reads. */
+export const quietContext: CliContext = {
+  env: {},
+  signal: new AbortController().signal,
+  print: () => Promise.resolve(),
+  writeError: () => undefined,
+  isTerminal: false,
+  terminal: { color: false, width: 100 },
+};
+
 /**
  * Runs a command line (words, or a text split at spaces) in this process. By default, without a terminal.
  *
@@ -15,12 +25,9 @@ export async function runCli(line: string | readonly string[], context: Partial<
   let [output, stderr] = ['', ''];
   try {
     const code = await commandLine(argv, {
-      env: {},
-      signal: new AbortController().signal,
+      ...quietContext,
       print: async (text) => void (output += text),
       writeError: (text) => void (stderr += text),
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
       ...context,
     });
     return { code, output, stderr, error: '' };
