@@ -22,7 +22,7 @@ fileOf('fixture.json', fixture);
 async function peakOf(name: string, port: number, flags: string) {
   const peak = place(`${name.replace(/\W/g, '-')}.peak`);
   const line = `verify http://127.0.0.1:${port} --fixture ${place('fixture.json')} --seed 1 ${flags}`;
-  const watch = new URL('testing/peak-memory.mjs', import.meta.url).href;
+  const watch = new URL('dev/testing/peak-memory.mjs', import.meta.url).href;
   const argv = ['--import', watch, packagedProgram, ...line.split(' ')];
   const code = await new Promise((resolve) => {
     const options = { env: { ...process.env, PEAK_FILE: peak }, maxBuffer: MOST_BYTES };
