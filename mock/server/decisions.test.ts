@@ -99,7 +99,7 @@ const shown: Readonly<Record<string, () => boolean>> = {
     ) === 200,
 };
 
-const page = readFileSync(new URL('../docs/answers.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/answers.md', import.meta.url), 'utf8');
 const [, section = ''] = page.split('## Where the interface is silent');
 const decisions = Array.from(
   section.split('\n## ')[0]!.matchAll(/^\| (.+?) +\| (.+?) +\|$/gm),
