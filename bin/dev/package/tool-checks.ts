@@ -112,7 +112,7 @@ const worksIn =
     const file = join(folder, `${name}.mjs`);
     await writeFile(file, browsers[name]);
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const argv = ['--import', 'tsx', '--import', file, '--test', 'mock/fetch.test.ts'];
+    const argv = ['--import', 'tsx', '--import', file, '--test', 'mock/server/fetch.test.ts'];
     await run(process.execPath, argv, { cwd: root, env }).catch(({ stdout }: { readonly stdout: string }) =>
       assert.fail(stdout),
     );
