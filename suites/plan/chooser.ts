@@ -15,8 +15,8 @@ import { factors, plainLevels } from './factors.ts';
 import type { FactorName, Levels } from '../rules/requirement.ts';
 import { completed, freeFactors, isFeasible } from './lookup-levels.ts';
 
-/** Number of drawn rows of which the best one is chosen. */
-const DRAWN = 8;
+/** Number of drawn rows of which the best one is chosen, by strength: a run may end after the first rows. */
+const DRAWN = { 1: 32, 2: 16, 3: 8 };
 
 /** How often it draws levels for a combination: not every level of a group exists with every other. */
 const MAX_TRIES = 20;
@@ -41,18 +41,17 @@ function createDrawing(endpoint: Endpoint, known: Known, anyOf: AnyOf) {
   const home = completed(endpoint, {}, known) ?? plainLevels(endpoint);
   // Costly levels take more requests or time.
   const varied = groupedFactors[endpoint].filter(({ factor }) => !factor.isGate && factor.isCostly !== true);
-  // A level is first tried alone with own data, but for levels that hide nothing.
   const variedAlone = varied.filter(({ factor }) => hidesNothing.has(factor.name));
-  /** A row with these levels; undefined if none exists. */
-  const rowWith = (levels: Partial<Levels>, drawn = varied): Levels | undefined => {
+  /** A row with these levels; undefined if none exists. If they are tried alone, only what hides nothing is drawn. */
+  const rowWith = (levels: Partial<Levels>, isAlone = false): Levels | undefined => {
     const near = { ...home, ...levels };
     const base = isFeasible(endpoint, near, known) ? near : completed(endpoint, levels, known);
     if (base === undefined) return undefined;
     const row: Record<FactorName, string> = { ...base };
-    for (const { factor, choices } of drawn) {
-      const { name } = factor;
+    for (const { factor, choices } of isAlone ? variedAlone : varied) {
+      const { name, names } = factor;
       if (name in levels) continue;
-      row[name] = anyOf(anyOf(choices).names);
+      row[name] = anyOf(isAlone ? names : anyOf(choices).names);
       if (!freeFactors.has(name) && !isFeasible(endpoint, row, known)) row[name] = base[name];
     }
     return row;
@@ -64,7 +63,8 @@ function createDrawing(endpoint: Endpoint, known: Known, anyOf: AnyOf) {
         groups.map(({ factor, names }) => [factor.name, anyOf(names)]),
       );
       if (groups.length === 3 && endsConnection(levels)) continue;
-      const row = rowWith(levels, groups.length === 1 ? variedAlone : varied);
+      // A level is first tried alone, with own data.
+      const row = rowWith(levels, groups.length === 1);
       if (row !== undefined) return row;
     }
     return undefined;
@@ -92,8 +92,8 @@ export function createChooser(endpoint: Endpoint, known: Known, seed: number) {
   const shown = new Uint8Array(all.count);
   /** The combinations that no row may have shown, by strength. */
   const left = { 1: [...all.byStrength[1]], 2: [...all.byStrength[2]], 3: [...all.byStrength[3]] };
-  const best = (draw: () => Levels | undefined): Levels | undefined => {
-    const rows = Array.from({ length: DRAWN }, draw).filter((row) => row !== undefined);
+  const best = (strength: Strength, draw: () => Levels | undefined): Levels | undefined => {
+    const rows = Array.from({ length: DRAWN[strength] }, draw).filter((row) => row !== undefined);
     const worths = rows.map((row) => worthOf(endpoint, row, all, shown));
     return rows[worths.indexOf(Math.max(...worths))];
   };
@@ -110,7 +110,7 @@ export function createChooser(endpoint: Endpoint, known: Known, seed: number) {
     return undefined;
   };
   /** A row with a combination of this strength that no row has shown; undefined if there is none. */
-  const next = (strength: Strength): Levels | undefined => best(() => drawNew(strength));
+  const next = (strength: Strength): Levels | undefined => best(strength, () => drawNew(strength));
   return {
     next,
     /** A row with a triple that no row has shown. Once each was shown, it begins again. */
@@ -123,7 +123,7 @@ export function createChooser(endpoint: Endpoint, known: Known, seed: number) {
       }
     },
     /** The best row with these levels, of which a lookup exists. */
-    around: (levels: Partial<Levels>): Levels => best(() => rowWith(levels))!,
+    around: (levels: Partial<Levels>): Levels => best(3, () => rowWith(levels))!,
     take: (row: Levels): void => eachShown(endpoint, all, row, ({ place }) => (shown[place] = 1)),
   };
 }

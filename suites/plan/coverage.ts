@@ -137,6 +137,7 @@ export function eachShown(
   const visit = (from: Combination | undefined, start: number): void => {
     if (from === undefined) return;
     if (from.place >= 0) take(from);
+    if (from.groups.length === 3) return;
     for (let at = start; at < others.length; at++) visit(from.longer[others[at]!.number], at + 1);
   };
   if (gates.length === 1) for (const { number } of gates[0]!.shown) visit(root.longer[number], 0);

@@ -92,7 +92,8 @@ const row = (
 
 test('gaps of the matrix are reported', () => {
   assert.deepEqual(gaps([row('fault', ['a'], ['a'])], ['a']), []);
-  assert.match(gaps([row('fault', ['b'], ['a', 'b'])], [])[0]!, /a did not catch the fault x/);
+  assert.deepEqual(gaps([row('fault', ['b'], ['a', 'b'])], ['b']), []);
+  assert.match(gaps([row('fault', ['b'], ['a', 'c'])], [])[0]!, /none of these caught the fault x: a, c/);
   assert.match(gaps([row('fault', [], [])], [])[0]!, /nothing caught the fault x/);
   assert.match(gaps([row('fault', ['a'], undefined)], [])[0]!, /the kill matrix lacks the fault x/);
   assert.match(gaps([row('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
