@@ -140,7 +140,7 @@ test('setting the wall clock back does not delay limiters or transitions', async
 
 test('a forgotten close does not keep the process of a test running', () => {
   const script = `
-    import { startMock } from '../mock/index.ts';
+    import { startMock } from './mock/index.ts';
     const mock = await startMock();
     await (await fetch(mock.url)).text();
     process.stdout.write('asked');`;
