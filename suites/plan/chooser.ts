@@ -16,7 +16,7 @@ import type { FactorName, Levels } from '../rules/requirement.ts';
 import { completed, freeFactors, isFeasible } from './lookup-levels.ts';
 
 /** Number of drawn rows of which the best one is chosen, by strength: a run may end after the first rows. */
-const DRAWN = { 1: 32, 2: 16, 3: 8 };
+const DRAWN = { 1: 24, 2: 16, 3: 8 };
 
 /** How often it draws levels for a combination: not every level of a group exists with every other. */
 const MAX_TRIES = 20;

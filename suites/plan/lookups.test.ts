@@ -177,7 +177,7 @@ test('another seed tries other pairs first, so that short runs complete each oth
   }
 });
 
-test('ten short runs with other seeds cover a third more pairs than the best of them', () => {
+test('ten short runs with other seeds cover 1.4 times as many pairs as one', () => {
   const together = createCoverage(known);
   const alone = Array.from({ length: 10 }, (_, at) => {
     const one = createCoverage(known);
@@ -187,7 +187,7 @@ test('ten short runs with other seeds cover a third more pairs than the best of 
     return one.figures().coverage.pairs[0];
   });
   const all = together.figures().coverage.pairs[0];
-  assert.ok(all > (4 / 3) * Math.max(...alone), `${all} of ${alone.join()}`);
+  assert.ok(all > 1.4 * Math.max(...alone), `${all} of ${alone.join()}`);
 });
 
 test("the first lookup finds the other partner's data, whatever data it has, with its key", () => {
