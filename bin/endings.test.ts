@@ -8,8 +8,7 @@ import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/index.ts';
 import { withoutLimits } from '../mock/control/options.ts';
 import { endpointNames, messageOf } from '../schemas/endpoints.ts';
-import { reports } from '../reports/index.ts';
-import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { serverFor } from '../suites/testing/against.ts';
 import { builtInFixture } from './dev/paths.ts';
@@ -45,16 +44,6 @@ const baselineOf = (id: string) =>
     format: 'ib-conformance/baseline/1',
     known: [{ id, reason: 'ticket 1' }],
   });
-
-/** Endings that come at another moment in each run: only their last lines are frozen. */
-const timed = new Set([
-  'the target dies, with --allow-incomplete',
-  'out of requests',
-  'out of time',
-  'limited from the start',
-  'interrupted',
-  'the mock, conformant',
-]);
 
 /** A fault for each suite. */
 const faultOf: Readonly<Record<string, string>> = {
@@ -159,23 +148,8 @@ const stable = (text: string) =>
 
 const formats = ['json', 'junit', 'markdown', 'html', 'github'] as const;
 
-/** Replaces what differs between runs of a record, so that lines wrap at the same places. */
-function stableRecord(json: string): RunRecord {
-  const text = readFileSync(json, 'utf8')
-    .replaceAll(folder, '/tmp/DIR')
-    .replaceAll(/127\.0\.0\.1:(?!9\b)\d+/g, '127.0.0.1:8080')
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/gi, '11111111-1111-4111-8111-111111111111')
-    .replaceAll(/#\d+"/g, '#1"')
-    .replaceAll(/@\d+(?::\d+)*/g, '@1:0');
-  const record = JSON.parse(text) as RunRecord;
-  const { rateLimited } = record;
-  const endpoints = rateLimited.endpoints.map((one) => ({ ...one, waitedMs: 0 }));
-  return { ...record, requests: 1000, durationMs: 1000, rateLimited: { answers: 0, waitedMs: 0, endpoints } };
-}
-
 test('every ending says what to do next, and all outputs agree with its exit code', async (t) => {
   const shown: string[] = [];
-  const consoles: string[] = [];
   for (const [at, [what, expected, words, fault]] of endings.entries()) {
     const fileOfFormat = (name: (typeof formats)[number]) => `${folder}/${at}.${name}`;
     const behaviour = fault === undefined ? reference : faults[fault]!.change(reference);
@@ -207,13 +181,7 @@ test('every ending says what to do next, and all outputs agree with its exit cod
     const [verdict = '', ...rest] = output.slice(output.lastIndexOf('\n\n') + 2).split('\n');
     const last = [verdict, ...rest.filter((one) => one.startsWith('next: '))];
     const text = error === '' ? last.join('\n') : error.replaceAll(/\n +at .*/g, '');
-    if (error === '' && !timed.has(what))
-      for (const width of [80, 120])
-        consoles.push(
-          `${what}, ${width} columns\n${reports.console(stableRecord(fileOfFormat('json')), { color: false, width })}\n`,
-        );
     shown.push(`${what}: exit ${code}\n${text.replaceAll(/^/gm, '  ')}\n`);
   }
   matchesSnapshot(new URL('endings.golden.txt', import.meta.url), stable(shown.join('')));
-  matchesSnapshot(new URL('consoles.golden.txt', import.meta.url), consoles.join(''));
 });

@@ -24,8 +24,11 @@ const MAX_TRIES = 20;
 /** What it is worth that a row is the first to show a combination, by its number of levels. */
 const WORTH = [0, 1000, 100, 1];
 
-/** The same for a triple if the gates may let a caller in: more faults are there. */
-const LETS_IN = 4;
+/** The same for a triple with gates, for each of them if they may let a caller in: more faults are there. */
+const [GATES, LETS_IN] = [2, 4];
+
+/** A level that takes more requests or more time is drawn seldom. */
+const mostlyPlain = [true, true, false];
 
 /** Factors whose levels have the same answer, so that one does not hide another. */
 const hidesNothing = new Set<FactorName>(['data', 'active key', 'id version', 'fields']);
@@ -39,8 +42,7 @@ type AnyOf = <Item>(items: readonly Item[]) => Item;
 /** Draws rows. Gates are plain unless told otherwise, so that they hide nothing. */
 function createDrawing(endpoint: Endpoint, known: Known, anyOf: AnyOf) {
   const home = completed(endpoint, {}, known) ?? plainLevels(endpoint);
-  // Costly levels take more requests or time.
-  const varied = groupedFactors[endpoint].filter(({ factor }) => !factor.isGate && factor.isCostly !== true);
+  const varied = groupedFactors[endpoint].filter(({ factor }) => !factor.isGate);
   const variedAlone = varied.filter(({ factor }) => hidesNothing.has(factor.name));
   /** A row with these levels; undefined if none exists. If they are tried alone, only what hides nothing is drawn. */
   const rowWith = (levels: Partial<Levels>, isAlone = false): Levels | undefined => {
@@ -51,6 +53,7 @@ function createDrawing(endpoint: Endpoint, known: Known, anyOf: AnyOf) {
     for (const { factor, choices } of isAlone ? variedAlone : varied) {
       const { name, names } = factor;
       if (name in levels) continue;
+      if (factor.isCostly === true && anyOf(mostlyPlain)) continue;
       row[name] = anyOf(isAlone ? names : anyOf(choices).names);
       if (!freeFactors.has(name) && !isFeasible(endpoint, row, known)) row[name] = base[name];
     }
@@ -72,15 +75,18 @@ function createDrawing(endpoint: Endpoint, known: Known, anyOf: AnyOf) {
   return { rowWith, rowShowing };
 }
 
-/** What a row is worth: the combinations that no row has shown. */
+/** What a row is worth: the combinations that no row has shown. One that costs twice as much gains half of it. */
 function worthOf(endpoint: Endpoint, row: Levels, all: Combinations, shown: Uint8Array): number {
-  const gates = factors[endpoint].filter(({ name, names, isGate }) => isGate && row[name] !== names[0]);
+  const notPlain = factors[endpoint].filter(({ name, names }) => row[name] !== names[0]);
+  const gates = notPlain.filter(({ isGate }) => isGate);
   const isOpen = gates.length > 0 && gates.every(({ name, levels }) => levels[row[name]]!.mayLetIn === true);
+  const ofTriple = isOpen ? LETS_IN * gates.length : gates.length > 0 ? GATES : WORTH[3]!;
   let worth = 0;
   eachShown(endpoint, all, row, ({ place, groups: { length } }) => {
-    if (shown[place] === 0) worth += isOpen && length === 3 ? LETS_IN : WORTH[length]!;
+    if (shown[place] === 0) worth += length === 3 ? ofTriple : WORTH[length]!;
   });
-  return worth;
+  const costly = notPlain.filter(({ isCostly }) => isCostly === true);
+  return worth / 2 ** costly.length;
 }
 
 /** Chooses rows: of some that each show a combination that no row has shown, the one that is worth most. */
