@@ -63,8 +63,8 @@ function createItems(options: LookupStepOptions) {
   let isHanging = false;
 
   /** Records a lookup that got no answer. */
-  const recordUnanswered = async (request: Request, reply: Trouble): Promise<void> => {
-    addMissing(tally, request, reply);
+  const recordUnanswered = async (lookup: Lookup, request: Request, reply: Trouble): Promise<void> => {
+    addMissing(tally, request, reply, lookup);
     const isSilent = reply.code === 'network' || reply.code === 'timeout';
     // If the target answers this lookup, the hostile one caused the silence.
     if (isSilent && isSilenceJudged(tally, request))
@@ -86,7 +86,7 @@ function createItems(options: LookupStepOptions) {
       isHanging ||= reply.code === 'timeout';
       // If it was not sent again, the first reply tells more.
       const told = reply.words === NOT_SENT ? (lostBy ?? reply) : reply;
-      return recordUnanswered(exchange.request, told);
+      return recordUnanswered(lookup, exchange.request, told);
     }
     coverage.take(lookup.endpoint, lookup.levels);
   };
@@ -98,7 +98,7 @@ function createItems(options: LookupStepOptions) {
     const why = end ?? trouble('rate-limited', 'the key is rate-limited');
     for (const { lookup } of items)
       if (lookup.rank === 'requirement' || lookup.rank === 'level')
-        await recordUnanswered(lookup.request, why);
+        await recordUnanswered(lookup, lookup.request, why);
   };
 
   return { sendItem, leaveOut, recordUnanswered, isCut: () => isCut };
@@ -158,7 +158,7 @@ export function createLookupSteps(options: LookupStepOptions) {
     const lookup = lookupOfPath(path, known, options.seed);
     for (let times = timesOf(lookup); times > 0; times--) {
       const { reply } = await sender.send(lookup.request, { of: 'lookups', lookup });
-      if (reply.kind === 'trouble') await recordUnanswered(lookup.request, reply);
+      if (reply.kind === 'trouble') await recordUnanswered(lookup, lookup.request, reply);
     }
   };
 

@@ -80,7 +80,7 @@ const seenFrom = (key: KnownKey, known: Known): Known => ({
 /** A failure as its key sees it. */
 export type View = ReturnType<typeof viewOf>;
 
-export function viewOf({ exchange: { request }, lookup }: Failure, known: Known) {
+export function viewOf({ exchange: { request, reply }, lookup }: Failure, known: Known) {
   const otherKey = otherKeyOf(request, known);
   const seen = otherKey === undefined ? known : seenFrom(otherKey, known);
   const levelsOf = (levels: Levels, one: Request): Levels => {
@@ -95,8 +95,9 @@ export function viewOf({ exchange: { request }, lookup }: Failure, known: Known)
     /** The key of another partner with which it was sent. It stays the same, like the key under test. */
     otherKey,
     known: seen,
-    /** The levels of the failure; undefined if no lookup with levels has failed. */
-    start: lookup === undefined ? asked : levelsOf(lookup.levels, request),
+    /** The levels of the failure; undefined if no lookup with levels has failed, or if each would take its time. */
+    start:
+      lookup === undefined ? asked : reply.kind === 'trouble' ? undefined : levelsOf(lookup.levels, request),
     /** Whether the run draws the same requests with the same levels. */
     isReplayable: otherKey === undefined || isFirst,
     /** Whether a request of the run has no other key of another partner. */

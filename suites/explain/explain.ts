@@ -2,10 +2,11 @@ import { defined } from '../../schemas/values.ts';
 import { plainLevels } from '../plan/factors.ts';
 import { isFeasible } from '../plan/lookup-levels.ts';
 import type { LookupRow, Share, Levels } from '../rules/requirement.ts';
-import type { Failure, Judgement } from '../judging/tally.ts';
+import type { Counterexample, Failure, Judgement } from '../judging/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
-import { reduceFields, withField, shrink, valuesOf } from './values.ts';
+import { reduceFields, shrink, simplify, withField } from './smallest.ts';
+import { valuesOf } from './values.ts';
 import { maskedBy, minimise, validate, vary, type Validated, type Varied } from './conditions.ts';
 
 /**
@@ -24,9 +25,17 @@ export async function explain(
   const intermittent = repeats.failed < repeats.of ? { intermittent: repeats } : {};
   if (prober.isOver()) return intermittent;
   if (start === undefined) return { ...intermittent, ...(await explainForm(prober, repeats)) };
-  let base = await firstBase(prober, start, repeats);
-  if (base.share.failed === 0 || base.trials.length === 0) return intermittent;
-  if (isTooRare(base)) return { ...intermittent, ...recorded(prober, base, onlyIts(base)) };
+  const base = await firstBase(prober, start, repeats);
+  const isSeen = base.share.failed > 0 && base.trials.length > 0;
+  if (isSeen && !isTooRare(base)) return { ...intermittent, ...(await explainLevels(prober, base, repeats)) };
+  const found = isSeen ? recorded(prober, base, onlyIts(base)) : {};
+  const isSteady = repeats.failed === repeats.of;
+  return { ...intermittent, ...found, ...(isSteady && (await smallestOf(prober, base, found.where))) };
+}
+
+/** Finds the conditions of a failure that new lookups show too, and shrinks its value. */
+async function explainLevels(prober: Prober, first: Base, repeats: Share): Promise<Partial<Judgement>> {
+  let base = first;
   const levels = await minimise(prober, base);
   const isSame = isSameEntity(levels, base.levels) && levels.malformation === base.levels.malformation;
   const moved = isSame ? { ...base, levels } : await baseOf(prober, levels, base, repeats);
@@ -36,18 +45,40 @@ export async function explain(
   const validated = await validate(prober, base, varied.conditions);
   const found = recorded(prober, base, varied, validated);
   const shrunk = await shrink(prober, base, plainOf(prober, base.levels));
-  const { evidence = failure.exchange } = shrunk ?? {};
-  const { fields, ...reduced } = base.isRandom ? {} : await reduceFields(prober, evidence, base.levels);
-  const where = fields === undefined ? found.where! : withField(found.where!, fields, base.levels);
-  return { ...intermittent, ...found, where, ...shrunk, ...reduced };
+  return { ...found, ...(await smallestOf(prober, base, found.where, shrunk)) };
+}
+
+/** The plainest lookup that fails, with what is wrong with its answer, and the conditions with the field that matters. */
+async function smallestOf(
+  prober: Prober,
+  { levels, isRandom }: Base,
+  where: readonly string[] = [],
+  shrunk?: Counterexample,
+): Promise<Partial<Judgement>> {
+  const { isReplayable, isRepetition, failure } = prober;
+  // What a lookup shows that is sent three times is a failure of the row about repetition.
+  const isReplayed = isReplayable && (isRepetition || levels.repetition === 'once');
+  const noLookup = isReplayed ? {} : { lookup: undefined };
+  // What fails now and then would get plainer by chance.
+  if (isRandom) return { ...shrunk, ...(shrunk && noLookup) };
+  // With other keys, the same levels draw other requests.
+  if (shrunk === undefined && !isReplayable) return {};
+  const { verdict, exchange: evidence, lookup } = failure;
+  const conditions = where.map((one) => one.split(':')[0]!);
+  const kept = levels.repetition === 'once' ? conditions : [...conditions, 'repetition'];
+  const plain = await simplify(prober, shrunk ?? { verdict, evidence, lookup }, kept);
+  const { smallest, fields } = await reduceFields(prober, plain, levels);
+  const named = fields === undefined ? where : withField(where, fields, levels);
+  return { ...smallest, ...noLookup, where: named };
 }
 
 /** What another form of a request shows, to which no levels belong. */
 async function explainForm(prober: Prober, { failed, of }: Share): Promise<Partial<Judgement>> {
   if (failed < of) return {};
-  const { exchange } = prober.failure;
-  const { fields, evidence } = await reduceFields(prober, exchange, plainLevels(prober.endpoint));
-  return { evidence, ...(fields !== undefined && { where: [fields] }) };
+  const { verdict, exchange: evidence, lookup } = prober.failure;
+  const plain = await simplify(prober, { verdict, evidence, lookup }, ['repetition']);
+  const { smallest, fields } = await reduceFields(prober, plain, plainLevels(prober.endpoint));
+  return { ...smallest, ...(fields !== undefined && { where: [fields] }) };
 }
 
 /** If other levels would show nothing. */

@@ -75,14 +75,18 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     failure,
     endpoint,
     seed,
+    /** Whether its row is about equal lookups. */
+    isRepetition: row.kind === 'repetition',
     nextDraw,
     isOver: context.isOver,
     /** The facts of lookups with these levels; those of the failure if the fixture allows none. */
     factsOf: (levels: Levels): Facts =>
       factsWith(endpoint, levels, view.known) ?? factsOf(view.known, failure.exchange.request)!,
-    /** What is wrong with an answer. */
+    /** What is wrong with an answer. Answers to what is asked again are not judged as repeated. */
     verdictOf: (answer: Answer) =>
-      findingsOf(tally, answer).find((one) => one.row === row && one.verdict.kind === 'failed')?.verdict,
+      findingsOf(tally, answer).find(
+        (one) => (one.row === row || row.kind === 'repetition') && one.verdict.kind === 'failed',
+      )?.verdict,
     /** Whether the failing answer would also be wrong for this lookup. */
     canFail: isComparable,
     /** Sends a lookup; a repeated one again until it fails. */

@@ -6,7 +6,7 @@ import type { Known } from '../known.ts';
 import { lackOf } from '../plan/needs.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../rules/requirement.ts';
 import type { Context, Exchange } from '../rules/scenario-context.ts';
-import type { Lookup } from '../plan/lookup.ts';
+import { oddness, type Lookup } from '../plan/lookup.ts';
 import { skipped, inconclusive, type Verdict } from '../rules/verdict.ts';
 import type { Result } from './record.ts';
 import { addAnswer, createTally, type Judgement } from './tally.ts';
@@ -53,19 +53,22 @@ export function createEvaluation(options: EvaluationOptions) {
     .filter((one) => one.kind === 'monitor')
     .map((of) => {
       const found: Judgement = { verdict: of.ifUnseen, cases: 0 };
-      return { of, sees: of.watch(known), found };
+      // The plainest lookup is shown.
+      return { of, sees: of.watch(known), found, odd: Infinity };
     });
   return {
     tally,
     addExchange: ({ request, reply, lookup, isAgain, isLost, isUnjudged }: RunExchange): void => {
       if (reply.kind !== 'answer') return void tally.history.add(request);
       for (const monitor of monitors) {
-        const { verdict: before, cases } = monitor.found;
-        const finding = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
-        if (finding === undefined) continue;
+        const { found, odd } = monitor;
+        const hasFailed = found.verdict.kind === 'failed';
+        const finding = hasFailed && oddness(lookup) >= odd ? undefined : monitor.sees(request, reply);
+        if (finding === undefined || (hasFailed && finding.verdict.kind !== 'failed')) continue;
         const { verdict, evidence = { request, reply } } = finding;
-        monitor.found = { verdict, cases: cases + 1 };
-        if (verdict.kind === 'failed') monitor.found = { ...monitor.found, evidence };
+        const isFailure = verdict.kind === 'failed';
+        monitor.found = { verdict, cases: found.cases + (hasFailed ? 0 : 1), ...(isFailure && { evidence }) };
+        if (isFailure) monitor.odd = oddness(evidence.request === request ? lookup : undefined);
       }
       if (isLost === true) return void tally.history.add(request);
       addAnswer(tally, request, reply, lookup, isAgain === true || isUnjudged === true);

@@ -21,7 +21,7 @@ export interface Result {
   readonly cases: number;
   readonly evidence?: Exchange;
   /** The lookup that shows it. Its path replays it, with the same seed. */
-  readonly lookup?: Lookup;
+  readonly lookup?: Lookup | undefined;
   /** The conditions under which it fails. */
   readonly where?: readonly string[];
   /** How many new lookups failed with all of `where`, and without each. */

@@ -30,7 +30,8 @@ export function createHistory({ callerKeys }: Known, most = MAX_NAMES) {
   };
   /** The key as it is presented. */
   const whoAsks = ({ credential }: Request) => authorizationOf(credential, callerKeys[0]);
-  const idName = (request: Request) => `${whoAsks(request)} ${request.endpoint} ${idOf(request)}`;
+  const idName = (request: Request) =>
+    `${whoAsks(request)} ${request.endpoint} ${idOf(request) || request.target}`;
   return {
     /** Notes that a request was sent. Returns how often its id was asked for with this key, this time included. */
     add: (request: Request): number => ++entryOf(idName(request)).asked,

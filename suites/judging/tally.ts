@@ -19,13 +19,21 @@ export interface Judgement extends Result {
   readonly verdict: Verdict;
 }
 
+/** What shows a failure: one lookup, its answer, and what is wrong with it. */
+export interface Counterexample {
+  readonly verdict: Verdict;
+  readonly evidence: Exchange;
+  /** Without it, no lookup of the plan has this request. */
+  readonly lookup: Lookup | undefined;
+}
+
 /** A wrong answer. */
 export interface Failure {
   readonly verdict: Verdict & { readonly kind: 'failed' };
   readonly exchange: Exchange;
   readonly facts: Facts;
   /** The lookup of the plan, with the key that was sent; undefined for other requests. */
-  readonly lookup?: Lookup;
+  readonly lookup?: Lookup | undefined;
   /** Set if it came in a state that a state hook made and undid: it cannot be asked again. */
   readonly isUndone?: true;
 }
@@ -74,7 +82,7 @@ export interface Tally {
   /** The lookups of the run that were answered, without those that explain failures. */
   readonly log: Logged[];
   /** Lookups without an answer, of rows that fail as soon as the target answers another lookup. */
-  readonly silent: (Unanswered & { readonly facts: Facts; readonly row: AnswerRow })[];
+  readonly silent: (Unanswered & Pick<Failure, 'facts' | 'lookup'> & { readonly row: AnswerRow })[];
 }
 
 const MAX_FAILURES = 5;
@@ -117,9 +125,9 @@ export function addAnswer(
   const sent = lookup && sentAs(lookup, request, known);
   if (sent !== undefined && !isAgain && log.length < MAX_LOGGED)
     log.push({ request, reply: answer, lookup: sent, asked });
-  for (const { row, facts, reply, ...one } of silent.splice(0)) {
-    const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
-    note(tally, { row, verdict }, facts, { ...one, reply });
+  for (const { row, facts, lookup: lost, ...one } of silent.splice(0)) {
+    const verdict = failed('connection', 'an answer with a status from 400 to 499', one.reply.words);
+    note(tally, { row, verdict }, facts, one, lost);
   }
   const judged = isRefused || present.state === 'changing' ? undefined : judge(tally, request, answer);
   if (judged === undefined) return [];
@@ -167,7 +175,12 @@ function note(
 }
 
 /** Notes a lookup of the covering array that got no answer, also when retried. */
-export function addMissing({ known, table, states, silent }: Tally, request: Request, reply: Trouble): void {
+export function addMissing(
+  { known, table, states, silent }: Tally,
+  request: Request,
+  reply: Trouble,
+  lookup?: Lookup,
+): void {
   const facts = factsOf(known, request);
   if (facts === undefined) return;
   const missing = { request, reply };
@@ -184,7 +197,7 @@ export function addMissing({ known, table, states, silent }: Tally, request: Req
   if (state === undefined) return;
   const isSilent = reply.code === 'network' || reply.code === 'timeout';
   if (row.silenceFails === true && isSilent && reply.words !== NOT_SENT)
-    silent.push({ row, facts, ...missing });
+    silent.push({ row, facts, lookup, ...missing });
   // How others were lost tells more than that it was not sent.
   const isTold = state.unanswered !== undefined && state.unanswered.reply.words !== NOT_SENT;
   // A front end may reject a GET with a body.
@@ -272,6 +285,4 @@ function generalRows(row: AnswerRow | Refinement, { right, refinements }: Cover)
 
 export const isLate = (reply: Reply) => reply.kind === 'trouble' && reply.code === 'timeout';
 
-/** Lookups outside the plan come last. */
-const rank = ({ exchange: { reply }, lookup }: Failure) =>
-  (lookup === undefined ? 100 : oddness(lookup)) + (isLate(reply) ? 1000 : 0);
+const rank = ({ exchange: { reply }, lookup }: Failure) => oddness(lookup) + (isLate(reply) ? 1000 : 0);

@@ -17,6 +17,8 @@ export interface Place {
   /** Where fast-check shrank the draw to, such as `0:1:0`. */
   readonly shrunk?: string;
   readonly pick?: number;
+  /** Names of the header fields that it keeps; all without it. */
+  readonly fields?: readonly string[];
 }
 
 /** A lookup that a run sends: made once, then sent, judged, counted and explained as this value. */
@@ -29,23 +31,47 @@ export interface Lookup {
   readonly rank: Rank;
 }
 
+interface Drawing {
+  readonly known: Known;
+  readonly seed: number;
+  readonly rank?: Rank;
+}
+
 /** Draws a lookup. The same levels, place and seed give the same one. */
-export function lookupAt(
+export const lookupAt = (endpoint: Endpoint, levels: Levels, place: Place, how: Drawing): Lookup =>
+  lookupIfAny(endpoint, levels, place, how)!;
+
+/** The same; undefined if the draw does not shrink to this place. */
+export function lookupIfAny(
   endpoint: Endpoint,
   levels: Levels,
   place: Place,
-  {
-    known,
-    seed,
-    rank = 'requirement',
-  }: { readonly known: Known; readonly seed: number; readonly rank?: Rank },
-): Lookup {
-  const { draw, pick, shrunk } = place;
+  { known, seed, rank = 'requirement' }: Drawing,
+): Lookup | undefined {
+  const { draw, pick, shrunk, fields } = place;
   const options = { seed: seedOf(seed, draw ?? pick ?? 0), numRuns: 1 };
   const arbitrary = requestsOf(endpoint, levels, known, pick);
-  const [request] = fc.sample(arbitrary, shrunk === undefined ? options : { ...options, path: shrunk });
-  return { endpoint, levels, place, rank, request: request!, facts: factsOf(known, request!)! };
+  const [drawn] = shrunk === undefined ? fc.sample(arbitrary, options) : shrunkTo(shrunk, arbitrary, options);
+  if (drawn === undefined) return undefined;
+  const request = fields === undefined ? drawn : { ...drawn, headers: kept(drawn.headers, fields) };
+  return { endpoint, levels, place, rank, request, facts: factsOf(known, request)! };
 }
+
+function shrunkTo(
+  path: string,
+  arbitrary: fc.Arbitrary<Request>,
+  options: { readonly seed: number; readonly numRuns: number },
+): readonly Request[] {
+  try {
+    return fc.sample(arbitrary, { ...options, path });
+  } catch {
+    // It throws if there is no such path.
+    return [];
+  }
+}
+
+const kept = (headers: Request['headers'], names: readonly string[]): Request['headers'] =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => names.includes(name)));
 
 /** The facts of lookups with these levels; undefined if the fixture allows none. */
 export const factsWith = (endpoint: Endpoint, levels: Levels, known: Known): Facts | undefined =>
@@ -56,21 +82,26 @@ export const factsWith = (endpoint: Endpoint, levels: Levels, known: Known): Fac
 /** How often a run sends a lookup. */
 export const timesOf = ({ levels }: Lookup): number => (levels.repetition === 'once' ? 1 : 3);
 
-/** How many levels are not plain; gates count more. */
-export const oddness = ({ endpoint, levels }: Lookup): number =>
-  factors[endpoint].reduce(
-    (sum, { name, names, isGate }) => sum + (levels[name] === names[0] ? 0 : isGate ? 6 : 1),
-    0,
-  );
+/** How many levels are not plain; gates count more. Requests outside the plan count most. */
+export const oddness = (lookup: Pick<Lookup, 'endpoint' | 'levels'> | undefined): number =>
+  lookup === undefined
+    ? 100
+    : factors[lookup.endpoint].reduce(
+        (sum, { name, names, isGate }) => sum + (lookup.levels[name] === names[0] ? 0 : isGate ? 6 : 1),
+        0,
+      );
 
-/** `deposit-check;situation=unknown@17`: levels that are not plain, and the place: a draw (@), or an example (#). */
+/**
+ * `deposit-check;situation=unknown@17+accept`: levels that are not plain, and the place: a draw (@), or an example (#),
+ * and which header fields are left.
+ */
 export function pathOf({ endpoint, levels, place }: Pick<Lookup, 'endpoint' | 'levels' | 'place'>): string {
   const odd = factors[endpoint].flatMap(({ name, names }) =>
     levels[name] === names[0] ? [] : [`${name}=${levels[name]}`],
   );
-  const { draw, shrunk, pick } = place;
+  const { draw, shrunk, pick, fields } = place;
   const at = pick === undefined ? `@${draw}${shrunk === undefined ? '' : `:${shrunk}`}` : `#${pick}`;
-  return `${endpoint};${odd.join()}${at}`;
+  return `${endpoint};${odd.join()}${at}${fields === undefined ? '' : `+${fields.join()}`}`;
 }
 
 /**
@@ -79,11 +110,14 @@ export function pathOf({ endpoint, levels, place }: Pick<Lookup, 'endpoint' | 'l
  * @throws Problem with code `usage` if no lookup has this path
  */
 export function lookupOfPath(path: string, known: Known, seed: number): Lookup {
-  const parts = /^(user-status|deposit-check);([^@#]*)(?:@(\d+)(?::(\d+(?::\d+)*))?|#(\d+))$/.exec(path);
+  const parts =
+    /^(user-status|deposit-check);([^@#]*)(?:@(\d+)(?::(\d+(?::\d+)*))?|#(\d+))(?:\+([a-z\d,-]*))?$/.exec(
+      path,
+    );
   const nowhere = () =>
     new Problem('usage', `--replay ${path}: no lookup has this path; copy it unchanged from the report`);
   if (parts === null) throw nowhere();
-  const [, name, odd, draw, shrunk, pick] = parts;
+  const [, name, odd, draw, shrunk, pick, left] = parts;
   const endpoint = name as Endpoint;
   const levels: Record<string, string> = { ...plainLevels(endpoint) };
   // A level may contain a comma: split only before a name.
@@ -96,7 +130,11 @@ export function lookupOfPath(path: string, known: Known, seed: number): Lookup {
   }
   if (!isFeasible(endpoint, levels, known)) throw nowhere();
   const place = pick === undefined ? { draw: Number(draw), ...defined({ shrunk }) } : { pick: Number(pick) };
-  return lookupAt(endpoint, levels as Levels, place, { known, seed });
+  const fields = left === '' ? [] : left?.split(',');
+  const at = { ...place, ...defined({ fields }) };
+  const found = lookupIfAny(endpoint, levels as Levels, at, { known, seed });
+  if (found === undefined) throw nowhere();
+  return found;
 }
 
 /** A separate seed for each draw. */

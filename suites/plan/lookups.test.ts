@@ -11,7 +11,8 @@ import { knownFrom } from '../known.ts';
 import { factors, hasPlainGates, plainLevels } from './factors.ts';
 import { createCoverage } from './coverage.ts';
 import { isFeasible } from './lookup-levels.ts';
-import { lookupOfPath, pathOf, timesOf, type Lookup } from './lookup.ts';
+import { lookupAt, lookupOfPath, pathOf, timesOf, type Lookup, type Place } from './lookup.ts';
+import { plainLevels } from './factors.ts';
 import { createLookups } from './lookups.ts';
 
 const ranks = ['requirement', 'level', 'pair', 'example', 'triple'] as const;
@@ -38,6 +39,18 @@ test('the path and the seed of a lookup give the same request', () => {
   }
 });
 
+test('a path says which header fields are left', () => {
+  const level = { ...plainLevels('user-status'), fields: 'Cache-Control: no-cache' };
+  const at = (place: Place) => lookupAt('user-status', level, place, { known, seed: 7 });
+  const names = Object.keys(at({ draw: 1 }).request.headers);
+  assert.deepEqual(names, ['cache-control', 'pragma']);
+  for (const fields of [[], ['pragma']]) {
+    const path = pathOf(at({ draw: 1, fields }));
+    assert.match(path, new RegExp(String.raw`@1\+${fields.join()}$`));
+    assert.deepEqual(Object.keys(lookupOfPath(path, known, 7).request.headers), fields);
+  }
+});
+
 for (const path of [
   '',
   'user-status',
@@ -49,6 +62,8 @@ for (const path of [
   "user-status;situation=third partner's@1",
   'user-status;situation@1',
   'user-status;@1#2',
+  'user-status;@1:9:9:9',
+  'user-status;@1+Accept',
 ])
   test(`no path: ${path}`, () =>
     assert.throws(

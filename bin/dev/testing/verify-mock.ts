@@ -28,7 +28,7 @@ export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
 
 export interface MockRunOptions extends Pick<
   RunOptions,
-  'isBrief' | 'isEnough' | 'onExchange' | 'onProgress' | 'onRemark' | 'onWait'
+  'isBrief' | 'isEnough' | 'onExchange' | 'onProgress' | 'onRemark' | 'onWait' | 'path'
 > {
   readonly fixture: Fixture;
   readonly seed: number;
