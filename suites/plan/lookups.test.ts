@@ -12,7 +12,6 @@ import { factors, hasPlainGates, plainLevels } from './factors.ts';
 import { createCoverage } from './coverage.ts';
 import { isFeasible } from './lookup-levels.ts';
 import { lookupAt, lookupOfPath, pathOf, timesOf, type Lookup, type Place } from './lookup.ts';
-import { plainLevels } from './factors.ts';
 import { createLookups } from './lookups.ts';
 
 const ranks = ['requirement', 'level', 'pair', 'example', 'triple'] as const;
