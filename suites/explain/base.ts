@@ -1,13 +1,13 @@
 import { defined } from '../../schemas/values.ts';
 import type { Share, Levels } from '../rules/requirement.ts';
 import { idOf, type Request } from '../request.ts';
-import type { Prober, Trial, Wanted } from './probe.ts';
+import type { Prober, Probe, Wanted } from './probe.ts';
 
 /** Lookups that fail like the first failure: how to draw them, and how many of them fail. */
 export interface Base extends Wanted {
   readonly levels: Levels;
   /** New lookups with these levels. */
-  readonly trials: readonly Trial[];
+  readonly probes: readonly Probe[];
   /** The share of them that fails; of equal lookups, if one fails now and then. */
   readonly share: Share;
   /** Whether the same lookup fails now and then. */
@@ -17,14 +17,14 @@ export interface Base extends Wanted {
 }
 
 /** How many of these lookups failed. */
-export const shareOf = (trials: readonly Trial[]): Share => ({
-  failed: trials.filter(({ hasFailed }) => hasFailed).length,
-  of: trials.length,
+export const shareOf = (probes: readonly Probe[]): Share => ({
+  failed: probes.filter(({ hasFailed }) => hasFailed).length,
+  of: probes.length,
 });
 
 /** The different ids of lookups. */
-export const idsOf = (trials: readonly { readonly request: Request }[]): ReadonlySet<string> =>
-  new Set(trials.map(({ request }) => idOf(request)));
+export const idsOf = (probes: readonly { readonly request: Request }[]): ReadonlySet<string> =>
+  new Set(probes.map(({ request }) => idOf(request)));
 
 /** Which entity a lookup finds depends on these factors. */
 const ofEntity = ['situation', 'data', 'id version'] as const;
@@ -50,11 +50,11 @@ export async function baseOf(
 ): Promise<Base> {
   const wanted = defined({ isRandom, isFresh });
   const measured = async (more: Wanted = {}): Promise<Base> => {
-    const trials = await tryNew(prober, levels, { ...wanted, ...more });
-    return { ...wanted, ...more, levels, trials, share: isRandom ? repeats : shareOf(trials) };
+    const probes = await tryNew(prober, levels, { ...wanted, ...more });
+    return { ...wanted, ...more, levels, probes, share: isRandom ? repeats : shareOf(probes) };
   };
   const base = await measured();
-  const { failed, of } = shareOf(base.trials);
+  const { failed, of } = shareOf(base.probes);
   if (isRandom || (of > 0 && failed === of)) return base;
   if (prober.hasExample && isRare(base.share)) {
     const kept = await measured({ keepsExample: true });
@@ -62,16 +62,16 @@ export async function baseOf(
   }
   if (prober.factsOf(levels).entity === 'unknown') return base;
   const { start, failure } = prober;
-  const failing = base.trials.filter(({ hasFailed }) => hasFailed);
+  const failing = base.probes.filter(({ hasFailed }) => hasFailed);
   const isSame = isSameEntity(levels, start!);
   return { ...base, only: idsOf(isSame ? [...failing, failure.exchange] : failing) };
 }
 
 async function tryNew(prober: Prober, levels: Levels, how: Wanted & Pick<Base, 'isRandom'>) {
-  const trials: Trial[] = [];
+  const probes: Probe[] = [];
   const tried = new Set<string>();
   for (const request of prober.draw(levels, how)) {
-    const { failed, of } = shareOf(trials);
+    const { failed, of } = shareOf(probes);
     const most = failed === 0 ? (how.isFresh === true ? ONCE : MOST) : failed === of ? LEAST : ENOUGH;
     if (prober.isOver() || of >= most) break;
     // Once more, the same value would show nothing new.
@@ -79,9 +79,9 @@ async function tryNew(prober: Prober, levels: Levels, how: Wanted & Pick<Base, '
     if (!how.isRandom && how.keepsExample !== true && tried.has(value)) break;
     tried.add(value);
     const { outcome } = await prober.ask(request, levels);
-    if (outcome !== 'unknown') trials.push({ request, hasFailed: outcome === 'fails' });
+    if (outcome !== 'unknown') probes.push({ request, hasFailed: outcome === 'fails' });
   }
-  return trials;
+  return probes;
 }
 
 /** Whether so few fail that nothing can be said about conditions. */
@@ -111,16 +111,16 @@ export async function tryInTurn(
   prober: Prober,
   base: Base,
   rows: readonly Levels[],
-  isDone: (trials: readonly Trial[]) => boolean = () => false,
-): Promise<readonly Trial[]> {
+  isDone: (probes: readonly Probe[]) => boolean = () => false,
+): Promise<readonly Probe[]> {
   const enough = drawsWith(base, rows[0]!);
   const draws = rows.map((levels) => {
     const fits = keepsEntities(base, levels) ? (one: Request) => base.only!.has(idOf(one)) : undefined;
     const isFresh = base.isFresh === true || base.levels.repetition !== levels.repetition;
     return prober.draw(levels, { ...base, isFresh, ...(fits && { fits }) });
   });
-  const trials: Trial[] = [];
-  for (let nth = 0; nth < 2 * enough * rows.length && trials.length < enough; nth++) {
+  const probes: Probe[] = [];
+  for (let nth = 0; nth < 2 * enough * rows.length && probes.length < enough; nth++) {
     const requests = draws[nth % rows.length]!;
     const place = Math.floor(nth / rows.length);
     // What must be fresh cannot be sent again.
@@ -129,8 +129,8 @@ export async function tryInTurn(
     if (requests.length === 0 || isUsedUp) continue;
     const request = requests[place % requests.length]!;
     const { outcome } = await prober.ask(request, rows[nth % rows.length]!);
-    if (outcome !== 'unknown') trials.push({ request, hasFailed: outcome === 'fails' });
-    if (prober.isOver() || isDone(trials)) break;
+    if (outcome !== 'unknown') probes.push({ request, hasFailed: outcome === 'fails' });
+    if (prober.isOver() || isDone(probes)) break;
   }
-  return trials;
+  return probes;
 }

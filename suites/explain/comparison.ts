@@ -3,7 +3,7 @@ import { table } from '../requirements/catalogue.ts';
 import { isLimiterAnswer } from '../rules/expectations.ts';
 import type { Facts } from '../rules/facts.ts';
 import { factsOf, presentedKey } from '../rules/facts-of-request.ts';
-import type { Finding } from '../rules/judge.ts';
+import type { Finding } from '../rules/table.ts';
 import type { Known, KnownKey } from '../known.ts';
 import type { LookupRow, Levels } from '../rules/requirement.ts';
 import { findingsOf, type Failure, type Tally } from '../judging/tally.ts';

@@ -2,7 +2,7 @@ import type { Share, FactorName, Levels } from '../rules/requirement.ts';
 import { factors, plainLevels, type Factor } from '../plan/factors.ts';
 import { drawsFor, drawsWith, idsOf, isSameEntity, isWhole, shareOf, tryInTurn, type Base } from './base.ts';
 import type { Outcome } from './comparison.ts';
-import type { Prober, Trial } from './probe.ts';
+import type { Prober, Probe } from './probe.ts';
 
 /** Levels of a factor with which a lookup fails, while it passes with others. */
 interface Condition {
@@ -43,16 +43,16 @@ async function probe(
   base: Base,
   levels: Levels,
   isAnyEnough = false,
-): Promise<{ readonly outcome: Outcome; readonly trials: readonly Trial[] }> {
+): Promise<{ readonly outcome: Outcome; readonly probes: readonly Probe[] }> {
   const isAny = isAnyEnough || !isWhole(base, levels);
-  const trials = await tryInTurn(prober, base, [levels], (some) => {
+  const probes = await tryInTurn(prober, base, [levels], (some) => {
     const { failed, of } = shareOf(some);
     return failed > 0 && (isAny || (failed === of && of === ALL_FAIL));
   });
-  const { failed, of } = shareOf(trials);
+  const { failed, of } = shareOf(probes);
   const passes = failed === 0 && of >= drawsWith(base, levels);
   const outcome = failed > 0 && (isAny || failed === of) ? 'fails' : passes ? 'passes' : 'unknown';
-  return { outcome, trials };
+  return { outcome, probes };
 }
 
 /**
@@ -96,7 +96,7 @@ export async function minimise(prober: Prober, base: Base): Promise<Levels> {
 export interface Varied {
   readonly conditions: readonly Condition[];
   /** Lookups that show the values that fail and those that pass. */
-  readonly trials: readonly Trial[];
+  readonly probes: readonly Probe[];
   /** Whether some values of the same levels fail and others pass. */
   readonly isMixed: boolean;
 }
@@ -106,8 +106,8 @@ export async function vary(prober: Prober, base: Base): Promise<Varied> {
   const { levels } = base;
   const plain = plainLevels(prober.endpoint);
   const list = candidates(prober, levels);
-  const found: (Condition & { readonly at: number; readonly passed: readonly Trial[] })[] = [];
-  const trials = [...base.trials];
+  const found: (Condition & { readonly at: number; readonly passed: readonly Probe[] })[] = [];
+  const probes = [...base.probes];
   let isMixed = false;
   let situations = list.find(({ name }) => name === 'situation')?.names ?? [];
   const isFirst = ({ name }: Factor) => (name === 'situation' ? 0 : 1);
@@ -117,7 +117,7 @@ export async function vary(prober: Prober, base: Base): Promise<Varied> {
     if (levels[name] === plain[name] && (isGate || name === 'repetition')) continue;
     const failing = [levels[name]];
     const passing: Levels[] = [];
-    const passed: Trial[] = [];
+    const passed: Probe[] = [];
     for (const level of names) {
       if (level === levels[name]) continue;
       const others = comparable(prober, { ...levels, [name]: level }, levels, situations);
@@ -127,17 +127,17 @@ export async function vary(prober: Prober, base: Base): Promise<Varied> {
       if (outcome === 'fails') failing.push(level);
       if (outcome === 'passes') passing.push(others);
       if (isSameEntity(others, levels)) continue;
-      trials.push(...probed.trials);
-      const { failed, of } = shareOf(probed.trials);
+      probes.push(...probed.probes);
+      const { failed, of } = shareOf(probed.probes);
       isMixed ||= failed > 0 && failed < of && !base.isRandom;
-      if (outcome === 'passes') passed.push(...probed.trials);
+      if (outcome === 'passes') passed.push(...probed.probes);
     }
     if (name === 'situation') situations = [...failing, ...names];
     const words = wordsOf(factor, failing, passing.length);
     if (passing.length > 0)
       found.push({ factor: name, failing, passing, words, passed, at: list.indexOf(factor) });
   }
-  const failing = idsOf(trials.filter(({ hasFailed }) => hasFailed)).size;
+  const failing = idsOf(probes.filter(({ hasFailed }) => hasFailed)).size;
   const conditions = found
     .filter(
       ({ passed }) =>
@@ -146,7 +146,7 @@ export async function vary(prober: Prober, base: Base): Promise<Varied> {
         (!isMixed && isByLevels(base, failing, idsOf(passed).size)),
     )
     .toSorted((one, other) => one.at - other.at);
-  return { conditions, isMixed, trials: isMixed || conditions.length < found.length ? trials : base.trials };
+  return { conditions, isMixed, probes: isMixed || conditions.length < found.length ? probes : base.probes };
 }
 
 /** Different ids, of those that fail and those that pass, which show that it is not the ids that differ. */
@@ -210,7 +210,7 @@ function seenWithout(
   { levels }: Base,
   { factor, passing }: Condition,
   others: readonly Condition[],
-): readonly Trial[] {
+): readonly Probe[] {
   const isFree = (name: string) => name === factor || others.some((one) => one.factor === name);
   const same = factors[prober.endpoint].filter(
     ({ name, isGate }) => (name === 'key' && factor !== 'key') || (isGate && !isFree(name)),

@@ -26,7 +26,7 @@ export async function explain(
   if (prober.isOver()) return intermittent;
   if (start === undefined) return { ...intermittent, ...(await explainForm(prober, repeats)) };
   const base = await firstBase(prober, start, repeats);
-  const isSeen = base.share.failed > 0 && base.trials.length > 0;
+  const isSeen = base.share.failed > 0 && base.probes.length > 0;
   if (isSeen && !isTooRare(base)) return { ...intermittent, ...(await explainLevels(prober, base, repeats)) };
   const found = isSeen ? recorded(prober, base, onlyIts(base)) : {};
   const isSteady = repeats.failed === repeats.of;
@@ -82,7 +82,7 @@ async function explainForm(prober: Prober, { failed, of }: Share): Promise<Parti
 }
 
 /** If other levels would show nothing. */
-const onlyIts = ({ trials }: Base): Varied => ({ conditions: [], trials, isMixed: false });
+const onlyIts = ({ probes }: Base): Varied => ({ conditions: [], probes, isMixed: false });
 
 const REPEATS = 10;
 

@@ -27,13 +27,13 @@ export interface ExplainContext {
 }
 
 /** A lookup that showed something. */
-export interface Trial {
+export interface Probe {
   readonly request: Request;
   readonly hasFailed: boolean;
 }
 
 /** A lookup with its levels. */
-interface Observation extends Trial {
+interface ProbeWithLevels extends Probe {
   readonly levels: Levels;
   /** How often its id was asked for with this key, this time included. */
   readonly asked: number;
@@ -63,8 +63,8 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
   const { endpoint } = failure.exchange.request;
   const view = viewOf(failure, context.known);
   const { isComparable, outcomeOf } = createComparison(row, failure, context);
-  const observed: Observation[] = [];
-  let logged: readonly Observation[] | undefined;
+  const observed: ProbeWithLevels[] = [];
+  let logged: readonly ProbeWithLevels[] | undefined;
   const example = view.otherKey === undefined ? exampleOf(failure.lookup) : undefined;
   let draws = 0;
   /** The next number of a draw, for paths: each draws other requests. */
@@ -120,7 +120,7 @@ export function createProber(row: LookupRow, failure: Failure, context: ExplainC
     isComparable: (levels: Levels): boolean =>
       sample(endpoint, levels, view.known, { seed: seedOf(seed, 0), numRuns: 4 }).some(isComparable),
     /** Lookups of the run and of this explanation, with what they show. */
-    observations: (): readonly Observation[] => [
+    observations: (): readonly ProbeWithLevels[] => [
       ...(logged ??= loggedIn(context, view, isComparable).flatMap(({ reply, ...one }) => {
         const outcome = outcomeOf(one.request, reply);
         return outcome === 'unknown' ? [] : [{ ...one, hasFailed: outcome === 'fails' }];

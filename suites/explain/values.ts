@@ -2,7 +2,7 @@ import type { Known } from '../known.ts';
 import { headerLevels, keyLevels } from '../plan/credential-levels.ts';
 import { idOf, type Request } from '../request.ts';
 import { shareOf, type Base } from './base.ts';
-import type { Trial } from './probe.ts';
+import type { Probe } from './probe.ts';
 import type { Varied } from './conditions.ts';
 
 /** What values fail, and what values pass. */
@@ -23,20 +23,20 @@ const [SHOWN, MAX_SHOWN] = [4, 40];
  */
 export function valuesOf(
   { levels, isRandom, share }: Base,
-  { trials: tried, isMixed }: Pick<Varied, 'trials' | 'isMixed'>,
+  { probes: tried, isMixed }: Pick<Varied, 'probes' | 'isMixed'>,
   known: Known,
   failing: Request,
 ): Values {
   // The first failure counts, also if no other lookup failed.
   const isShown = tried.some(({ hasFailed }) => hasFailed);
-  const trials = byId(isShown ? tried : [{ request: failing, hasFailed: true }, ...tried]);
-  const { failed, of } = shareOf(trials);
+  const probes = byId(isShown ? tried : [{ request: failing, hasFailed: true }, ...tried]);
+  const { failed, of } = shareOf(probes);
   if (isRandom || failed === of) return {};
   const words = (what: string) => `${failed} of ${of} ${what}`;
   const { key, header, malformation } = levels;
   const isOneKey = headerLevels[header]!.forms.length === 1 && keyLevels[key]!.drawn === undefined;
   const shown = (isWanted: boolean) =>
-    trials
+    probes
       .filter(({ hasFailed }) => hasFailed === isWanted)
       .slice(0, SHOWN)
       .map(({ request }) => valueOf(request, known));
@@ -49,9 +49,9 @@ export function valuesOf(
 }
 
 /** Each value once. It fails if one of its lookups did. */
-function byId(trials: readonly Trial[]): readonly Trial[] {
-  const found = new Map<string, Trial>();
-  for (const one of trials) {
+function byId(probes: readonly Probe[]): readonly Probe[] {
+  const found = new Map<string, Probe>();
+  for (const one of probes) {
     const value = idOf(one.request) || one.request.target;
     if (one.hasFailed || !found.has(value)) found.set(value, one);
   }

@@ -1,7 +1,7 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Table } from '../rules/judge.ts';
+import type { Table } from '../rules/table.ts';
 import type { Known } from '../known.ts';
 import { lackOf } from '../plan/needs.ts';
 import { isLookupRow, type Monitor, type Requirement, type Scenario } from '../rules/requirement.ts';

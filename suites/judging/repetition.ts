@@ -1,5 +1,5 @@
 import { authorizationOf } from '../rules/facts-of-request.ts';
-import type { Cover, Finding } from '../rules/judge.ts';
+import type { Cover, Finding } from '../rules/table.ts';
 import type { Known } from '../known.ts';
 import { fingerprint, idOf, type Request } from '../request.ts';
 import { pass } from '../rules/verdict.ts';

@@ -4,7 +4,7 @@ import { presentOf, type Present, type Known } from '../known.ts';
 import { isLimiterAnswer } from '../rules/expectations.ts';
 import type { Facts } from '../rules/facts.ts';
 import { factsOf } from '../rules/facts-of-request.ts';
-import type { Cover, Finding, Table } from '../rules/judge.ts';
+import type { Cover, Finding, Table } from '../rules/table.ts';
 import { oddness, type Lookup } from '../plan/lookup.ts';
 import { showsEntity } from '../rules/named-answers.ts';
 import type { Request } from '../request.ts';

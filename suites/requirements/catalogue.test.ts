@@ -5,7 +5,7 @@ import { endpointNames } from '../../schemas/endpoints.ts';
 import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { catalogue, checkNames, suites, table } from './catalogue.ts';
 import type { Facts } from '../rules/facts.ts';
-import { tableOf } from '../rules/judge.ts';
+import { tableOf } from '../rules/table.ts';
 import { everyKind } from '../rules/kinds.ts';
 import { isLookupRow, rankOf, type Scenario } from '../rules/requirement.ts';
 import { checkLevels } from '../plan/needs.ts';

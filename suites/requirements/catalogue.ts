@@ -3,7 +3,7 @@ import { foreignIb } from './foreign-ib.ts';
 import { invalidUuid } from './invalid-uuid.ts';
 import { pending } from './pending.ts';
 import { rateLimit } from './rate-limit.ts';
-import { tableOf } from '../rules/judge.ts';
+import { tableOf } from '../rules/table.ts';
 import { isLookupRow, type Requirement } from '../rules/requirement.ts';
 import { robustness } from './robustness.ts';
 import { valid } from './valid.ts';
