@@ -216,8 +216,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext, texts: Given) 
 
 /** Reads what a report says to add: an id, and the path of a lookup if there is one. */
 function replayOf(text: string) {
-  const pattern = /^(\S+)(?: ((?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)))?$/;
-  const [, id = '', path] = pattern.exec(text) ?? [];
+  const [, id = '', path] = /^(\S+)(?: (.+))?$/.exec(text) ?? [];
   const row = engine.catalogue.find((one) => one.id === id);
   if (row === undefined || (path !== undefined && !engine.isLookupRow(row)))
     throw wrongUsage(`--replay ${text}: there is no such requirement or lookup; copy it from a report`);
