@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { withServer } from '../suites/testing/against.ts';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { reference } from '../mock/server/handler.ts';
-import { expired, tls } from './dev/testing/certificate.ts';
+import { expired, future, intermediate, leaf, root, tls } from './dev/testing/certificate.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { failedIds, verifyMock } from './dev/testing/verify-mock.ts';
 import { partOf } from './dev/testing/part.ts';
@@ -277,15 +278,40 @@ describe('a target that', { concurrency: 4 }, () => {
 describe('TLS:', () => {
   const ca = fileOf('ca.pem', expired.cert);
   const ownCa = fileOf('own-ca.pem', tls.cert);
-  const speaks = (certificate: typeof tls) => createTlsServer(certificate, () => undefined);
+  const speaks = (options: TlsOptions) => createTlsServer(options, () => undefined);
   const [own, https] = [() => speaks(tls), 'https://localhost'];
   const plainHttp = () => send('200 OK', '{}', json);
+  const rootCa = `--ca ${fileOf('root.pem', root.cert)}`;
+  const chain = { ...leaf, cert: leaf.cert + intermediate.cert };
+  const noRoot = `--ca ${fileOf('intermediate.pem', intermediate.cert)}`;
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const;
+  const alone = /sends its certificate alone[^]*intermediate[^]*--ca/;
   for (const [what, serve, origin, code, cause, flags] of [
     ['a self-signed certificate', own, https, 4, /its certificate is self-signed: give --ca or --insecure/],
     ['an expired certificate', () => speaks(expired), https, 4, /its certificate has expired/, `--ca ${ca}`],
     ['a certificate for another name', own, 'https://127.0.0.1', 4, /for another name/, `--ca ${ownCa}`],
     ['https to an HTTP port', plainHttp, https, 4, /TLS failed: the port may speak plain HTTP/],
     ['https to a port that never answers', createServer, https, 3, /does not answer/, '--timeout 100'],
+    ['a missing intermediate certificate', () => speaks(leaf), https, 4, alone, rootCa],
+    [
+      'an unknown root',
+      () => speaks({ ...chain, cert: chain.cert + root.cert }),
+      https,
+      4,
+      /unknown authority/,
+    ],
+    ['a --ca that is no root', () => speaks(chain), https, 4, /--ca is no root/, noRoot],
+    [
+      'a certificate of tomorrow',
+      () => speaks(future),
+      https,
+      4,
+      /not valid yet: by the clock.*20\d\d-/,
+      rootCa,
+    ],
+    ['TLS 1.1', () => speaks({ ...chain, ...old }), https, 4, /no TLS version from 1\.2 on/, '--insecure'],
+    ['HTTP/2 by ALPN', () => createSecureServer(chain), https, 4, /only HTTP\/2/, rootCa],
+    ['HTTP/2 in plain text', createHttp2Server, 'http://localhost', 4, /only HTTP\/2/],
     ['http to a TLS port', own, 'http://localhost', 4, /closed|reset|not HTTP/],
   ] as const)
     test(`${what}: exit code ${code}`, () =>

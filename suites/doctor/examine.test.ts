@@ -77,6 +77,7 @@ const ways: Readonly<Record<string, readonly [words: string, fix: RegExp, target
   'no TLS': ['TLS failed: the port may speak plain HTTP', /^Use http:/, 'https://x'],
   'self-signed': ['its certificate is self-signed: give --ca or --insecure', /--ca.*--insecure/, 'https://x'],
   expired: ['its certificate has expired', /^Renew the certificate/, 'https://x'],
+  'HTTP/2': ['the target speaks only HTTP/2; a run needs HTTP/1.1', /^Let the target accept HTTP\/1.1/],
   silence: ['no complete answer within 3000 ms', /https:\/\/.*firewall/],
 };
 

@@ -78,6 +78,9 @@ const fixes: Readonly<Record<string, string>> = {
   'was refused|no route|cannot be reached':
     'Start the server, correct the host and port of the URL, or open the port (firewall, container).',
   'plain HTTP': 'Use http://, or the port that serves HTTPS.',
+  'not valid yet': 'Set the clock that is wrong, or skip the check with --insecure.',
+  'TLS version|HTTP/2':
+    'Let the target accept HTTP/1.1, and TLS 1.2 or 1.3, or put a proxy before it that does.',
   'expired|another name':
     'Renew the certificate, use the host name it is issued for, or skip the check with --insecure.',
   certificate: 'Give the certificate of its authority with --ca, or skip the check with --insecure.',

@@ -87,7 +87,7 @@ interface Route {
 export function createClient(options: ClientOptions): Client {
   const { target, timeoutMs, signal } = options;
   const basePath = target.pathname.replace(/\/+$/, '');
-  const errorContext = { timeoutMs, isProxied: false, tlsAlert: undefined };
+  const errorContext = { timeoutMs, isProxied: false, tlsAlert: undefined, now: options.now };
   const routes = [openRoute(options, true, errorContext)];
   const connections: Connections = { options, basePath, routes, answered: 0, errorContext };
   const destroyAll = async (error?: Error) => {

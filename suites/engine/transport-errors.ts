@@ -11,11 +11,15 @@ export interface ErrorContext {
   isProxied: boolean;
   /** Code of the last TLS alert that came after a handshake. */
   tlsAlert: string | undefined;
+  /** The engine's clock, in ms. */
+  readonly now: () => number;
 }
 
 const noName = 'the name does not resolve';
 const noTls = 'TLS failed: the port may speak plain HTTP';
 const certRefused = 'the target does not accept the client certificate of --cert';
+const onlyHttp2 = 'the target speaks only HTTP/2; a run needs HTTP/1.1';
+const oldTls = 'the target offers no TLS version from 1.2 on';
 const unknownAuthority = 'its certificate is signed by an unknown authority: give --ca or --insecure';
 
 const knownErrors: Readonly<Record<string, string>> = {
@@ -32,11 +36,13 @@ const knownErrors: Readonly<Record<string, string>> = {
   ERR_ASSERTION: 'the answer is not HTTP: it has a status below 100',
   UND_ERR_HEADERS_OVERFLOW: `the answer's headers are too long: the limit is ${MAX_HEADER_KIB} KiB`,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the body is not as long as Content-Length says',
-  EPROTO: noTls,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: give --ca or --insecure',
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'the target sends its certificate alone, and the authority that signed it is unknown: let it send the intermediate certificates too, or give all up to the root with --ca, or --insecure',
+  UNABLE_TO_GET_ISSUER_CERT:
+    'the certificate in --ca is no root: give the certificates up to the root with --ca',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED:
     'the target requires a client certificate: give --cert and --cert-key',
@@ -50,6 +56,9 @@ const knownErrors: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_ACCESS_DENIED: certRefused,
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: certRefused,
   CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldTls,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: oldTls,
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: onlyHttp2,
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 
@@ -66,6 +75,9 @@ const closedByUs = new Map([
 export const timedOut = (timeoutMs: number) =>
   trouble('timeout', `no complete answer within ${timeoutMs} ms`);
 
+/** The frame with which an HTTP/2 connection begins (RFC 9113 3.4): its length, then its type. */
+const SETTINGS = /^\0..\u0004/s;
+
 /** Codes of requests that undici refuses, so that nothing was sent. */
 const unsendable = /^UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/;
 
@@ -81,20 +93,29 @@ export function transportErrorOf(error: Error, context: ErrorContext, hasHead: b
   // This is not the target's fault.
   if (code === 'EMFILE' || code === 'ENFILE') return wrongUsage(TOO_MANY_FILES);
   if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code)) return timedOut(context.timeoutMs);
-  if (name === 'HTTPParserError') return trouble('network', `the answer is not HTTP: ${syntaxOf(message)}`);
+  if (name === 'HTTPParserError') {
+    const { data } = error as { data?: string };
+    const isHttp2 = SETTINGS.test(data ?? '');
+    return trouble('network', isHttp2 ? onlyHttp2 : `the answer is not HTTP: ${syntaxOf(message)}`);
+  }
   // undici also reports this for a bad header after a Content-Length.
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && !hasHead)
     return trouble('network', 'the answer is not HTTP: its header cannot be parsed');
   const words =
     refusalOfProxy(message) ??
     (code === 'UND_ERR_SOCKET' ? (closedByUs.get(message) ?? alertWords(context, hasHead)) : undefined) ??
+    (code === 'CERT_NOT_YET_VALID' ? notYetValid(context.now()) : undefined) ??
     knownErrors[syscall === 'getaddrinfo' ? 'ENOTFOUND' : code];
   // Only the proxy is connected to.
   const isOfProxy = context.isProxied && (syscall === 'connect' || syscall === 'getaddrinfo');
   const place = isOfProxy ? 'the proxy (HTTP_PROXY, HTTPS_PROXY): ' : '';
   // The message may contain text of the target.
-  return trouble('network', place + (words ?? message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200)));
+  const shown = `${code} ${message}`.replace(/[^\u0020-\u007e]+/g, ' ').trim();
+  return trouble('network', place + (words ?? shown.slice(0, 200)));
 }
+
+const notYetValid = (now: number) =>
+  `its certificate is not valid yet: by the clock of this machine it is ${new Date(now).toISOString()}; check it and the clock of the authority`;
 
 function refusalOfProxy(message: string): string | undefined {
   const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
