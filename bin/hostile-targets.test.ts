@@ -120,6 +120,10 @@ const others: Targets = {
     answers('404 Not Found', '{"message":"Cannot GET"}', json),
     /404 with another message; check the base URL/,
   ],
+  'is a login portal': [
+    answers('511 Network Authentication Required', `<html>${ESCAPE}`, html),
+    /the target answers everything with 511 \([^]*--wait waits until/,
+  ],
 };
 
 const TOO_LONG = /the body has more than 16384 bytes/;
@@ -175,10 +179,6 @@ const odd: Targets = {
     /nonconformant/,
   ],
   'answers 200 {} to everything': [ok('{}'), /nonconformant/],
-  'is a login portal': [
-    answers('511 Network Authentication Required', `<html>${ESCAPE}`, html),
-    /511 <html>/,
-  ],
   'finds no deposit and has no user-status': [
     answers('404 Not Found', '{"error":"Deposit not found"}', json),
     /id +valid\/user-status\/member$/,

@@ -94,10 +94,12 @@ function headlineOf({ checks, gaps, verdict, requests, durationMs }: Checkup) {
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
   const partly = `ready for verify, but it cannot check ${plural(unjudged, 'requirement')}`;
+  const isDown = checks.some(({ area, subject }) => area === 'reach' && subject === 'service');
+  const other = isDown ? 'the service does not answer' : 'this is another service';
   const words = {
     ok: unjudged === 0 ? 'ready for verify' : partly,
     problems: `${plural(of('problem'), 'check')} failed`,
-    unreachable: of('ok') === 0 ? 'the target cannot be reached' : 'this is another service',
+    unreachable: of('ok') === 0 ? 'the target cannot be reached' : other,
   }[verdict];
   const effort = `${plural(requests, 'request')} in ${duration(durationMs)}`;
   return { words, numbers: `${count(of('ok'))} of ${plural(checks.length, 'check')} ok (${effort})` };

@@ -137,12 +137,25 @@ export function header(answer: Answer, name: string): string | undefined {
 /** Whether the body is an HTML page, such as the error page of a proxy. */
 export const isHtmlPage = ({ text }: Answer) => /^\s*<(?:!doctype|html)/i.test(text);
 
-/** Whether a proxy or gateway answered in place of the target. */
+/** Whether a front end, such as a proxy or gateway, answered in place of the service: by its status, or with a page. */
 export function isFromFrontEnd(answer: Answer): boolean {
   const { status } = answer;
   const isGatewayStatus =
-    status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
+    [407, 408].includes(status) || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
   return isGatewayStatus || (status >= 400 && isHtmlPage(answer));
+}
+
+/** Maximum length of the first words of an answer. */
+const MAX_FIRST = 60;
+
+/** Status and first words of an answer, without the tags of a page: `502 (Bad Gateway)`. */
+export function firstWords({ status, text }: Answer): string {
+  const words = text
+    .replaceAll(/<(style|script)\b[^]*?<\/\1>|<[^>]*>/gi, ' ')
+    .replaceAll(/[^\u0020-\u007e]+/g, ' ')
+    .trim()
+    .replaceAll(/ {2,}/g, ' ');
+  return words === '' ? `${status}` : `${status} (${words.slice(0, MAX_FIRST)})`;
 }
 
 /** A field of the outermost object as the body has it: a number may be too large or too exact for JSON.parse. */

@@ -66,7 +66,7 @@ async function findAnswers(values: Values<typeof flags> & { readonly request: st
     allowed: suites.rightAnswersTo(known, request),
     ...(answer && {
       judged:
-        suites.isFromFrontEnd(answer) || answer.status === PROXY_REFUSED
+        suites.isFromFrontEnd(answer)
           ? ('a proxy or gateway answered, so nothing was judged' as const)
           : suites.judgeAnswer(known, request, answer),
     }),
@@ -101,9 +101,6 @@ function exitCodeOf({ judged = [] }: Found, isStrict: boolean): number {
   const isWrong = judged.some(({ level }) => level === 'required' || isStrict);
   return exitCodes[isWrong ? 'nonconformant' : 'conformant'][0];
 }
-
-/** Proxy Authentication Required (RFC 9110 15.5.8). */
-const PROXY_REFUSED = 407;
 
 const NOTHING_SAID =
   'The interface says nothing about this request, but no answer may show data without a valid key, or be a 5xx.';

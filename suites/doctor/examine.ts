@@ -1,12 +1,12 @@
 import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
-import { summary, trouble, type Answer, type Reply } from '../answer.ts';
+import { firstWords, summary, trouble, type Answer, type Reply } from '../answer.ts';
 import { table } from '../requirements/catalogue.ts';
 import { createClient } from '../engine/client.ts';
 import { redactor } from '../judging/evidence.ts';
 import { expectedRun } from '../engine/expected-run.ts';
-import { otherServiceSign, waitUntilItAnswers } from '../engine/preflight.ts';
+import { isOfService, onlyFrontEnd, otherServiceSign, waitUntilItAnswers } from '../engine/preflight.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { wireRequest } from '../engine/sender.ts';
 import { factsOf } from '../rules/facts-of-request.ts';
@@ -147,6 +147,9 @@ async function checksOf(
   ];
   const replies = await Promise.all(probes.map(async ({ request }) => ask(request)));
   const http = reach('HTTP', ok(`${first.status} after ${Math.round(first.tookMs)} ms`));
+  const shown = replies.flatMap((reply) => (reply.kind === 'answer' ? [reply] : []));
+  if (shown.every((answer) => !isOfService(answer)))
+    return [http, reach('service', problem(onlyFrontEnd(shown[0]!), frontEndFix)), notAsked];
   const signs = probes.map(({ request: { endpoint } }, at) => {
     const reply = replies[at]!;
     return reply.kind === 'answer' ? otherServiceSign(reply, endpoint) : undefined;
@@ -168,6 +171,11 @@ async function checksOf(
     { area: 'limits', subject: '429', ...judgeLimits(answers, known) },
   ];
 }
+
+const frontEndFix =
+  'Start the service behind the proxy or gateway, or let the proxy pass this address. --wait waits until the service answers.';
+
+const brokenFix = 'Look for the cause in the log of the service, or of a proxy or gateway before it.';
 
 const keyMissing = problem(
   'the fixture has no active key of a partner, so almost nothing can be checked',
@@ -229,6 +237,7 @@ function checkOf({ area, subject, request, says, fix }: Probe, reply: Reply, kno
     const why = 'Check why the target does not answer this request. --timeout waits longer for an answer.';
     return check(isFromTarget ? problem(reply.words, why) : unknown(reply.words));
   }
+  if (reply.status >= 500) return check(problem(`answered ${firstWords(reply)}`, brokenFix));
   if (reply.status === 429) return check(unknown('rate-limited (429), so nothing was checked'));
   const facts = factsOf(known, request);
   const verdicts = facts === undefined ? [] : table.judge(facts, reply, known).map(({ verdict }) => verdict);

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Problem } from '../../schemas/problem.ts';
+import type { Answer } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { virtualClock } from './clock.ts';
-import { waitUntilItAnswers } from './preflight.ts';
+import type { Request } from '../request.ts';
+import { preflight, waitUntilItAnswers } from './preflight.ts';
+import type { Sender } from './sender.ts';
 
 /** Waits for a target that answers after `upMs`. Returns when the wait ended, in ms, and what was said. */
 async function waited(waitMs: number, upMs: number) {
@@ -41,4 +45,52 @@ test('one that answers at once is not waited for, and none longer than allowed',
   assert.deepEqual(await waited(60_000, 0), { endedAt: 0, remarks: [] });
   assert.equal((await waited(3000, Infinity)).endedAt, 3000);
   assert.equal((await waited(0, Infinity)).endedAt, 0);
+});
+
+/** Tries a target whose answers are these, by time in ms. Returns when it was judged, or what was said of it. */
+async function tried(answerAt: (now: number, request: Request) => Answer) {
+  const clock = virtualClock(0);
+  let sent = 0;
+  const send = async (request: Request) => {
+    sent++;
+    return { request, reply: answerAt(clock.now(), request) };
+  };
+  const sender = { send, sendOnce: send } as unknown as Sender;
+  const target = new URL('http://target');
+  const options = { known, clock, target, signal: new AbortController().signal };
+  const said = await preflight(sender, options).catch(({ code, message }: Problem) => `${code}: ${message}`);
+  return { said, at: clock.now(), sent };
+}
+
+const page = {
+  ...answerOf(502, {}),
+  text: '<html><head><title>502</title></head><h1>Bad\nGateway</h1></html>',
+};
+const blocked = answerOf(403, { error: 'Forbidden' });
+
+test('a front end alone is asked for 5 s, and is no service', async () => {
+  for (const [answer, words] of [
+    [page, '502 (502 Bad Gateway)'],
+    [blocked, '403 ({"error":"Forbidden"})'],
+    [answerOf(500, {}), '500 ({})'],
+  ] as const) {
+    const { said, at, sent } = await tried(() => answer);
+    assert.match(
+      String(said),
+      /^unreachable: http:\/\/target\/: the target answers everything with .*--wait/,
+    );
+    assert.ok(String(said).includes(words), String(said));
+    assert.deepEqual([at, sent], [5000, 31]);
+  }
+});
+
+test('a service that comes within 5 s, or that answers some lookup, is judged', async () => {
+  const right = answerOf(401, { error: 'Unauthorized' });
+  assert.deepEqual(await tried((now) => (now < 3000 ? page : right)), {
+    said: undefined,
+    at: 3000,
+    sent: 18,
+  });
+  const { said, at } = await tried((_, { target }) => (target.endsWith('=x') ? answerOf(400, {}) : blocked));
+  assert.deepEqual([said, at], [undefined, 0]);
 });

@@ -1,10 +1,10 @@
-import { messageOf, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { header, isFromFrontEnd, isHtmlPage, type Answer, type Reply } from '../answer.ts';
+import { firstWords, header, isFromFrontEnd, isHtmlPage, type Answer, type Reply } from '../answer.ts';
 import { fieldsOf } from '../rules/expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
-import { lookupOf } from '../request.ts';
+import { lookupOf, type Request } from '../request.ts';
 import { createClient } from './client.ts';
 import type { RunOptions } from './run-options.ts';
 import { wireRequest, type Sender } from './sender.ts';
@@ -12,23 +12,36 @@ import { wireRequest, type Sender } from './sender.ts';
 /**
  * Checks that the target answers and is the right service, so that a run does not send a thousand requests in vain.
  *
- * @param href `{base_url}`, for messages
- * @param ifRefused error message if both endpoints refuse the key under test; without it, the run goes on
+ * @param options with `ifRefused`, the error message if both endpoints refuse the key under test; without it, the run
+ * goes on
  * @returns why to stop the run; undefined if the target can be judged
  * @throws Problem with code `unreachable` if the target cannot be reached or is another service, and with code
  * `usage` for a refused key
  */
-export async function preflight(sender: Sender, known: Known, href: string, ifRefused?: string) {
+export async function preflight(
+  sender: Sender,
+  options: Pick<RunOptions, 'known' | 'target' | 'ifRefused' | 'clock' | 'signal'>,
+) {
+  const { known, ifRefused } = options;
+  const { href } = options.target;
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const ask = (endpoint: Endpoint) => lookupOf(endpoint, findableId(endpoint, known), { credential });
-  let { reply } = await sender.send(ask('user-status'), { isNow: true });
+  // The plan asks this again.
+  const first = { isNow: true, isUnjudged: true };
+  let { reply } = await sender.send(ask('user-status'), first);
   if (reply.kind === 'trouble' && reply.code === 'timeout')
-    ({ reply } = await sender.send(ask('user-status'), { isNow: true }));
+    ({ reply } = await sender.send(ask('user-status'), first));
   if (isLimited(reply)) {
     // The other endpoint, and lookups without a key, may go on while the key is limited.
     const others = [ask('deposit-check'), { ...ask('user-status'), credential: { as: 'none' as const } }];
     for (const other of others) if (isNotLimited((await sender.sendOnce(other)).reply)) return undefined;
     ({ reply } = await sender.send(ask('user-status')));
+  }
+  const isBad = (one: Reply) => one.kind === 'answer' && !isOfService(one);
+  if (isBad(reply)) {
+    const bad = await askUntilGood(sender, options, probesOf(known, ask), isBad);
+    if (bad !== undefined) throw new Problem('unreachable', `${href}: ${onlyFrontEnd(bad)}`);
+    ({ reply } = await sender.send(ask('user-status'), first));
   }
   if (reply.kind === 'answer') {
     const sign = otherServiceSign(reply, 'user-status');
@@ -51,6 +64,42 @@ export async function preflight(sender: Sender, known: Known, href: string, ifRe
     reason: code,
     words: code === 'timeout' ? `the target accepts connections but does not answer: ${words}` : words,
   };
+}
+
+/** Whether an answer shows that the service is there; not if it may be that of a front end alone. */
+export const isOfService = ({ status }: Answer): boolean => status < 500 && ![403, 407, 408].includes(status);
+
+/** Why nothing can be judged if all answers are like this one. */
+export const onlyFrontEnd = (answer: Answer): string =>
+  `the target answers everything with ${firstWords(answer)}: the service may be down behind a proxy or gateway, or this address may be blocked; --wait waits until the service answers`;
+
+/** Lookups with different right answers, of each endpoint. */
+const probesOf = (known: Known, ask: (endpoint: Endpoint) => Request): readonly Request[] => [
+  ...endpointNames.map(ask),
+  ...endpointNames.map((endpoint) => lookupOf(endpoint, 'x')),
+  lookupOf('user-status', findableId('user-status', known), { credential: { as: 'none' } }),
+];
+
+/** How often they are asked, and the pause before they are asked again, in ms. */
+const [ROUNDS, ROUND_MS] = [6, 1000];
+
+/** Asks until an answer is good. @returns the last answer if none was */
+async function askUntilGood(
+  sender: Pick<Sender, 'sendOnce'>,
+  { clock, signal }: Pick<RunOptions, 'clock' | 'signal'>,
+  probes: readonly Request[],
+  isBad: (reply: Reply) => boolean,
+): Promise<Answer | undefined> {
+  let last: Answer | undefined;
+  for (let round = 0; round < ROUNDS; round++) {
+    if (round > 0) await clock.sleep(ROUND_MS, signal);
+    for (const probe of probes) {
+      const { reply } = await sender.sendOnce(probe, { isUnjudged: true });
+      if (reply.kind === 'answer' && !isBad(reply)) return undefined;
+      if (reply.kind === 'answer') last = reply;
+    }
+  }
+  return last;
 }
 
 /** Time between two lookups of a target that does not answer yet, and between remarks on that, in ms. */

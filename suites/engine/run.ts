@@ -86,7 +86,7 @@ async function runWith(
   const lookups = createLookupSteps({ ...shared, ...sending, coverage, failing: findings.failing });
   const explain = createExplanations({ ...shared, ...findings, onBegin: progress.report });
   progress.report();
-  findings.stop(await preflight(sender, known, options.target.href, options.ifRefused));
+  findings.stop(await preflight(sender, options));
   for (const requirement of requirements) {
     const early = evaluation.earlyResult(requirement);
     if (early !== undefined) findings.finish(requirement, early);
