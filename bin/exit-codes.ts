@@ -14,7 +14,7 @@ export const exitCodes = {
     3,
     'incomplete: a required requirement could not be checked (with --strict: or a level was not tried), none was verified, or the target stopped answering (--allow-incomplete: 0 if any was verified, and only data, levels or time were missing)',
   ],
-  unreachable: [4, 'target unreachable, or another service'],
+  unreachable: [4, 'target unreachable, another service, or only a gateway'],
   bug: [70, 'a bug of ib-conformance'],
   interrupted: [130, 'interrupted; the reports cover the run so far'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;

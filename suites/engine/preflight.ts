@@ -67,7 +67,8 @@ export async function preflight(
 }
 
 /** Whether an answer shows that the service is there; not if it may be that of a front end alone. */
-export const isOfService = ({ status }: Answer): boolean => status < 500 && ![403, 407, 408].includes(status);
+export const isOfService = ({ status }: Answer): boolean =>
+  (status < 500 || status > 599) && ![403, 407, 408].includes(status);
 
 /** Why nothing can be judged if all answers are like this one. */
 export const onlyFrontEnd = (answer: Answer): string =>
