@@ -179,9 +179,9 @@ const expires = 'assert results, so that an expired key is noticed';
 const rule = 'see the rule that the state shows';
 
 /** `what` and `does` come from the fault or variant with the same id, unless they are set. */
-type Row = readonly [advice: string, what?: string, does?: State['does'], counts?: State['counts']];
+type StateText = readonly [advice: string, what?: string, does?: State['does'], counts?: State['counts']];
 
-const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
+const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>> = {
   survive: {
     'more-polls': [poll, 'Polls execute a deposit two polls later.', pendingForPolls],
     limited: [wait, 'A key gets 429 for a second, with Retry-After.', limited(refuse(429, retryAfter))],

@@ -6,13 +6,13 @@ import type { JournalEntry } from './journal.ts';
 import { msOf } from './next.ts';
 import { operations, perform } from './operations.ts';
 import { badRequest } from '../server/refusal.ts';
-import { checkWorldName, type Context, type Session } from './session.ts';
+import { checkWorldName, type ControlContext, type Session } from './session.ts';
 
 /** Node's maximum for a timer, in ms. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The JavaScript method of an operation: its `{id}`, and then its query or body. */
-type Method<Row> = Row extends { run: (context: Context, ...args: infer Args) => infer Result }
+type Method<Row> = Row extends { run: (context: ControlContext, ...args: infer Args) => infer Result }
   ? (...args: Args) => Result
   : never;
 type Methods = { readonly [Name in keyof typeof operations]: Method<(typeof operations)[Name]> };

@@ -1,7 +1,7 @@
 import type { ClockChange } from '../../schemas/generated/types.ts';
 import { msOf } from './next.ts';
 import { badRequest } from '../server/refusal.ts';
-import { clockTime, MAX_TIME, timeIn, type Context, type Sandbox, type Session } from './session.ts';
+import { clockTime, MAX_TIME, timeIn, type ControlContext, type Sandbox, type Session } from './session.ts';
 import { settled, valuesOf, type World } from '../server/world.ts';
 
 /** The clock of a world. */
@@ -24,7 +24,10 @@ export function shownClock(session: Session, sandbox: Sandbox): ShownClock {
  *
  * @throws Refusal with 400 for a wrong time
  */
-export function changeClock({ session, sandbox }: Context, { now, advance, rate }: ClockChange): ShownClock {
+export function changeClock(
+  { session, sandbox }: ControlContext,
+  { now, advance, rate }: ClockChange,
+): ShownClock {
   const base = session.now();
   const from = clockTime(sandbox.clock, base);
   const set = now === undefined ? from : checkTime('now', parseTime(now));

@@ -11,7 +11,7 @@ import type {
 import { Problem } from '../../schemas/problem.ts';
 import { isValidId } from '../server/handler.ts';
 import { badRequest, Refusal, refusalOf } from '../server/refusal.ts';
-import { timeIn, type Context, type Sandbox, type Session } from './session.ts';
+import { timeIn, type ControlContext, type Sandbox, type Session } from './session.ts';
 import {
   depositNow,
   executedAs,
@@ -87,7 +87,7 @@ function checkBody(given: unknown, ...inPath: readonly string[]): void {
 
 /** Changes a user, or adds one, who joins now by default. Fields that are not given stay. */
 export function setUser(
-  { session, sandbox }: Context,
+  { session, sandbox }: ControlContext,
   id: string,
   given: Partial<Omit<FixtureUser, 'user_id'>>,
 ): User {
@@ -115,7 +115,11 @@ export type DepositChange = Partial<
  * Changes a deposit, or adds one. Without another state, fields that are not given stay. `afterSeconds` and
  * `afterPolls` count from now.
  */
-export function setDeposit({ session, sandbox }: Context, id: string, given: DepositChange): DepositNow {
+export function setDeposit(
+  { session, sandbox }: ControlContext,
+  id: string,
+  given: DepositChange,
+): DepositNow {
   checkBody(given, 'reference_id');
   const { world } = sandbox;
   const now = timeIn(session, sandbox);
@@ -184,7 +188,7 @@ const NEW_NAME = /^[\w./-]{1,100}$/;
 
 /** Changes a key by its value or name. A new one needs `key`. Fields that are not given stay. */
 export function setKey(
-  { session, sandbox }: Context,
+  { session, sandbox }: ControlContext,
   asked: string,
   given: Partial<FixtureApiKey>,
 ): ShownKey {

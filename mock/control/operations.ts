@@ -27,7 +27,7 @@ import {
   resetAll,
   resetWorld,
   timeIn,
-  type Context,
+  type ControlContext,
   type Sandbox,
   type Session,
 } from './session.ts';
@@ -46,12 +46,12 @@ export interface Operation<Args extends readonly never[] = readonly never[], Res
   readonly isPublic?: true;
   /** Changes its world, which is kept from then on. */
   readonly isChange?: true;
-  readonly run: (context: Context, ...args: Args) => Result;
+  readonly run: (context: ControlContext, ...args: Args) => Result;
 }
 
 const operation = <Args extends readonly unknown[], Result>(
   call: string,
-  run: (context: Context, ...args: Args) => Result,
+  run: (context: ControlContext, ...args: Args) => Result,
   more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic'> = {},
 ) => ({ call, run, ...more });
 
@@ -215,7 +215,7 @@ export function withoutKeys(
   });
 }
 
-function findRequests(context: Context, filter: RequestFilter = {}) {
+function findRequests(context: ControlContext, filter: RequestFilter = {}) {
   const { sandbox, key } = searchedWorld(context, filter.key);
   const { kept, dropped, droppedTo } = readJournal(sandbox.journal);
   const { method, path, target, endpoint, status, reason, since = 0, limit } = filter;
@@ -244,7 +244,7 @@ function findRequests(context: Context, filter: RequestFilter = {}) {
 }
 
 /** Returns the world to search, which the key may name, and the name of the key in its journal. */
-function searchedWorld({ session, sandbox }: Context, asked: string | undefined) {
+function searchedWorld({ session, sandbox }: ControlContext, asked: string | undefined) {
   if (asked === undefined) return { sandbox, key: undefined };
   const named = addressedWorld(session, asked);
   if (named === undefined) return { sandbox, key: nameOf(sandbox, asked) };

@@ -60,7 +60,7 @@ export interface Session {
 }
 
 /** What an operation is about. */
-export interface Context {
+export interface ControlContext {
   readonly session: Session;
   readonly sandbox: Sandbox;
   /** The caller named no world: what concerns all worlds concerns all of them. */

@@ -49,7 +49,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const MAX_ENTRIES = 10_000;
 
 /** Id and key are undefined if the fixture has none; `null` sends no key. */
-type Row = readonly [
+type ExampleText = readonly [
   shows: string,
   endpoint: Endpoint,
   id: string | undefined,
@@ -85,7 +85,7 @@ export function findExamples(fixture: Fixture) {
   const foreignDeposit = deposits.find((one) => !isCallerDeposit(one) && planOf(one) === undefined);
   const inStateOf = (state: Deposit['state']) => callerDeposits.find((deposit) => deposit.state === state);
 
-  const rows: readonly Row[] = [
+  const rows: readonly ExampleText[] = [
     ['200, a member', 'user-status', member, caller],
     ["200, another IB's user", 'user-status', foreign, caller],
     ['200, a user of no IB', 'user-status', withoutIb, caller],

@@ -71,13 +71,13 @@ const judgeWaysAround = onceLimited(({ isLimited, around, cases }) => {
   };
 });
 
-type Row = Pick<Scenario, 'level' | 'clause' | 'title' | 'reading' | 'needs'> & {
+type LimitText = Pick<Scenario, 'level' | 'clause' | 'title' | 'reading' | 'needs'> & {
   readonly name: string;
   readonly judge: Judge;
 };
 
 /** Uses up the limit of an endpoint, once for all rows: they come last. */
-const rowOf = (endpoint: Endpoint, { name, judge, ...row }: Row): Requirement =>
+const rowOf = (endpoint: Endpoint, { name, judge, ...row }: LimitText): Requirement =>
   scenario({
     ...row,
     id: `rate-limit/${endpoint}/${name}`,
@@ -91,7 +91,7 @@ const observation = (
   name: string,
   title: string,
   show: (limited: Limited, trial: Trial) => Observation,
-): Row => ({
+): LimitText => ({
   name,
   level: 'observed',
   clause: 'Limits: not shown',
@@ -119,7 +119,7 @@ function thresholdOf({ by, others }: Limited, { streams, stated }: Trial): Obser
 }
 
 /** Rows about the limiters of both endpoints. */
-const rows: readonly Row[] = [
+const rows: readonly LimitText[] = [
   {
     name: 'recovers',
     level: 'recommended',

@@ -157,33 +157,41 @@ export interface ScenarioResult {
 
 export type Requirement = LookupRow | Monitor | Scenario;
 
-type Row<Of> = Omit<Of, 'kind' | 'level'>;
+type TextOf<Of> = Omit<Of, 'kind' | 'level'>;
 
 /** The answer that a lookup must get. */
-export const answers = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'required' });
+export const answers = (row: TextOf<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'required' });
 
 /** The answer that a lookup should get. */
-export const advises = (row: Row<AnswerRow>): AnswerRow => ({ ...row, kind: 'answer', level: 'recommended' });
+export const advises = (row: TextOf<AnswerRow>): AnswerRow => ({
+  ...row,
+  kind: 'answer',
+  level: 'recommended',
+});
 
 /** A special case that must not change the answer. */
-export const refines = (row: Row<Refinement>): Refinement => ({
+export const refines = (row: TextOf<Refinement>): Refinement => ({
   ...row,
   kind: 'refinement',
   level: 'required',
 });
 
 /** What else must be true of an answer. */
-export const requires = (row: Row<Property>): Property => ({ ...row, kind: 'property', level: 'required' });
+export const requires = (row: TextOf<Property>): Property => ({
+  ...row,
+  kind: 'property',
+  level: 'required',
+});
 
 /** What else should be true of an answer. */
-export const recommends = (row: Row<Property>): Property => ({
+export const recommends = (row: TextOf<Property>): Property => ({
   ...row,
   kind: 'property',
   level: 'recommended',
 });
 
 /** Lookups that must get the same answer each time. */
-export const repeats = (row: Row<Repetition>): Repetition => ({
+export const repeats = (row: TextOf<Repetition>): Repetition => ({
   ...row,
   kind: 'repetition',
   level: 'required',
