@@ -81,26 +81,25 @@ test('every lookup of a run has the answer of the mock among those printed', () 
 });
 
 describe(`the wrong answer of a fault is not among those printed (PART=${part})`, () => {
-  for (const [id, fails] of onePartOf(Object.entries(readKillMatrix()), 16)) {
-    const broken = rows.filter((row) => fails.includes(row.id) && row.kind !== 'repetition');
-    if (broken.length === 0) continue;
+  const isOfOneAnswer = (id: string) => rows.some((row) => row.id === id && row.kind !== 'repetition');
+  for (const [id, [owner = '']] of onePartOf(Object.entries(readKillMatrix()), 16)) {
+    if (!isOfOneAnswer(owner)) continue;
     test(id, async () => {
       const exchanges: Exchange[] = [];
       const { requirements } = await verifyMock(faults[id]!.change(reference), {
         fixture: { ...fixture, limits },
-        seed: 1,
+        seed: part,
         cases: ENOUGH_CASES,
         isBrief: true,
         onExchange: (exchange) => void exchanges.push(exchange),
       });
       const redact = redactor(known);
-      const failing = requirements.filter((one) => one.outcome === 'failed');
-      assert.ok(broken.some((row) => failing.some((one) => one.id === row.id)));
-      for (const row of broken) {
-        const result = failing.find((one) => one.id === row.id);
-        // Which rows a fault fails besides depends on draws.
-        if (result === undefined) continue;
-        const { curl, key, response } = result.counterexample!;
+      const failing = requirements
+        .filter((one) => one.outcome === 'failed')
+        .filter((one) => isOfOneAnswer(one.id));
+      assert.ok(failing.some((one) => one.id === owner));
+      for (const row of failing) {
+        const { curl, key, response } = row.counterexample!;
         // A dropped connection is no answer.
         if (response === undefined) continue;
         const { request } = exchanges.find((one) => {

@@ -8,7 +8,7 @@ import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './input-files.ts';
 import { verifiedAt } from './dev/testing/limited-server.ts';
-import { assertExpected, limiters, type Expected } from './dev/testing/limiters.ts';
+import { assertExpected, limiters } from './dev/testing/limiters.ts';
 import { partOf } from './dev/testing/part.ts';
 import { limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 
@@ -54,20 +54,6 @@ for (const { name, given, expected, ...one } of partOf(cases, 9))
     });
     assertExpected(record, exitCodeOf(record), expected, remarks);
   });
-
-describe('each judgement is seen on a limiter', () => {
-  const seen: Readonly<Record<string, Expected>> = {
-    'fixed window': limiters['fixed window']!.stated,
-    'a success resets': limiters['a success resets']!.stated,
-    'counts successes': limiters['counts successes']!.stated,
-  };
-  for (const [name, expected] of Object.entries(seen))
-    test(name, async () => {
-      const of = { row: limiters[name]!, limits: limitsOf(60, 60, 3), isStated: true, latencyMs: 30 };
-      const record = await verifiedAt(of, fixture, { seed: 2, cases: 30, maxDurationMs: 300_000 });
-      assertExpected(record, exitCodeOf(record), expected, []);
-    });
-});
 
 const fixedWindow = { row: limiters['fixed window']!, latencyMs: 5 };
 const minutes = (count: number) => count * 60_000;

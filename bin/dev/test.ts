@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { numberOfCommit } from './commit.ts';
 import { root } from './paths.ts';
 
 /** Files by part. CONTRIBUTING.md says what they test. */
@@ -72,7 +72,7 @@ const argv = [
   ...(isPart ? others : process.argv.slice(2)),
   ...entries,
 ];
-const { PART = isPart ? 'all' : String(randomInt(720)) } = process.env;
+const { PART = isPart ? 'all' : String(numberOfCommit()) } = process.env;
 const env = { ...process.env, PART };
 const { status } = spawnSync(process.execPath, argv, { cwd: root, env, stdio: 'inherit' });
 if (!isPart && PART !== 'all')

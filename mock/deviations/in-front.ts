@@ -62,7 +62,7 @@ const cacheOfHead = d.remembering(() => {
   });
 });
 
-const behindId = /(?:;|%3B)[a-z]+(?:=|%3D)\w*$/i;
+const behindId = /(?:;|%3B)[a-z]+(?:=|%3D)\w*(?=&|$)/i;
 
 /** Mistakes of caches, frameworks and networks in front of a service. */
 export const inFrontFaults: d.Rows = {

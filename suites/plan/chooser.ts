@@ -50,7 +50,9 @@ function createDrawing(endpoint: Endpoint, known: Known, anyOf: AnyOf) {
     const base = isFeasible(endpoint, near, known) ? near : completed(endpoint, levels, known);
     if (base === undefined) return undefined;
     const row: Record<FactorName, string> = { ...base };
-    for (const { factor, choices } of isAlone ? variedAlone : varied) {
+    // Beside the data of others, a level would not be tried with own data any more.
+    const ofAlone = base.situation === home.situation ? variedAlone : [];
+    for (const { factor, choices } of isAlone ? ofAlone : varied) {
       const { name, names } = factor;
       if (name in levels) continue;
       if (factor.isCostly === true && anyOf(mostlyPlain)) continue;

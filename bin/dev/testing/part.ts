@@ -1,12 +1,12 @@
 /** Large tables of tests run in parts. */
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
+import { numberOfCommit } from '../commit.ts';
 
-/** `npm test` sets a number, another one each time, which repeats its part. A file that runs alone runs all, as CI does. */
+/** `npm test` sets the number of the commit. A file that runs alone runs all, as CI does. */
 const { PART = 'all' } = process.env;
 
-/** The number of the part, and a random one for all. Tests of which CI runs only a part have it in their names. */
-export const part = PART === 'all' ? randomInt(720) : Number(PART);
+/** The number of the part, also for all. Tests of which CI runs only a part have it in their names. */
+export const part = PART === 'all' ? numberOfCommit() : Number(PART);
 // Otherwise, nothing would run.
 assert.ok(Number.isSafeInteger(part) && part >= 0, `PART=${PART}: needs a whole number, or all`);
 
