@@ -9,7 +9,11 @@ interface Item {
 }
 
 const item = (group: string, nth: number): Item => ({ group, nth });
-const [now, later, reply] = [{ kind: 'now' }, { kind: 'at', at: 9, why: 'w' }, { kind: 'reply' }] as const;
+const [now, later, reply] = [
+  { kind: 'now' },
+  { kind: 'at', at: 9, reason: 'rest', why: 'w' },
+  { kind: 'reply' },
+] as const;
 
 /** A pool of these items, and a function that takes the next one by the turns of the groups. */
 function poolOf(...items: readonly Item[]) {

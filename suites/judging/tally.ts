@@ -179,6 +179,12 @@ export function addMissing({ known, table, states, silent }: Tally, request: Req
     }
     return;
   }
+  // None of its rows passes without it.
+  if (reply.code === 'id-limited')
+    for (const { id } of all) {
+      const state = states.get(id);
+      if (state !== undefined) state.unanswered = missing;
+    }
   const { row } = right[0]!;
   const state = states.get(row.id);
   if (state === undefined) return;
