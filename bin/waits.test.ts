@@ -64,7 +64,7 @@ const rows: Readonly<Record<string, readonly [WaitReason, Row]>> = {
     'back-off',
     {
       behaviour: variants['retry-after-left-out']!.change(reference),
-      says: /for user-status \(429 without Retry-After: as long as was enough before\)$/,
+      says: /for user-status \(429 without Retry-After, for a known window\)$/,
     },
   ],
   'no Retry-After, in vain': [

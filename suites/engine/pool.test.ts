@@ -51,6 +51,19 @@ test('an item that is put back is the next of its group', () => {
   assert.deepEqual(next({ a: now, b: now }), { kind: 'send', item: item('a', 1) });
 });
 
+test('another item of its group than the one put back shows whether it may go', () => {
+  const { next, putBack } = poolOf(item('a', 1), item('b', 2), item('a', 3), item('a', 4));
+  next({ a: now, b: now });
+  putBack(item('a', 1));
+  next({ a: later, b: now });
+  next({ a: later, b: now });
+  const sent = [1, 2, 3].map(() => next({ a: now, b: now }));
+  assert.deepEqual(
+    sent,
+    [3, 1, 4].map((nth) => ({ kind: 'send', item: item('a', nth) })),
+  );
+});
+
 test('if nothing may be sent, a reply comes before the earliest time', () => {
   const items = [item('a', 1), item('b', 2), item('c', 3)];
   const sooner = { ...later, at: 5 };

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
+import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { authorizationOf, factsOf, showsKey } from '../rules/facts-of-request.ts';
 import { findableId, unknownIds } from '../inputs/uuids.ts';
 import { waitWords } from '../../schemas/progress.ts';
@@ -219,18 +219,15 @@ async function attempt(
     const answer = reply.kind === 'answer' ? reply : undefined;
     // A key whose revocation is under way may still be accepted: the answer tells.
     const counted = answer === undefined ? account.cost > 0 : isCounted(account, answer);
-    const pauses = recordReply(limiter, account, answer, { counted, isAdmitted: !isOnce });
+    const isPause = recordReply(limiter, account, answer, { counted, isAdmitted: !isOnce });
     if (answer === undefined && signal.aborted)
       return { request, reply: trouble('interrupted', 'the run was interrupted') };
     if (answer !== undefined && answer.status !== 429) sending.refusals.delete(idName(request));
     if (isOnce || answer?.status !== 429) return { request, reply };
     sending.rateLimited++;
     onRefused?.(answer);
-    if (pauses && onRefused === undefined && (await isOfId(sending, request)))
-      return {
-        request,
-        reply: trouble('id-limited', `429 for ${idOf(request)} alone: other ids with its key pass`),
-      };
+    const ofId = isPause && onRefused === undefined ? await troubleOfId(sending, request) : undefined;
+    if (ofId !== undefined) return { request, reply: ofId };
     if (isNow) return { request, reply };
   }
 }
@@ -241,21 +238,21 @@ const idName = (request: Request) => `${request.endpoint} ${idOf(request)}`;
 const [MAX_REFUSALS, OTHERS] = [3, 3];
 
 /**
- * Whether a target refuses an id, and not its key: right after one refusal too many, other ids pass with the same key.
+ * Tells if a target refuses an id, and not its key: right after one refusal too many, other ids pass with the same key.
  * No limiter is used up then, so that the pause ends.
  */
-async function isOfId(sending: Sending, request: Request): Promise<boolean> {
+async function troubleOfId(sending: Sending, request: Request): Promise<Trouble | undefined> {
   const { refusals, present, limiter } = sending;
   const { endpoint, credential } = request;
   const times = (refusals.get(idName(request)) ?? 0) + 1;
   refusals.set(idName(request), times);
-  if (times < MAX_REFUSALS) return false;
+  if (times < MAX_REFUSALS) return undefined;
   for (const id of unknownIds(present.known, OTHERS).filter((one) => one !== idOf(request))) {
     const { reply } = await attempt(sending, lookupOf(endpoint, id, { credential }), true, { isAgain: true });
-    if (reply.kind !== 'answer' || reply.status === 429 || reply.status >= 500) return false;
+    if (reply.kind !== 'answer' || reply.status === 429 || reply.status >= 500) return undefined;
   }
   endPause(limiter, askedBy(present.known, request));
-  return true;
+  return trouble('id-limited', `429 for ${idOf(request)} alone: other ids with its key pass`);
 }
 
 /** Names the lookup or request that the client could not send. */

@@ -107,11 +107,11 @@ export interface Pause {
   readonly from: number;
   readonly until: number;
   readonly tries: number;
-  /** How many obeyed pauses were in vain although nothing else was sent with the key. */
+  /** How many obeyed pauses were in vain although nothing else passed with the key. */
   readonly inVain: number;
   readonly reason: WaitReason;
   readonly why: string;
-  /** Whether anything was sent with the key since `from`. */
+  /** Whether anything passed with the key since `from`. */
   isDisturbed: boolean;
   /** Whether requests that do not count wait, too. */
   blocksAll: boolean;
@@ -169,17 +169,14 @@ export function nextPause(
   const ms = isTooLong
     ? BACK_OFF_MS * 2 ** (pause?.tries ?? 0)
     : Math.max(askedMs ?? firstMs ?? 0, doubledMs, BACK_OFF_MS);
-  const first =
-    enoughMs === undefined ? (stated ? ': the stated window' : '') : ': as long as was enough before';
   const named = askedMs === undefined ? '429 without Retry-After' : `429, Retry-After ${describeMs(askedMs)}`;
+  const isKnown = askedMs === undefined && firstMs !== undefined;
   const times = askedMs === undefined ? (pause?.tries ?? 0) : inVain;
   const [reason, more]: [WaitReason, string] = isTooLong
     ? ['back-off', ', after the end of the run: short waits test it']
     : doubledMs > (askedMs ?? 0)
       ? ['doubled', `, ${['', 'once', 'twice'][times] ?? `${times} times`} in vain: pauses double`]
-      : askedMs === undefined
-        ? ['back-off', first]
-        : ['retry-after', ''];
+      : [askedMs === undefined ? 'back-off' : 'retry-after', isKnown ? ', for a known window' : ''];
   const told = { ms, inVain, reason, why: `${named}${more}` };
   if (pause !== undefined && pause.ms >= decidingMs(stated, isTooLong ? 0 : askedMs))
     return { ...told, gaveUp: `still 429 after ${describeMs(pause.ms)} in which nothing was sent` };

@@ -111,14 +111,9 @@ function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn
   const most = Math.max(1, limit.most - 1 - leaves);
   if (used < most) return { kind: 'now' };
   const frees = counted[used - most];
-  return frees === undefined
-    ? { kind: 'reply' }
-    : {
-        kind: 'at',
-        at: frees + limit.windowMs + MARGIN_MS,
-        reason: 'stated-limit',
-        why: `stated limit, ${describeLimit(limit)}`,
-      };
+  if (frees === undefined) return { kind: 'reply' };
+  const why = `stated limit, ${describeLimit(limit)}`;
+  return { kind: 'at', at: frees + limit.windowMs + MARGIN_MS, reason: 'stated-limit', why };
 }
 
 /** When a lookup may be sent. Those that waited until now come first. */
@@ -210,35 +205,26 @@ interface Ended {
   readonly isAdmitted: boolean;
 }
 
-/**
- * Records the reply to a request; undefined if there was none.
- *
- * @returns whether it is a 429 from which on the key pauses, or goes on to
- */
-export function recordReply(
-  limiter: Limiter,
-  asked: Asked,
-  reply: Answer | undefined,
-  ended: Ended,
-): boolean {
+/** Records the reply to a request; undefined if there was none. Returns whether it begins or prolongs a pause. */
+export function recordReply(limiter: Limiter, asked: Asked, reply: Answer | undefined, how: Ended): boolean {
   const account = accountOf(limiter, asked);
   const { pause } = account;
   const now = limiter.options.clock.now();
   limiter.lastAnswers.set(asked.endpoint, now);
-  if (ended.isAdmitted) account.inFlight[asked.cost]--;
-  if (pause !== undefined && reply !== undefined && reply.sentAt > pause.from && reply.sentAt < pause.until)
-    pause.isDisturbed = true;
+  if (how.isAdmitted) account.inFlight[asked.cost]--;
   if (reply?.status !== 429) {
     account.hasPassed ||= reply !== undefined;
-    if (reply !== undefined && ended.isAdmitted) passed(account, asked, reply);
+    if (pause !== undefined && reply !== undefined && reply.sentAt > pause.from && reply.sentAt < pause.until)
+      pause.isDisturbed = true;
+    if (reply !== undefined && how.isAdmitted) passed(account, asked, reply);
     const limit = limiter.paced[asked.endpoint];
-    if (limit !== undefined) (ended.counted ? account.counted : account.free).push(now);
+    if (limit !== undefined) (how.counted ? account.counted : account.free).push(now);
     if (limit !== undefined) account.free = account.free.filter((at) => at > now - limit.windowMs);
   }
   // A burst teaches nothing about waits.
-  const pauses = reply?.status === 429 && ended.isAdmitted && refused(limiter, asked, reply);
+  const isPause = reply?.status === 429 && how.isAdmitted && refused(limiter, asked, reply);
   wakeAll(limiter);
-  return pauses;
+  return isPause;
 }
 
 function passed(account: Account, { cost }: Asked, { sentAt }: Answer): void {
