@@ -1,5 +1,6 @@
 import { endpointNames } from '../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord, Need } from '../schemas/generated/types.ts';
+import { waitWords } from '../schemas/progress.ts';
 import { defined } from '../schemas/values.ts';
 import { isKnownFailure, failsRun, judgementOf, outcomeWords, combinationSentence } from './judgement.ts';
 import {
@@ -93,15 +94,15 @@ export function runTitle(
     .join(', ');
 }
 
-/** `1,607 requests in 4.2 s; waited 3.2 s for user-status because of 12 answers with status 429` */
-function effortWords({ requests, durationMs, mock, rateLimited }: RunRecord): string {
-  const { answers } = rateLimited;
-  const waits = rateLimited.endpoints
-    .filter(({ waitedMs }) => waitedMs > 0)
-    .map(({ endpoint, waitedMs }) => `${duration(waitedMs)} for ${endpoint}`);
-  const waited = `${mock === true ? 'skipped a wait of' : 'waited'} ${waits.join(' and ') || '0.0 s'}`;
-  const words = answers === 0 ? '' : `; ${waited} because of ${plural(answers, 'answer')} with status 429`;
-  return `${plural(requests, 'request')} in ${duration(durationMs)}${words}`;
+/** `1,607 requests in 4.2 s, 12 answers with status 429; waited 3.2 s for user-status (stated limit)` */
+function effortWords({ requests, durationMs, mock, rateLimited: { answers }, waits }: RunRecord): string {
+  const refused = answers === 0 ? '' : `, ${plural(answers, 'answer')} with status 429`;
+  const told = waits?.map(({ endpoint, reason, waitedMs }) => {
+    const what = endpoint === undefined ? '' : ` for ${endpoint}`;
+    return `${duration(waitedMs)}${what} (${waitWords[reason]})`;
+  });
+  const waited = told?.length ? `; ${mock === true ? 'skipped waits of' : 'waited'} ${told.join(', ')}` : '';
+  return `${plural(requests, 'request')} in ${duration(durationMs)}${refused}${waited}`;
 }
 
 /** A row for each suite, with its requirements by endpoint. */

@@ -22,6 +22,7 @@ export const fixes = {
   budget: 'raise the bound that was reached; doctor shows what is enough',
   'rate-limited':
     'add active keys of the partner, give the run more time, or raise the limits of the key on a test system',
+  'id-limited': 'check why the target limits this id: others with the same key pass',
   flaky: 'check why the target gives different answers to the same request',
   'no-second-key': 'add an active key of another partner to the fixture',
   'no-fixture': 'add the missing data, named above, to the fixture',

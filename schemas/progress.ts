@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoints.ts';
+import type { WaitReason } from './generated/types.ts';
 
 /** Bounds that are enough: `--max-duration` in ms, 0 if nothing has to wait, and `--max-requests`. */
 export interface Need {
@@ -21,10 +22,22 @@ export interface Progress {
   readonly failing: readonly string[];
 }
 
-/** A wait for a limiter. */
+/** A wait. */
 export interface Waiting {
   readonly endpoint?: Endpoint | undefined;
   readonly waitMs: number;
-  /** Such as `Retry-After 297 s`. */
+  /** Such as `429, Retry-After 297 s`. */
   readonly why: string;
 }
+
+/** Why a run waits, in words. */
+export const waitWords = {
+  'stated-limit': 'stated limit',
+  'retry-after': '429 with Retry-After',
+  'back-off': '429 without a usable Retry-After',
+  doubled: '429 again, so pauses doubled',
+  rest: 'a rest before the limit is tried',
+  change: 'a change of data',
+  repeat: 'a pause before lookups are repeated',
+  'lost-target': 'the target did not answer',
+} as const satisfies Record<WaitReason, string>;

@@ -25,7 +25,14 @@ export interface Answer {
 export interface Trouble {
   readonly kind: 'trouble';
   readonly code:
-    'timeout' | 'network' | 'rate-limited' | 'budget' | 'interrupted' | 'no-fixture' | 'state-hook';
+    | 'timeout'
+    | 'network'
+    | 'rate-limited'
+    | 'id-limited'
+    | 'budget'
+    | 'interrupted'
+    | 'no-fixture'
+    | 'state-hook';
   readonly words: string;
 }
 

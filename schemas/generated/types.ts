@@ -251,6 +251,11 @@ export interface FixtureLimits {
 }
 
 /**
+ * stated-limit: to stay below a stated limit. retry-after: as long as a 429 said. back-off: after a 429 that did not say it, or beyond the end of the run. doubled: twice as long as the pause before, which was in vain. rest: before a limit is tried. change: for a change of data. repeat: before lookups are repeated. lost-target: for a target that did not answer.
+ */
+export type WaitReason =
+  'stated-limit' | 'retry-after' | 'back-off' | 'doubled' | 'rest' | 'change' | 'repeat' | 'lost-target';
+/**
  * This interface was referenced by `RunRecord`'s JSON-Schema
  * via the `definition` "requirementResult".
  */
@@ -366,10 +371,13 @@ export interface RunRecord {
    */
   allowIncomplete?: boolean;
   /**
-   * 429 answers outside the rate-limit suite: their number, and how long the run waited because of them.
+   * 429 answers outside the rate-limit suite, and what the run knows about limiters.
    */
   rateLimited: {
     answers: number;
+    /**
+     * How long both endpoints waited for their limiters, whatever the reason.
+     */
     waitedMs: number;
     /**
      * What the run knows about the limiter of each endpoint.
@@ -393,6 +401,10 @@ export interface RunRecord {
       contradiction?: string;
     }[];
   };
+  /**
+   * What the run waited for, by reason. Several endpoints may wait at once. Not in records of earlier versions.
+   */
+  waits?: WaitOfRun[];
   /**
    * Bounds that would have been enough to get further.
    */
@@ -452,6 +464,14 @@ export interface Coverage {
    * Levels for which the fixture has no data.
    */
   missing: string[];
+}
+export interface WaitOfRun {
+  /**
+   * Missing if it was not for a limiter.
+   */
+  endpoint?: 'user-status' | 'deposit-check';
+  reason: WaitReason;
+  waitedMs: number;
 }
 export interface Need {
   reaches: 'strength 1' | 'strength 2' | 'everything';

@@ -1,7 +1,8 @@
 import { defined } from '../../schemas/values.ts';
-import type { Waiting } from '../../schemas/progress.ts';
+import { waitWords } from '../../schemas/progress.ts';
 import { trouble, type Reply } from '../answer.ts';
 import { type Known, afterChange, afterUndo, type Change, type Present } from '../known.ts';
+import type { Wait } from '../limits/limiter.ts';
 import type { Request } from '../request.ts';
 import type { Asker, Context, Exchange, Pace, Shared } from '../rules/scenario-context.ts';
 import type { RunOptions } from './run-options.ts';
@@ -9,14 +10,15 @@ import type { Sender, SendOptions } from './sender.ts';
 
 export interface ContextOptions extends Pick<
   RunOptions,
-  'clock' | 'signal' | 'rate' | 'burstConcurrency' | 'stateHook' | 'graceMs'
+  'clock' | 'rate' | 'burstConcurrency' | 'stateHook' | 'graceMs'
 > {
   readonly verdictsOn: Context['verdictsOn'];
   readonly failsAnyway: Context['failsAnyway'];
   readonly present: Present;
   readonly leftRequests: Context['leftRequests'];
   readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'keyWorks'>;
-  readonly onWait: (waiting: Waiting) => void;
+  /** Waits, and notes it. */
+  readonly sleep: (wait: Wait) => Promise<void>;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
   /** When a requirement must leave the rest of the time to others, in ms of the clock. */
@@ -25,7 +27,7 @@ export interface ContextOptions extends Pick<
 
 /** Returns a function that creates the context of a scenario. */
 export function createContexts(options: ContextOptions): (of: Asker) => Context {
-  const { sender, clock, signal, deadline, graceMs, verdictsOn, failsAnyway, leftRequests } = options;
+  const { sender, clock, deadline, graceMs, verdictsOn, failsAnyway, leftRequests } = options;
   const results = new Map<Asker, Promise<unknown>>();
   const withState = withStateHook(options);
   const contextOf = (of: Asker): Context => ({
@@ -37,10 +39,9 @@ export function createContexts(options: ContextOptions): (of: Asker) => Context 
       results.set(shared, result);
       return result as Promise<Result>;
     },
-    wait: (ms) => {
-      const waitMs = Math.min(ms, Math.max(0, (options.untilOf(of) ?? deadline) - clock.now()));
-      options.onWait({ waitMs, why: of.id });
-      return clock.sleep(waitMs, signal);
+    wait: (ms, reason) => {
+      const until = Math.min(clock.now() + ms, options.untilOf(of) ?? deadline);
+      return options.sleep({ until, reason, why: `${waitWords[reason]}: ${of.id}` });
     },
     now: clock.now,
     leftMs: () => deadline - clock.now(),

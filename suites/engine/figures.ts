@@ -1,18 +1,33 @@
 import { endpointNames } from '../../schemas/endpoints.ts';
-import type { RunRecord } from '../../schemas/generated/types.ts';
+import type { RunRecord, WaitOfRun } from '../../schemas/generated/types.ts';
 import type { Need } from '../../schemas/progress.ts';
 import { defined } from '../../schemas/values.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { expectedRun } from './expected-run.ts';
 import type { RunOptions } from './run-options.ts';
 
+/** What the run waited for so far, for its record. A wait that was cut short counts as far as it went. */
+export function waitsOf({ waits, options }: Limiter): WaitOfRun[] {
+  const now = options.clock.now();
+  const sums = new Map<string, WaitOfRun>();
+  for (const { endpoint, reason, from, until } of waits) {
+    const name = `${endpoint} ${reason}`;
+    const ms = Math.max(0, Math.round(Math.min(until, now) - from));
+    const waitedMs = (sums.get(name)?.waitedMs ?? 0) + ms;
+    sums.set(name, { ...defined({ endpoint }), reason, waitedMs });
+  }
+  return [...sums.values()];
+}
+
 /** What the run knows about limiters, for its record. */
-export function figuresOf({ waits, remarks, paced }: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
+export function figuresOf(limiter: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
+  const { remarks, paced } = limiter;
+  const waits = waitsOf(limiter);
   const endpoints = endpointNames.map((endpoint) => {
     const limit = paced[endpoint];
     return {
       endpoint,
-      waitedMs: Math.round(waits.get(endpoint)?.sumMs ?? 0),
+      waitedMs: waits.reduce((sum, one) => sum + (one.endpoint === endpoint ? one.waitedMs : 0), 0),
       ...defined({
         limit: limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000 },
         contradiction: remarks.get(endpoint),

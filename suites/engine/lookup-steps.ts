@@ -21,7 +21,7 @@ import type { Lane, Step } from './tasks.ts';
 interface Item {
   readonly lookup: Lookup;
   readonly left: number;
-  /** How it was lost before: a bad network loses some lookups even with retries. */
+  /** How it was lost before: a bad network loses some lookups even with retries, and an id may be limited alone. */
   readonly lostBy?: Trouble;
 }
 
@@ -80,8 +80,9 @@ function createItems(options: LookupStepOptions) {
       const { reply } = exchange;
       if (reply.kind === 'answer' && reply.status !== 429) continue;
       if (reply.kind === 'answer' || reply.code === 'rate-limited') return putBack({ ...item, left });
-      const isSilent = reply.code === 'network' || (reply.code === 'timeout' && !isHanging);
-      if (isSilent && lostBy === undefined && lost.length < maxLost)
+      const isAskedAgain =
+        reply.code === 'network' || reply.code === 'id-limited' || (reply.code === 'timeout' && !isHanging);
+      if (isAskedAgain && lostBy === undefined && lost.length < maxLost)
         return void lost.push({ ...item, left, lostBy: reply });
       isHanging ||= reply.code === 'timeout';
       // If it was not sent again, the first reply tells more.
@@ -96,8 +97,9 @@ function createItems(options: LookupStepOptions) {
     const end = budget.ended(until);
     isCut ||= end !== undefined || items.length > 0;
     const why = end ?? trouble('rate-limited', 'the key is rate-limited');
-    for (const { lookup } of items)
-      if (lookup.rank === 'requirement' || lookup.rank === 'level')
+    for (const { lookup, lostBy } of items)
+      if (lostBy?.code === 'id-limited') await recordUnanswered(lookup, lookup.request, lostBy);
+      else if (lookup.rank === 'requirement' || lookup.rank === 'level')
         await recordUnanswered(lookup, lookup.request, why);
   };
 
@@ -141,7 +143,7 @@ export function createLookupSteps(options: LookupStepOptions) {
       if (first.kind === 'send') return task(first.item);
       if (first.kind === 'reply') return 'reply';
       isOver = first.kind === 'never' || first.at > until || first.at - clock.now() > longestWaitMs;
-      return isOver || first.kind === 'never' ? undefined : { endpoint, until: first.at, why: first.why };
+      return isOver || first.kind === 'never' ? undefined : { ...first, endpoint, until: first.at };
     };
     return {
       name: `${endpoint}: ${ranks.join('s and ')}s`,

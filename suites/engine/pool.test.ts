@@ -9,7 +9,11 @@ interface Item {
 }
 
 const item = (group: string, nth: number): Item => ({ group, nth });
-const [now, later, reply] = [{ kind: 'now' }, { kind: 'at', at: 9, why: 'w' }, { kind: 'reply' }] as const;
+const [now, later, reply] = [
+  { kind: 'now' },
+  { kind: 'at', at: 9, reason: 'rest', why: 'w' },
+  { kind: 'reply' },
+] as const;
 
 /** A pool of these items, and a function that takes the next one by the turns of the groups. */
 function poolOf(...items: readonly Item[]) {
@@ -45,6 +49,19 @@ test('an item that is put back is the next of its group', () => {
   assert.deepEqual(next({ a: later, b: now }), { kind: 'send', item: item('b', 2) });
   assert.deepEqual(held(), [item('a', 1)]);
   assert.deepEqual(next({ a: now, b: now }), { kind: 'send', item: item('a', 1) });
+});
+
+test('another item of its group than the one put back shows whether it may go', () => {
+  const { next, putBack } = poolOf(item('a', 1), item('b', 2), item('a', 3), item('a', 4));
+  next({ a: now, b: now });
+  putBack(item('a', 1));
+  next({ a: later, b: now });
+  next({ a: later, b: now });
+  const sent = [1, 2, 3].map(() => next({ a: now, b: now }));
+  assert.deepEqual(
+    sent,
+    [3, 1, 4].map((nth) => ({ kind: 'send', item: item('a', nth) })),
+  );
 });
 
 test('if nothing may be sent, a reply comes before the earliest time', () => {

@@ -20,6 +20,8 @@ interface Placed<Entry> {
  */
 export function createPool<Entry>(source: Iterator<Entry>, groupOf: (item: Entry) => string) {
   const groups = new Map<string, Placed<Entry>[]>();
+  /** Groups of which another item than the one that was put back shows whether they may go. */
+  const refused = new Set<string>();
   let [held, taken, putBack] = [0, 0, 0];
   const hold = (item: Entry, place: number): string => {
     const group = groupOf(item);
@@ -36,8 +38,10 @@ export function createPool<Entry>(source: Iterator<Entry>, groupOf: (item: Entry
       .filter((group) => groups.get(group)!.length > 0)
       .toSorted((one, other) => groups.get(one)![0]!.place - groups.get(other)![0]!.place);
   const sendFirstOf = (group: string): Next<Entry> => {
+    const list = groups.get(group)!;
+    const other = refused.delete(group) ? list.findIndex(({ place }) => place >= 0) : 0;
     held--;
-    return { kind: 'send', item: groups.get(group)!.shift()!.item };
+    return { kind: 'send', item: list.splice(Math.max(0, other), 1)[0]!.item };
   };
   return {
     /** The first item that may be sent now, or else the earliest turn; undefined if no item is left. */
@@ -60,8 +64,8 @@ export function createPool<Entry>(source: Iterator<Entry>, groupOf: (item: Entry
       }
       return first;
     },
-    /** Puts an item back, before the others. */
-    putBack: (item: Entry): void => void hold(item, --putBack),
+    /** Puts back an item that was refused: the second of its group, before the others. */
+    putBack: (item: Entry): void => void refused.add(hold(item, --putBack)),
     /** Items that were not sent, as far as they are known. */
     held: (): readonly Entry[] =>
       [...groups.values()]

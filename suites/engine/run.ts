@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import type { Waiting } from '../../schemas/progress.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { defined } from '../../schemas/values.ts';
 import { table } from '../requirements/catalogue.ts';
 import { isLookupRow, type Requirement } from '../rules/requirement.ts';
 import { statedLimits } from '../limits/limit.ts';
-import { createLimiter } from '../limits/limiter.ts';
+import { createLimiter, sleep } from '../limits/limiter.ts';
 import { createCoverage } from '../plan/coverage.ts';
 import { withSpare } from '../plan/entities.ts';
 import { boundsOf, keptWindowMs, type Bounds } from './bounds.ts';
@@ -17,7 +16,7 @@ import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createEvaluation, type Evaluation } from '../judging/evaluation.ts';
 import { redactor } from '../judging/evidence.ts';
 import { createExplanations } from './explanations.ts';
-import { figuresOf, needsOf } from './figures.ts';
+import { figuresOf, needsOf, waitsOf } from './figures.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { judgementOf } from '../judging/judgement.ts';
 import { listOf } from './list.ts';
@@ -107,6 +106,7 @@ async function runWith(
     durationMs: Math.round(progress.elapsedMs()),
     requests: budget.spent(),
     rateLimited: { answers: sender.rateLimited(), ...figuresOf(limiter) },
+    waits: waitsOf(limiter),
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,
     ...(targetLost && { targetLost }),
@@ -127,14 +127,14 @@ function createSending(
   const { clock, known } = options;
   const { deadline, lookupsEndAt, isChanging } = bounds;
   const { tally } = evaluation;
-  const onWait = (wait: Waiting) => options.onWait?.(wait, findings.failing());
   const limiter = createLimiter({
     ...options,
     ...bounds,
     budget,
     reserved: bounds.reservedCounted,
     stated: statedLimits(known),
-    onWait: ({ until, ...wait }) => onWait({ ...wait, waitMs: until - clock.now() }),
+    onWait: ({ until, ...wait }) =>
+      options.onWait?.({ ...wait, waitMs: until - clock.now() }, findings.failing()),
   });
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * options.concurrency);
@@ -156,7 +156,7 @@ function createSending(
     lookupsEndAt - (isChanging ? keptWindowMs(options, sender.longestWindowMs, endpoint) : 0);
   const contextOf = createContexts({
     ...options,
-    onWait,
+    sleep: (wait) => sleep(limiter, wait),
     sender,
     deadline,
     untilOf: ({ turn }) => (turn === undefined ? Math.min(...endpointNames.map(endOfLookups)) : undefined),

@@ -1,11 +1,12 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply } from '../answer.ts';
+import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { authorizationOf, factsOf, showsKey } from '../rules/facts-of-request.ts';
-import { findableId } from '../inputs/uuids.ts';
+import { findableId, unknownIds } from '../inputs/uuids.ts';
+import { waitWords } from '../../schemas/progress.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Known, KnownKey, Present } from '../known.ts';
 import { pathOf } from '../plan/lookup.ts';
-import { lookupOf, writtenName, type Request } from '../request.ts';
+import { idOf, lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
 import { createLoad, type Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
@@ -13,9 +14,11 @@ import { askedBy, isCounted } from '../limits/limit.ts';
 import {
   admit,
   allowRetry,
+  endPause,
   firstKey,
   longestWindowMs,
   recordReply,
+  sleep,
   turnOf,
   waitForQuiet,
   type Limiter,
@@ -79,6 +82,8 @@ interface Sending extends SenderOptions {
   /** While the target is down: whether it comes back. All requests wait for it. */
   outage: Promise<boolean> | undefined;
   keyWorks: boolean | undefined;
+  /** How often each id was refused in a row: only 429s that begin or prolong a pause. By endpoint and id. */
+  readonly refusals: Map<string, number>;
   /** Cookies that the target set in right answers, by key. */
   readonly cookies: Map<string | undefined, Map<string, string>>;
 }
@@ -92,6 +97,7 @@ export function createSender(setup: SenderOptions) {
     ...counts,
     load: createLoad(),
     cookies: new Map(),
+    refusals: new Map(),
     outage: undefined,
     keyWorks: undefined,
   };
@@ -185,7 +191,7 @@ async function attempt(
   isOnce: boolean,
   options: SendOptions = {},
 ): Promise<Exchange> {
-  const { known, present, clock, budget, limiter, signal } = sending;
+  const { present, clock, budget, limiter, signal } = sending;
   const { until, isNow = false, isReserved, onRefused } = options;
   if (onRefused !== undefined) allowRetry(limiter, askedBy(present.known, asked));
   for (;;) {
@@ -211,16 +217,42 @@ async function attempt(
       },
     );
     const answer = reply.kind === 'answer' ? reply : undefined;
-    // A key whose revocation is under way may still be accepted: the answer decides.
-    const counted = answer === undefined ? account.cost > 0 : isCounted(askedBy(known, request), answer);
-    recordReply(limiter, account, answer, { counted, isAdmitted: !isOnce });
+    // A key whose revocation is under way may still be accepted: the answer tells.
+    const counted = answer === undefined ? account.cost > 0 : isCounted(account, answer);
+    const isPause = recordReply(limiter, account, answer, { counted, isAdmitted: !isOnce });
     if (answer === undefined && signal.aborted)
       return { request, reply: trouble('interrupted', 'the run was interrupted') };
+    if (answer !== undefined && answer.status !== 429) sending.refusals.delete(idName(request));
     if (isOnce || answer?.status !== 429) return { request, reply };
     sending.rateLimited++;
     onRefused?.(answer);
+    const ofId = isPause && onRefused === undefined ? await troubleOfId(sending, request) : undefined;
+    if (ofId !== undefined) return { request, reply: ofId };
     if (isNow) return { request, reply };
   }
+}
+
+const idName = (request: Request) => `${request.endpoint} ${idOf(request)}`;
+
+/** So often is an id refused in a row until so many others are asked for: a limiter may let some through. */
+const [MAX_REFUSALS, OTHERS] = [3, 3];
+
+/**
+ * Tells if a target refuses an id, and not its key: right after one refusal too many, other ids pass with the same key.
+ * No limiter is used up then, so that the pause ends.
+ */
+async function troubleOfId(sending: Sending, request: Request): Promise<Trouble | undefined> {
+  const { refusals, present, limiter } = sending;
+  const { endpoint, credential } = request;
+  const times = (refusals.get(idName(request)) ?? 0) + 1;
+  refusals.set(idName(request), times);
+  if (times < MAX_REFUSALS) return undefined;
+  for (const id of unknownIds(present.known, OTHERS).filter((one) => one !== idOf(request))) {
+    const { reply } = await attempt(sending, lookupOf(endpoint, id, { credential }), true, { isAgain: true });
+    if (reply.kind !== 'answer' || reply.status === 429 || reply.status >= 500) return undefined;
+  }
+  endPause(limiter, askedBy(present.known, request));
+  return trouble('id-limited', `429 for ${idOf(request)} alone: other ids with its key pass`);
 }
 
 /** Names the lookup or request that the client could not send. */
@@ -301,9 +333,10 @@ const isOwnPage = (known: Known, request: Request, { status }: Answer) =>
  * @returns whether it was down and is back; not if it answers at once: then it does not answer the lost lookup
  */
 async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<boolean> {
-  const { present, clock, budget, signal, deadline } = sending;
+  const { present, clock, budget, limiter, deadline } = sending;
   for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
-    if (pauses > 0) await clock.sleep(Math.min(PAUSE_MS, deadline - clock.now()), signal);
+    const until = Math.min(clock.now() + PAUSE_MS, deadline);
+    if (pauses > 0) await sleep(limiter, { until, reason: 'lost-target', why: waitWords['lost-target'] });
     const reply = await transmit(sending, plainLookup(present.known, endpoint), {}, 1);
     if (reply.kind === 'answer' && !isFromFrontEnd(reply)) {
       sending.load.reset();

@@ -32,7 +32,7 @@ function listsOf() {
     const next: Step['next'] = () => {
       const [first] = left;
       if (typeof first === 'number' && clock.now() < first)
-        return { endpoint: 'user-status', until: first, why: 'a limit' };
+        return { endpoint: 'user-status', until: first, reason: 'rest', why: 'a limit' };
       if (typeof first === 'number') left.shift();
       const name = left.shift();
       if (name === undefined) return undefined;
@@ -118,7 +118,7 @@ test('an abort ends a wait, and a failure ends the list after what is in flight'
   const aborted = listsOf();
   let isOver = false;
   const endless: Step['next'] = () =>
-    isOver ? undefined : { endpoint: 'user-status', until: 1e9, why: 'a limit' };
+    isOver ? undefined : { endpoint: 'user-status', until: 1e9, reason: 'rest', why: 'a limit' };
   aborted.stop.signal.addEventListener('abort', () => (isOver = true));
   setImmediate(() => aborted.stop.abort());
   await aborted.run(aborted.step([], { next: endless }));

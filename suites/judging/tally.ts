@@ -192,6 +192,12 @@ export function addMissing(
     }
     return;
   }
+  // None of its rows passes without it.
+  if (reply.code === 'id-limited')
+    for (const { id } of all) {
+      const state = states.get(id);
+      if (state !== undefined) state.unanswered = missing;
+    }
   const { row } = right[0]!;
   const state = states.get(row.id);
   if (state === undefined) return;

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { WaitReason } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { header, type Answer } from '../answer.ts';
@@ -41,6 +42,8 @@ export interface Asked {
   readonly endpoint: Endpoint;
   readonly key: string;
   readonly cost: 0 | 1;
+  /** Set if the fixture leaves open whether it is read as the lookup of a member. */
+  readonly mayBeMember?: boolean;
 }
 
 /** Whether a lookup may count at the limiter: one of a member does not fail, and one without an accepted key is free. */
@@ -60,6 +63,7 @@ const askedFor = oncePer((known: Known) =>
       endpoint,
       key: found?.key ?? '',
       cost: facts === undefined ? (isAccepted ? 1 : 0) : costOf(facts),
+      mayBeMember: facts === undefined || facts.entity === 'own user',
     };
   }),
 );
@@ -68,13 +72,14 @@ const askedFor = oncePer((known: Known) =>
 export const askedBy = (known: Known, request: Request): Asked => askedFor(known)(request);
 
 /**
- * Whether an answer shows that its request counted (Limits): on deposit-check any answer to an accepted key, on
- * user-status any but one about a member. A refused key and a 429 cost nothing.
+ * Whether a request counted (Limits), by the fixture or by its answer: the limiter may have read it either way. An answer
+ * shows that it did on deposit-check, and on user-status unless it is about a member. A refused key and a 429 cost
+ * nothing.
  */
-export function isCounted({ endpoint, cost }: Asked, answer: Answer): boolean {
-  if (answer.status === 401 || answer.status === 429) return false;
-  return endpoint === 'deposit-check' ? cost > 0 : cost > 0 && !isMember(answer);
-}
+export const isCounted = ({ endpoint, cost, mayBeMember }: Asked, answer: Answer): boolean =>
+  answer.status !== 401 &&
+  answer.status !== 429 &&
+  (endpoint === 'deposit-check' || !isMember(answer) || (cost > 0 && mayBeMember !== true));
 
 /** Date formats of HTTP: IMF-fixdate, RFC 850 and asctime (RFC 9110 5.6.7). All are UTC. */
 const httpDate = /^[A-Za-z]{3,9},? [-\w ]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;
@@ -98,9 +103,16 @@ const describeRetry = (askedMs: number | undefined): string =>
 export interface Pause {
   readonly since: number;
   readonly ms: number;
+  /** When it was prolonged last, and its end. */
+  readonly from: number;
   readonly until: number;
   readonly tries: number;
+  /** How many obeyed pauses were in vain although nothing else passed with the key. */
+  readonly inVain: number;
+  readonly reason: WaitReason;
   readonly why: string;
+  /** Whether anything passed with the key since `from`. */
+  isDisturbed: boolean;
   /** Whether requests that do not count wait, too. */
   blocksAll: boolean;
   readonly gaveUp?: string | undefined;
@@ -129,7 +141,13 @@ export interface Account {
   enoughMs: number | undefined;
 }
 
-/** How long a key pauses: as Retry-After says, or as long as was enough before, then twice as long each time. */
+/** After so many pauses in vain, Retry-After is not true: pauses double. */
+const MAX_IN_VAIN = 2;
+
+/**
+ * How long a key pauses, and why: as Retry-After says, until it was in vain twice. Without it, as long as was enough
+ * before, then twice as long each time.
+ */
 export function nextPause(
   { pause, enoughMs, hasPassed }: Account,
   {
@@ -141,20 +159,30 @@ export function nextPause(
     readonly leftMs: number;
     readonly stated: RateLimit | undefined;
   },
-): Pick<Pause, 'ms' | 'gaveUp'> {
-  const backOffMs = BACK_OFF_MS * 2 ** (pause?.tries ?? 0);
-  let ms =
-    pause === undefined
-      ? (askedMs ?? enoughMs ?? stated?.windowMs ?? BACK_OFF_MS)
-      : Math.max(askedMs ?? 0, 2 * pause.ms, BACK_OFF_MS);
+): Pick<Pause, 'ms' | 'inVain' | 'reason' | 'why' | 'gaveUp'> {
+  const inVain = pause === undefined ? 0 : pause.inVain + (pause.isDisturbed ? 0 : 1);
+  const firstMs = pause === undefined ? (enoughMs ?? stated?.windowMs) : undefined;
+  const doubles = pause !== undefined && (askedMs === undefined || inVain >= MAX_IN_VAIN);
+  const doubledMs = doubles ? 2 * pause.ms : 0;
   // A field alone never stops a run: shorter waits test it.
   const isTooLong = askedMs !== undefined && askedMs > leftMs;
-  if (isTooLong) ms = backOffMs;
+  const ms = isTooLong
+    ? BACK_OFF_MS * 2 ** (pause?.tries ?? 0)
+    : Math.max(askedMs ?? firstMs ?? 0, doubledMs, BACK_OFF_MS);
+  const named = askedMs === undefined ? '429 without Retry-After' : `429, Retry-After ${describeMs(askedMs)}`;
+  const isKnown = askedMs === undefined && firstMs !== undefined;
+  const times = askedMs === undefined ? (pause?.tries ?? 0) : inVain;
+  const [reason, more]: [WaitReason, string] = isTooLong
+    ? ['back-off', ', after the end of the run: short waits test it']
+    : doubledMs > (askedMs ?? 0)
+      ? ['doubled', `, ${['', 'once', 'twice'][times] ?? `${times} times`} in vain: pauses double`]
+      : [askedMs === undefined ? 'back-off' : 'retry-after', isKnown ? ', for a known window' : ''];
+  const told = { ms, inVain, reason, why: `${named}${more}` };
   if (pause !== undefined && pause.ms >= decidingMs(stated, isTooLong ? 0 : askedMs))
-    return { ms, gaveUp: `still 429 after ${describeMs(pause.ms)} in which nothing was sent` };
-  if (ms <= leftMs && !(isTooLong && ms > MAX_BACK_OFF_MS)) return { ms };
+    return { ...told, gaveUp: `still 429 after ${describeMs(pause.ms)} in which nothing was sent` };
+  if (ms <= leftMs && !(isTooLong && ms > MAX_BACK_OFF_MS)) return told;
   const usedUp = `the limit was already used up when this run began${describeRetry(askedMs)}`;
-  return { ms, gaveUp: hasPassed ? LIMITED_UNTIL_END : usedUp };
+  return { ...told, gaveUp: hasPassed ? LIMITED_UNTIL_END : usedUp };
 }
 
 /** What is contradictory in a 429 before the stated limit, in words. Times are in ms of the clock. */

@@ -52,6 +52,24 @@ describe('after a 429', () => {
     assert.equal(await send(counted, 200), 3020);
   });
 
+  test('Retry-After is obeyed as it stands, at least 0.5 s, until it was in vain twice with nothing else sent', async () => {
+    for (const [retryAfter, between, expected] of [
+      ['1', 0, [0, 1020, 2040, 4060, 8080]],
+      ['0', 0, [0, 520, 1040, 2060, 4080]],
+      // A lookup that does not count passes in each pause.
+      ['1', 500, [0, 1020, 2040, 3060, 4080]],
+    ] as const) {
+      const { send, clock } = limited();
+      const times = [];
+      for (const _ of expected) {
+        times.push(await send(counted, 429, retryAfter));
+        if (between > 0) await clock.sleep(between);
+        if (between > 0) await send(free, 200);
+      }
+      assert.deepEqual(times, expected);
+    }
+  });
+
   test('without Retry-After, twice as long each time, and then as long as was enough', async () => {
     const { send } = limited();
     const times = [];

@@ -1,9 +1,10 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { WaitReason } from '../../schemas/generated/types.ts';
+import { waitWords } from '../../schemas/progress.ts';
 import { trouble, type Answer, type Trouble } from '../answer.ts';
 import {
   contradictionOf,
   describeLimit,
-  describeMs,
   LIMITED_UNTIL_END,
   nextPause,
   retryAfterMs,
@@ -15,16 +16,20 @@ import {
 /** When a request may be sent. `reply`: that depends on a reply. */
 export type Turn =
   | { readonly kind: 'now' }
-  | { readonly kind: 'at'; readonly at: number; readonly why: string }
+  | ({ readonly kind: 'at'; readonly at: number } & Cause)
   | { readonly kind: 'reply' }
   | { readonly kind: 'never'; readonly why: string };
 
-/** A wait for a limiter, and its end in ms of the engine's clock. */
-export interface Wait {
-  readonly endpoint: Endpoint;
-  readonly until: number;
-  /** Such as `Retry-After 297 s`. */
+/** Why something waits, in a word and in words, such as `429, Retry-After 297 s`. */
+interface Cause {
+  readonly reason: WaitReason;
   readonly why: string;
+}
+
+/** A wait, for the limiter of an endpoint or for something else, and its end in ms of the engine's clock. */
+export interface Wait extends Cause {
+  readonly endpoint?: Endpoint;
+  readonly until: number;
 }
 
 type KnownLimits = Readonly<Partial<Record<Endpoint, RateLimit>>>;
@@ -67,8 +72,8 @@ export const createLimiter = (options: LimiterOptions) => ({
   queue: new Set<Wait>(),
   /** When each endpoint answered last, in ms. */
   lastAnswers: new Map<Endpoint, number>(),
-  /** How long the run waited, and until when. */
-  waits: new Map<Endpoint, { readonly sumMs: number; readonly until: number }>(),
+  /** What the run waited for, each moment once for each endpoint. Times are in ms of the clock. */
+  waits: [] as (Wait & { readonly from: number })[],
 });
 
 /** Clocks round. */
@@ -93,7 +98,8 @@ function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn
   const { pause, inFlight, counted } = accountOf(limiter, asked);
   if (pause !== undefined && (asked.cost > 0 || pause.blocksAll)) {
     if (pause.gaveUp !== undefined) return { kind: 'never', why: pause.gaveUp };
-    if (now < pause.until) return { kind: 'at', at: pause.until, why: pause.why };
+    const { until, reason, why } = pause;
+    if (now < until) return { kind: 'at', at: until, reason, why };
     // One request shows whether it has ended.
     if (inFlight[1] + (pause.blocksAll ? inFlight[0] : 0) > 0) return { kind: 'reply' };
   }
@@ -105,9 +111,9 @@ function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn
   const most = Math.max(1, limit.most - 1 - leaves);
   if (used < most) return { kind: 'now' };
   const frees = counted[used - most];
-  return frees === undefined
-    ? { kind: 'reply' }
-    : { kind: 'at', at: frees + limit.windowMs + MARGIN_MS, why: `stated limit, ${describeLimit(limit)}` };
+  if (frees === undefined) return { kind: 'reply' };
+  const why = `stated limit, ${describeLimit(limit)}`;
+  return { kind: 'at', at: frees + limit.windowMs + MARGIN_MS, reason: 'stated-limit', why };
 }
 
 /** When a lookup may be sent. Those that waited until now come first. */
@@ -144,18 +150,15 @@ export function wakeAll({ waiting }: Limiter): void {
 export const untilReply = ({ waiting }: Limiter): Promise<void> =>
   new Promise((resolve) => waiting.add(resolve));
 
-/** Waits, and adds the time to the sum of the endpoint. Several requests may wait at once. */
-export async function sleep(
-  { waits, options }: Limiter,
-  { endpoint, until, why }: Wait,
-  signal = options.signal,
-): Promise<void> {
+/** Waits, and notes it. Several requests may wait at once. */
+export async function sleep({ waits, options }: Limiter, wait: Wait, signal = options.signal): Promise<void> {
   const { clock, onWait } = options;
-  const before = waits.get(endpoint) ?? { sumMs: 0, until: 0 };
-  const from = Math.max(clock.now(), before.until);
+  const { endpoint, until } = wait;
+  const before = waits.findLast((one) => one.endpoint === endpoint);
+  const from = Math.max(clock.now(), before?.until ?? 0);
   if (until > from) {
-    waits.set(endpoint, { sumMs: before.sumMs + until - from, until });
-    onWait?.({ endpoint, until, why });
+    waits.push({ ...wait, from });
+    onWait?.(wait);
   }
   await clock.sleep(Math.max(0, until - clock.now()), signal);
 }
@@ -185,7 +188,7 @@ export async function admit(
     // Fail at once instead of a wait that cannot succeed.
     else if (turn.at >= Math.min(until, deadline)) return trouble('rate-limited', LIMITED_UNTIL_END);
     else {
-      const wait = { endpoint: asked.endpoint, until: turn.at, why: turn.why };
+      const wait = { ...turn, endpoint: asked.endpoint, until: turn.at };
       limiter.queue.add(wait);
       await sleep(limiter, wait);
       limiter.queue.delete(wait);
@@ -202,23 +205,26 @@ interface Ended {
   readonly isAdmitted: boolean;
 }
 
-/** Records the reply to a request; undefined if there was none. */
-export function recordReply(limiter: Limiter, asked: Asked, reply: Answer | undefined, ended: Ended): void {
+/** Records the reply to a request; undefined if there was none. Returns whether it begins or prolongs a pause. */
+export function recordReply(limiter: Limiter, asked: Asked, reply: Answer | undefined, how: Ended): boolean {
   const account = accountOf(limiter, asked);
+  const { pause } = account;
   const now = limiter.options.clock.now();
   limiter.lastAnswers.set(asked.endpoint, now);
-  if (ended.isAdmitted) account.inFlight[asked.cost]--;
-  // A burst teaches nothing about waits.
-  if (reply?.status === 429) {
-    if (ended.isAdmitted) refused(limiter, asked, reply);
-  } else {
+  if (how.isAdmitted) account.inFlight[asked.cost]--;
+  if (reply?.status !== 429) {
     account.hasPassed ||= reply !== undefined;
-    if (reply !== undefined && ended.isAdmitted) passed(account, asked, reply);
+    if (pause !== undefined && reply !== undefined && reply.sentAt > pause.from && reply.sentAt < pause.until)
+      pause.isDisturbed = true;
+    if (reply !== undefined && how.isAdmitted) passed(account, asked, reply);
     const limit = limiter.paced[asked.endpoint];
-    if (limit !== undefined) (ended.counted ? account.counted : account.free).push(now);
+    if (limit !== undefined) (how.counted ? account.counted : account.free).push(now);
     if (limit !== undefined) account.free = account.free.filter((at) => at > now - limit.windowMs);
   }
+  // A burst teaches nothing about waits.
+  const isPause = reply?.status === 429 && how.isAdmitted && refused(limiter, asked, reply);
   wakeAll(limiter);
+  return isPause;
 }
 
 function passed(account: Account, { cost }: Asked, { sentAt }: Answer): void {
@@ -229,7 +235,7 @@ function passed(account: Account, { cost }: Asked, { sentAt }: Answer): void {
   account.pause = undefined;
 }
 
-function refused(limiter: Limiter, asked: Asked, answer: Answer): void {
+function refused(limiter: Limiter, asked: Asked, answer: Answer): boolean {
   const { endpoint, cost } = asked;
   const account = accountOf(limiter, asked);
   const { pause } = account;
@@ -237,25 +243,27 @@ function refused(limiter: Limiter, asked: Asked, answer: Answer): void {
   const blocksAll = limiter.blockingAll.has(endpoint);
   if (pause !== undefined && answer.sentAt < pause.until) {
     pause.blocksAll ||= blocksAll;
-    return;
+    return false;
   }
   const askedMs = retryAfterMs(answer);
   if (pause === undefined) compareWithStated(limiter, asked, askedMs);
   const { clock, deadline, stated } = limiter.options;
-  const { ms, gaveUp } = nextPause(account, {
+  const now = clock.now();
+  const next = nextPause(account, {
     askedMs,
-    leftMs: deadline - clock.now(),
+    leftMs: deadline - now,
     stated: stated[endpoint],
   });
   account.pause = {
+    ...next,
     since: pause?.since ?? answer.sentAt,
-    ms,
-    until: clock.now() + ms + MARGIN_MS,
+    from: now,
+    until: now + next.ms + MARGIN_MS,
     tries: (pause?.tries ?? 0) + 1,
-    why: askedMs === undefined ? 'back-off' : `Retry-After ${describeMs(askedMs)}`,
     blocksAll,
-    gaveUp,
+    isDisturbed: false,
   };
+  return true;
 }
 
 /** Remarks on a 429 that comes before the stated limit. A statement that is wrong in its window slows nothing. */
@@ -271,10 +279,13 @@ function compareWithStated(limiter: Limiter, asked: Asked, askedMs: number | und
   if ((askedMs ?? 0) > limit.windowMs + 1000) delete paced[endpoint];
 }
 
+/** Ends the pause of a key that was seen to be free. */
+export const endPause = (limiter: Limiter, asked: Asked): void =>
+  void (accountOf(limiter, asked).pause = undefined);
+
 /** Allows another try for a key that was given up. */
 export function allowRetry(limiter: Limiter, asked: Asked): void {
-  const account = accountOf(limiter, asked);
-  if (account.pause?.gaveUp !== undefined) account.pause = undefined;
+  if (accountOf(limiter, asked).pause?.gaveUp !== undefined) endPause(limiter, asked);
 }
 
 /** Waits until the run got no reply for `ms`. */
@@ -282,7 +293,7 @@ export async function waitForQuiet(limiter: Limiter, endpoint: Endpoint, ms: num
   const { clock, signal, deadline } = limiter.options;
   const end = () => Math.min(Math.max(...limiter.lastAnswers.values()) + ms, deadline);
   while (end() > clock.now() && !signal.aborted)
-    await sleep(limiter, { endpoint, until: end(), why: 'a rest before the limit is tried' });
+    await sleep(limiter, { endpoint, until: end(), reason: 'rest', why: waitWords.rest });
 }
 
 /** The stated window, or the longest pause of a key, in ms; 0 if none is known. */

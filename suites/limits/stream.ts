@@ -135,7 +135,7 @@ export async function stream(context: Trying, supply: Supply, bounds: Bounds): P
     // If nobody gets an answer as before, it is not the limiter: the target restarts, or sheds load.
     const isOutage = usual !== undefined && odd.reply.status >= 500;
     const [anyone] = isOutage ? await context.burst({ ...next(), credential: { as: 'none' } }) : [];
-    if (anyone?.kind === 'answer' && anyone.status >= 500) await context.wait(PAUSE_MS);
+    if (anyone?.kind === 'answer' && anyone.status >= 500) await context.wait(PAUSE_MS, 'lost-target');
     else instead = odd;
   }
   const answered = sent.filter(isAnswered);

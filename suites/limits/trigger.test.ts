@@ -131,7 +131,7 @@ async function tried({
     present: presentOf(known),
     leftRequests: () => Infinity,
     sender,
-    onWait: () => undefined,
+    sleep: ({ until }) => clock.sleep(until - clock.now()),
     untilOf: () => undefined,
   });
   const [key] = known.callerKeys;

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { WaitReason } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Change, Known } from '../known.ts';
 import type { Request } from '../request.ts';
@@ -75,7 +76,7 @@ export interface Asking {
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** Sends requests at once, as far as --concurrency and --rate allow. Waits and retries after 429. */
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  readonly wait: (ms: number) => Promise<void>;
+  readonly wait: (ms: number, reason: WaitReason) => Promise<void>;
   readonly now: () => number;
   /** Requests that the run may still send. */
   readonly leftRequests: () => number;

@@ -139,8 +139,8 @@ async function pollUntilExecuted(
       return { finding: failed('status', `200 after ${due}`, actual), ...shown };
     }
     const pauseMs = afterSeconds * (isScarce(context, 'deposit-check') ? 500 : 100);
-    if (afterPolls === undefined) await wait(Math.max(pauseMs, graceMs / 10));
-    else if (polls > afterPolls) await wait(graceMs / 10);
+    if (afterPolls === undefined) await wait(Math.max(pauseMs, graceMs / 10), 'change');
+    else if (polls > afterPolls) await wait(graceMs / 10, 'change');
   }
 }
 

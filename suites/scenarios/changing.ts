@@ -47,10 +47,10 @@ export async function askMeanwhile(
   for (let nth = 0; nth < count && leftMs > 0; nth++) {
     const request = requests[nth % requests.length]!;
     exchanges.push(...(await asked(send, [request])));
-    await wait(pauseMs);
+    await wait(pauseMs, 'change');
     leftMs = dueAt - now();
   }
-  if (leftMs > -TIMER_MS) await wait(leftMs + TIMER_MS);
+  if (leftMs > -TIMER_MS) await wait(leftMs + TIMER_MS, 'change');
   return exchanges;
 }
 

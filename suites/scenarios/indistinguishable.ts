@@ -98,7 +98,7 @@ async function askInTurn(
   hidden: string,
   [often, once]: readonly string[],
 ): Promise<Sides> {
-  await wait(SECOND_MS);
+  await wait(SECOND_MS, 'repeat');
   const ids = [often!, often!, hidden, hidden, once!, hidden];
   const replies = await send(...ids.map(ask));
   const answers = (isHidden: boolean) =>

@@ -197,7 +197,7 @@ async function untilAccepted(context: Asking, known: Known): Promise<void> {
     const exchanges = await askAtOnce(context, [request], isFree ? LOOKUPS_AFTER : 1, isFree);
     const isRefused = exchanges.some(({ reply }) => reply.kind === 'answer' && reply.status === 401);
     if (!isRefused || context.now() >= endsAt) return;
-    await context.wait(context.graceMs / 10);
+    await context.wait(context.graceMs / 10, 'change');
   }
 }
 
