@@ -65,10 +65,9 @@ async function findAnswers(values: Values<typeof flags> & { readonly request: st
     partner: known.partner,
     allowed: suites.rightAnswersTo(known, request),
     ...(answer && {
-      judged:
-        suites.isFromFrontEnd(answer)
-          ? ('a proxy or gateway answered, so nothing was judged' as const)
-          : suites.judgeAnswer(known, request, answer),
+      judged: suites.isFromFrontEnd(answer)
+        ? ('a proxy or gateway answered, so nothing was judged' as const)
+        : suites.judgeAnswer(known, request, answer),
     }),
   };
   return { found, redact: suites.redactor(known) };
