@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/values.ts';
-import { plainLevels } from '../plan/factors.ts';
+import { factors, plainLevels } from '../plan/factors.ts';
 import { isFeasible } from '../plan/lookup-levels.ts';
 import type { LookupRow, Share, Levels } from '../rules/requirement.ts';
 import type { Counterexample, Failure, Judgement } from '../judging/tally.ts';
@@ -56,21 +56,34 @@ async function smallestOf(
   shrunk?: Counterexample,
 ): Promise<Partial<Judgement>> {
   const { isReplayable, isRepetition, failure } = prober;
-  // What a lookup shows that is sent three times is a failure of the row about repetition.
-  const isReplayed = isReplayable && (isRepetition || levels.repetition === 'once');
-  const noLookup = isReplayed ? {} : { lookup: undefined };
   // What fails now and then would get plainer by chance.
-  if (isRandom) return { ...shrunk, ...(shrunk && noLookup) };
+  if (isRandom) return { ...shrunk, ...(shrunk && !isReplayable && { lookup: undefined }) };
   // With other keys, the same levels draw other requests.
   if (shrunk === undefined && !isReplayable) return {};
   const { verdict, exchange: evidence, lookup } = failure;
   const conditions = where.map((one) => one.split(':')[0]!);
-  const kept = levels.repetition === 'once' ? conditions : [...conditions, 'repetition'];
-  const plain = await simplify(prober, shrunk ?? { verdict, evidence, lookup }, kept);
+  const first = shrunk ?? { verdict, evidence, lookup };
+  const repeated = await simplify(prober, first, [...conditions, 'repetition']);
+  const isByTimes = levels.repetition !== 'once' && hasPassed(prober, repeated.lookup?.levels ?? levels);
+  const plain = isByTimes ? repeated : await simplify(prober, repeated, conditions);
   const { smallest, fields } = await reduceFields(prober, plain, levels);
   const named = fields === undefined ? where : withField(where, fields, levels);
-  return { ...smallest, ...noLookup, where: named };
+  // What a lookup shows that is sent three times is a failure of the row about repetition.
+  const isReplayed = isReplayable && (isRepetition || !isByTimes);
+  return { ...smallest, ...(!isReplayed && { lookup: undefined }), where: named };
 }
+
+/** Whether a lookup with these levels has passed, however often it was sent. */
+const hasPassed = (prober: Prober, levels: Levels): boolean =>
+  prober
+    .observations()
+    .some(
+      (one) =>
+        !one.hasFailed &&
+        factors[prober.endpoint].every(
+          ({ name }) => name === 'repetition' || one.levels[name] === levels[name],
+        ),
+    );
 
 /** What another form of a request shows, to which no levels belong. */
 async function explainForm(prober: Prober, { failed, of }: Share): Promise<Partial<Judgement>> {
