@@ -14,7 +14,9 @@ import { verifyMock } from './dev/testing/verify-mock.ts';
 
 const fixture = await loadFixture(undefined, {});
 const known = knownFrom(fixture);
-const rows = catalogue.filter(isLookupRow).filter(({ level }) => level !== 'observed');
+const judged = catalogue.filter(({ level }) => level !== 'observed');
+const rows = judged.filter(isLookupRow);
+const ids = new Set(rows.map(({ id }) => id));
 const kills = Object.entries(readKillMatrix()).toSorted(([, one], [, other]) => one.length - other.length);
 
 /** A fault of each row: the one that fails the fewest others. */
@@ -61,8 +63,8 @@ for (const { id, fault } of partOf(cases, 4))
   test(`${id}: ${fault}`, async () => {
     const behaviour = faults[fault]!.change(reference);
     const options = { fixture, seed: 1, cases: 800, skip: ['rate-limit'] };
-    const { requirements } = await verifyMock(behaviour, { ...options, requirements: rows });
-    const failed = requirements.filter((one) => one.outcome === 'failed');
+    const { requirements } = await verifyMock(behaviour, { ...options, requirements: judged });
+    const failed = requirements.filter((one) => one.outcome === 'failed' && ids.has(one.id));
     assert.ok(failed.some((one) => one.id === id));
     for (const one of failed) {
       // Another row fails if the third request has another form than the first: no single lookup shows that.

@@ -1,7 +1,9 @@
 import { defined } from '../../schemas/values.ts';
 import { factors, plainLevels } from '../plan/factors.ts';
 import { isFeasible } from '../plan/lookup-levels.ts';
+import { idOf } from '../request.ts';
 import type { LookupRow, Share, Levels } from '../rules/requirement.ts';
+import type { Exchange } from '../rules/scenario-context.ts';
 import type { Counterexample, Failure, Judgement } from '../judging/tally.ts';
 import { baseOf, isSameEntity, isTooRare, type Base } from './base.ts';
 import { createProber, type ExplainContext, type Prober } from './probe.ts';
@@ -64,7 +66,8 @@ async function smallestOf(
   const conditions = where.map((one) => one.split(':')[0]!);
   const first = shrunk ?? { verdict, evidence, lookup };
   const repeated = await simplify(prober, first, [...conditions, 'repetition']);
-  const isByTimes = levels.repetition !== 'once' && hasPassed(prober, repeated.lookup?.levels ?? levels);
+  const isByTimes =
+    levels.repetition !== 'once' && hasPassed(prober, repeated.lookup?.levels ?? levels, repeated.evidence);
   const plain = isByTimes ? repeated : await simplify(prober, repeated, conditions);
   const { smallest, fields } = await reduceFields(prober, plain, levels);
   const named = fields === undefined ? where : withField(where, fields, levels);
@@ -73,15 +76,17 @@ async function smallestOf(
   return { ...smallest, ...(!isReplayed && { lookup: undefined }), where: named };
 }
 
-/** Whether a lookup with these levels has passed, however often it was sent. */
-const hasPassed = (prober: Prober, levels: Levels): boolean =>
+/** Whether a lookup of the same id has passed that has these levels, where they are not plain, however often it was sent. */
+const hasPassed = (prober: Prober, levels: Levels, { request }: Exchange): boolean =>
   prober
     .observations()
     .some(
       (one) =>
         !one.hasFailed &&
+        idOf(one.request) === idOf(request) &&
         factors[prober.endpoint].every(
-          ({ name }) => name === 'repetition' || one.levels[name] === levels[name],
+          ({ name, names: [plain] }) =>
+            name === 'repetition' || levels[name] === plain || one.levels[name] === levels[name],
         ),
     );
 
