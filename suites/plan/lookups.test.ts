@@ -122,9 +122,9 @@ test('one lookup has several levels that hide nothing, each of them first with o
   for (const [endpoint, seed] of endpointNames.flatMap((name) =>
     [1, 2, 3, 4, 5].map((nth) => [name, nth] as const),
   )) {
-    const first = createLookups({ known, seed, cases: 400 }, rows).next(endpoint, 'requirement', 'level');
+    const early = createLookups({ known, seed, cases: 400 }, rows).next(endpoint, 'requirement', 'level');
     // A gate decides the answer for any data.
-    const levels = [...first].filter((one) => hasPlainGates(endpoint, one.levels));
+    const levels = [...early].filter((one) => hasPlainGates(endpoint, one.levels));
     const open = factors[endpoint].filter(
       ({ name, isGate }) => !isGate && name !== 'situation' && name !== 'query',
     );
