@@ -141,7 +141,7 @@ const stable = (text: string) =>
     .replaceAll(folder, 'DIR')
     .replaceAll(/127\.0\.0\.1:(?!9\b)\d+/g, 'HOST')
     .replaceAll(/--replay '.*'$/gm, "--replay '…'")
-    .replaceAll(/\b\d[\d,.]*(?= of | required| recommended| verified| requests?\b|[smh]\b)/g, '#')
+    .replaceAll(/\b\d[\d,.]*(?= of | required| recommended| verified| levels| requests?\b|[smh]\b)/g, '#')
     .replaceAll(/# request\b/g, '# requests')
     .replaceAll(/--max-requests \d+/g, '--max-requests #')
     .replaceAll(/--max-duration #[smh]/g, '--max-duration #m');

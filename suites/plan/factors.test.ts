@@ -188,8 +188,10 @@ test('levels that the fixture cannot supply are named', () => {
       ...knownFrom({ ...sampleFixture, apiKeys }),
       depositById: known.depositById,
       userById: known.userById,
-    }).filter((name) => name.includes('key')),
-    ["key: another partner's", 'key: revoked', 'key: expired', 'key: non-Partner', 'active key: second'],
+    })
+      .filter((name) => name.includes('key'))
+      .toSorted(),
+    ['active key: second', "key: another partner's", 'key: expired', 'key: non-Partner', 'key: revoked'],
   );
 });
 

@@ -136,9 +136,9 @@ test('one lookup has several levels that hide nothing, each of them first with o
   for (const [endpoint, seed] of endpointNames.flatMap((name) =>
     [1, 2, 3, 4, 5].map((nth) => [name, nth] as const),
   )) {
-    const first = createLookups({ known, seed, cases: 400 }, rows).next(endpoint, 'requirement', 'level');
+    const early = createLookups({ known, seed, cases: 400 }, rows).next(endpoint, 'requirement', 'level');
     // A gate decides the answer for any data.
-    const levels = [...first].filter((one) => hasPlainGates(endpoint, one.levels));
+    const levels = [...early].filter((one) => hasPlainGates(endpoint, one.levels));
     const open = factors[endpoint].filter(
       ({ name, isGate }) => !isGate && name !== 'situation' && name !== 'query',
     );
@@ -156,7 +156,7 @@ test('one lookup has several levels that hide nothing, each of them first with o
   }
 });
 
-test('ten short runs with other seeds cover 1.4 times as many pairs as one', () => {
+test('ten short runs with other seeds cover a quarter more pairs than any of them', () => {
   const together = createCoverage(known);
   const alone = Array.from({ length: 10 }, (_, at) => {
     const one = createCoverage(known);
@@ -166,7 +166,7 @@ test('ten short runs with other seeds cover 1.4 times as many pairs as one', () 
     return one.figures().coverage.pairs[0];
   });
   const all = together.figures().coverage.pairs[0];
-  assert.ok(all > 1.4 * Math.max(...alone), `${all} of ${alone.join()}`);
+  assert.ok(all > 1.25 * Math.max(...alone), `${all} of ${alone.join()}`);
 });
 
 test("the first lookup finds the other partner's data, whatever data it has, with its key", () => {
