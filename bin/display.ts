@@ -136,7 +136,7 @@ function figuresOf(progress: Progress, rate: string): string {
 /** Names a requirement that has failed, in a line. */
 const renderFailed = (id: string, width: number): string => `✗ ${printable(id, width - 2)}\n`;
 
-/** `waiting 4:12 for user-status (Retry-After 297 s)` */
+/** `waiting 4:12 for user-status (429, Retry-After 297 s)` */
 export const renderWaiting = ({ endpoint, waitMs, why }: Waiting): string => {
   const seconds = Math.ceil(waitMs / 1000);
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/server/handler.ts';
+import { answer, on } from '../mock/deviations/deviate.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
@@ -152,4 +153,18 @@ test('a stated limit is crossed only on purpose', async () => {
     'limiter of deposit-check',
     'limiter of user-status',
   ]);
+});
+
+test('no contradiction is claimed of a limiter that counts what the fixture says, whatever it answers', async () => {
+  const member = answer(200, { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z' });
+  const limits = limitsOf(12, 12, 3);
+  const remarks: string[] = [];
+  await verifyMock(on('user-status', ['foreign', 'unknown'], member)(reference), {
+    fixture: { ...oneKey, limits },
+    seed: 1,
+    cases: 200,
+    onRemark: (words) => remarks.push(words),
+    skip: ['rate-limit'],
+  });
+  assert.deepEqual(remarks, []);
 });

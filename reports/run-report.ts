@@ -97,9 +97,9 @@ export function runTitle(
 /** `1,607 requests in 4.2 s, 12 answers with status 429; waited 3.2 s for user-status (stated limit)` */
 function effortWords({ requests, durationMs, mock, rateLimited: { answers }, waits }: RunRecord): string {
   const refused = answers === 0 ? '' : `, ${plural(answers, 'answer')} with status 429`;
-  const told = waits?.map(({ endpoint, reason, waitedMs }) => {
+  const told = waits?.flatMap(({ endpoint, reason, waitedMs }) => {
     const what = endpoint === undefined ? '' : ` for ${endpoint}`;
-    return `${duration(waitedMs)}${what} (${waitWords[reason]})`;
+    return waitedMs < 50 ? [] : [`${duration(waitedMs)}${what} (${waitWords[reason]})`];
   });
   const waited = told?.length ? `; ${mock === true ? 'skipped waits of' : 'waited'} ${told.join(', ')}` : '';
   return `${plural(requests, 'request')} in ${duration(durationMs)}${refused}${waited}`;
