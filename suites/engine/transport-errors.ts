@@ -75,8 +75,8 @@ const closedByUs = new Map([
 export const timedOut = (timeoutMs: number) =>
   trouble('timeout', `no complete answer within ${timeoutMs} ms`);
 
-/** The frame with which an HTTP/2 connection begins (RFC 9113 3.4): its length, then its type. */
-const SETTINGS = /^\0..\u0004/s;
+/** The type of the frame with which an HTTP/2 connection begins, SETTINGS; it follows the length (RFC 9113 3.4, 6.5). */
+const SETTINGS = 4;
 
 /** Codes of requests that undici refuses, so that nothing was sent. */
 const unsendable = /^UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/;
@@ -94,8 +94,8 @@ export function transportErrorOf(error: Error, context: ErrorContext, hasHead: b
   if (code === 'EMFILE' || code === 'ENFILE') return wrongUsage(TOO_MANY_FILES);
   if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code)) return timedOut(context.timeoutMs);
   if (name === 'HTTPParserError') {
-    const { data } = error as { data?: string };
-    const isHttp2 = SETTINGS.test(data ?? '');
+    const { data = '' } = error as { data?: string };
+    const isHttp2 = data.startsWith('\0') && data.charCodeAt(3) === SETTINGS;
     return trouble('network', isHttp2 ? onlyHttp2 : `the answer is not HTTP: ${syntaxOf(message)}`);
   }
   // undici also reports this for a bad header after a Content-Length.
