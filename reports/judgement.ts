@@ -18,7 +18,7 @@ export interface Strictness {
   readonly allowIncomplete: boolean;
 }
 
-type Rows = readonly RequirementResult[];
+type Results = readonly RequirementResult[];
 
 const styles = {
   conformant: { mark: '✓', emoji: '✅', tone: 'good' },
@@ -153,7 +153,7 @@ function numbersOf(record: RunRecord): string {
   const { requirements } = record;
   const required = requirements.filter(({ level }) => level === 'required');
   const recommended = requirements.filter(({ level }) => level === 'recommended');
-  const passedIn = (rows: Rows) => rows.filter(({ outcome }) => outcome === 'passed').length;
+  const passedIn = (rows: Results) => rows.filter(({ outcome }) => outcome === 'passed').length;
   const failed = required.filter(({ outcome }) => outcome === 'failed').length;
   const advice = recommended.filter((row) => failsRun(record, row)).length;
   const ofRequired = `of ${required.length} required`;

@@ -5,7 +5,7 @@ import { worstFirst } from './similar.ts';
 import { compact, shellWord } from './text.ts';
 import { byReason, fixes, fixOf } from './unverified.ts';
 
-type Rows = readonly RequirementResult[];
+type Results = readonly RequirementResult[];
 
 /** Reasons without a next step: another requirement fails first, or the user chose it. */
 const minor: ReadonlySet<string> = new Set(['depends', 'not-compared', 'not-seen', 'skipped']);
@@ -18,7 +18,7 @@ export function nextStep(record: RunRecord): Step {
   const { requirements, counts, rerun = '', mock, baseline, targetLost } = record;
   if (counts.broken > 0)
     return { words: 'report the bug of ib-conformance with its run record (--report json=run.json)' };
-  const firstReason = (rows: Rows, isMinor = false) => {
+  const firstReason = (rows: Results, isMinor = false) => {
     const reasons = byReason(rows);
     return Object.keys(fixes).find((reason) => reasons.has(reason) && minor.has(reason) === isMinor);
   };

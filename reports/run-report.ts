@@ -18,7 +18,7 @@ import { bySuite, grouped, worstFirst } from './similar.ts';
 import { compact, count, duration, plural } from './text.ts';
 import { unverified } from './unverified.ts';
 
-type Rows = readonly RequirementResult[];
+type Results = readonly RequirementResult[];
 
 /** Failures that are shown in full if the rest is elsewhere. */
 const MAX_FINDINGS = 10;
@@ -129,23 +129,23 @@ const endpointOf = ({ id }: RequirementResult) =>
   endpointNames.find((endpoint) => endpoint === id.split('/', 2)[1]);
 
 /** `17 passed, 2 failed, 3 observed` */
-const countWords = (record: RunRecord, all: Rows): string =>
+const countWords = (record: RunRecord, all: Results): string =>
   [...grouped(byOutcome(all), (row) => outcomeWords(record, row))]
     .map(([words, some]) => `${count(some.length)} ${words}`)
     .join(', ');
 
 /** Outcomes, the worst first. */
 const order = ['broken', 'failed', 'inconclusive', 'passed', 'observed', 'excluded'];
-const byOutcome = (all: Rows): Rows =>
+const byOutcome = (all: Results): Results =>
   all.toSorted((one, other) => order.indexOf(one.outcome) - order.indexOf(other.outcome));
 
 /** The mark of the worst result. Required failures come before warnings. */
-function worstMark(record: RunRecord, all: Rows) {
+function worstMark(record: RunRecord, all: Results) {
   const rank = (row: RequirementResult) => 2 * order.indexOf(row.outcome) + (failsRun(record, row) ? 0 : 1);
   return markOf(record, all.toSorted((one, other) => rank(one) - rank(other))[0]!);
 }
 
-const rows = (record: RunRecord, some: Rows): readonly Item[] =>
+const rows = (record: RunRecord, some: Results): readonly Item[] =>
   some.map((row) => ({
     ...markOf(record, row),
     name: row.id,
@@ -157,7 +157,7 @@ const rows = (record: RunRecord, some: Rows): readonly Item[] =>
   }));
 
 /** Failures in full, the worst first. Of many, a short report has the rest by id. */
-function findings(record: RunRecord, failures: Rows, place?: string): readonly Block[] {
+function findings(record: RunRecord, failures: Results, place?: string): readonly Block[] {
   const groups = worstFirst(failures);
   const shown = place === undefined ? groups : groups.slice(0, MAX_FINDINGS);
   const left = groups.slice(shown.length);
@@ -173,7 +173,7 @@ function findings(record: RunRecord, failures: Rows, place?: string): readonly B
 function wholeSections(record: RunRecord): readonly Section[] {
   const { requirements } = record;
   const unproved = requirements.filter((row) => row.outcome === 'passed' && row.basis === 'fixture');
-  const lists = (wanted: Rows) =>
+  const lists = (wanted: Results) =>
     [...bySuite(wanted)].flatMap(([suite, some]) => list(rows(record, some), suite));
   return [
     { title: 'Passed, but a server without this data would pass too', blocks: list(rows(record, unproved)) },

@@ -3,10 +3,10 @@ import { list, type Block, type Item } from './document.ts';
 import { grouped } from './similar.ts';
 import { count } from './text.ts';
 
-type Rows = readonly RequirementResult[];
+type Results = readonly RequirementResult[];
 
 /** Groups unverified rows by reason, without failed and broken rows. */
-export const byReason = (rows: Rows): ReadonlyMap<string, Rows> => grouped(rows, unverifiedReason);
+export const byReason = (rows: Results): ReadonlyMap<string, Results> => grouped(rows, unverifiedReason);
 
 function unverifiedReason(row: RequirementResult): string | undefined {
   if (row.outcome === 'inconclusive' || row.outcome === 'excluded') return row.reason;
@@ -48,7 +48,7 @@ export function fixOf(reason: string): string | undefined {
  * @param isShort whether to leave out their ids
  */
 export function unverified({ requirements, coverage }: RunRecord, isShort: boolean): readonly Block[] {
-  const rank = (rows: Rows) =>
+  const rank = (rows: Results) =>
     Math.min(
       ...rows.map(({ level, outcome }) => (level === 'required' ? 0 : 2) + (outcome === 'excluded' ? 1 : 0)),
     );
@@ -77,7 +77,7 @@ export function unverified({ requirements, coverage }: RunRecord, isShort: boole
 }
 
 /** Why, by the words of one row, and the fix. What was left out needs no reason, and what depends has another one. */
-function helpFor(reason: string, rows: Rows): string {
+function helpFor(reason: string, rows: Results): string {
   const fix = reason === 'no-fixture' ? 'doctor names what to add' : (fixOf(reason) ?? 'no fix is known');
   const [first] = rows.flatMap((row) =>
     'words' in row && row.outcome === 'inconclusive' ? [row.words] : [],

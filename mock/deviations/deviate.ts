@@ -21,10 +21,10 @@ export interface Deviation {
 }
 
 /** Changes by id. A sentence may follow the id, after a colon; otherwise the id says enough. */
-export type Rows = Readonly<Record<string, Change>>;
+export type Changes = Readonly<Record<string, Change>>;
 
 /** `date-null` → `Date null.`, and `date-bare: A date without a time` → `A date without a time.` */
-export function deviationsOf(...tables: readonly Rows[]): Readonly<Record<string, Deviation>> {
+export function deviationsOf(...tables: readonly Changes[]): Readonly<Record<string, Deviation>> {
   const all: Record<string, Deviation> = {};
   for (const [row, change] of tables.flatMap(Object.entries<Change>)) {
     const [id = '', words = wordsOf(id)] = row.split(/: (.*)/s, 2);

@@ -9,9 +9,10 @@ import type { ApiKey, Deposit, Execution, Limit, World } from '../server/world.t
 
 const mapped = <Value>(
   rows: Readonly<Record<string, Value>>,
-  make: (name: string, value: Value) => d.Rows,
-): d.Rows => Object.assign({}, ...Object.entries(rows).map(([name, value]) => make(name, value))) as d.Rows;
-const each = (make: (endpoint: Endpoint) => d.Rows): d.Rows => {
+  make: (name: string, value: Value) => d.Changes,
+): d.Changes =>
+  Object.assign({}, ...Object.entries(rows).map(([name, value]) => make(name, value))) as d.Changes;
+const each = (make: (endpoint: Endpoint) => d.Changes): d.Changes => {
   const { 'user-status': user, 'deposit-check': deposit } = perEndpoint(make);
   return { ...user, ...deposit };
 };
@@ -52,7 +53,7 @@ const third = (edit: d.Edit, kind: 'member' | 'executed' | 'unknown', endpoint: 
   });
 
 /** Wrong answers about members and EXECUTED deposits. */
-const valid: d.Rows = {
+const valid: d.Changes = {
   'member-denied': on('member', fields({ is_under_ib: false })),
   'member-as-text: A member gets the text "true" in is_under_ib': on(
     'member',
@@ -122,7 +123,7 @@ const otherKey = ({ world, call }: Exchange) =>
 const userOf = ({ finding }: Exchange) => ('deposit' in finding ? finding.deposit.user_id : '-');
 
 /** Data in places where none belong, and answers that depend on header fields. */
-const headerFields: d.Rows = {
+const headerFields: d.Changes = {
   'partner-in-header: A header field gives members the id of another partner': on(
     'member',
     header('X-Partner', (one) => otherKey(one)?.partner ?? '-'),
@@ -244,7 +245,7 @@ const stranger = ['foreign', 'unknown'] as const;
 const thirdField = fields({ reason: 'not under this IB' });
 
 /** Wrong answers about unknown data, and data of other IBs. */
-const foreignIb: d.Rows = {
+const foreignIb: d.Changes = {
   'foreign-user-with-404': on('user-status', 'foreign', d.status(404)),
   'foreign-user-with-403': on('user-status', 'foreign', error(403, 'Forbidden')),
   'foreign-user-in-upper-case-is-member': on('user-status', 'foreign', isFirst, isUpper, fields(member)),
@@ -302,7 +303,7 @@ const willBecome = ({ finding }: Exchange) =>
   finding.kind === 'notYet' && finding.deposit.state === 'pending' && finding.deposit.becomes !== undefined;
 
 /** Wrong answers about pending and failed deposits. */
-const pending: d.Rows = {
+const pending: d.Changes = {
   'pending-with-200': on(isPending, executed('PENDING', { executedAt: 0 })),
   'pending-as-executed: A pending deposit is shown as EXECUTED': on(isPending, executed()),
   'pending-with-202': on(isPending, d.status(202)),
@@ -342,7 +343,7 @@ const inOwnHeader = (key: string, request: HttpRequest) =>
 const isLowerBearer = (request: HttpRequest) => request.headers.authorization?.startsWith('bearer ') === true;
 
 /** Requests that are accepted without a known, active key. */
-const auth: d.Rows = {
+const auth: d.Changes = {
   ...each((endpoint) => {
     const isHere = (request: HttpRequest) => d.endpointIn(request) === endpoint;
     const whose = (test: (key: ApiKey) => boolean) =>
@@ -409,7 +410,7 @@ const isLong = (exchange: Exchange) => queryOf(exchange).length > 4000;
 const isBroken = (one: Exchange) => queryOf(one).includes('%') && decodeText(queryOf(one)) === queryOf(one);
 
 /** Ids that the server wrongly accepts or refuses, or that end the connection. */
-const invalidUuid: d.Rows = {
+const invalidUuid: d.Changes = {
   ...each((endpoint) => {
     const { parameter } = endpoints[endpoint];
     const name = parameter.replace('_', '-');
@@ -474,7 +475,7 @@ const firstAfterLimitEmpty = d.remembering(() => {
 });
 
 /** Limiters that are missing, count the wrong requests, or end too early or never. */
-const rateLimit: d.Rows = {
+const rateLimit: d.Changes = {
   ...each((endpoint) => ({
     [`${endpoint}-without-limiter`]: limit(endpoint, () => undefined),
     [`${endpoint}-limit-tenfold`]: limit(endpoint, (one) => ({ ...one, most: one.most * 10 })),
@@ -544,7 +545,7 @@ const secondUnscoped = on('executed', (_, { call, world }) => {
 });
 
 /** Forms of a request that show data without a valid key, or to another partner. */
-const waysAround: d.Rows = {
+const waysAround: d.Changes = {
   ...mapped(normalizers, (name, [words, normalize]) => ({
     [`no-key-for-${name}: No key is asked for if the path is ${words}`]: openPath(normalize),
   })),
@@ -583,7 +584,7 @@ const shownInstead = (kind: 'foreign' | 'unauthorized') =>
   });
 
 /** Wrong answers after a change of the data. */
-const changes: d.Rows = {
+const changes: d.Changes = {
   'revoked-key-accepted-by-two-of-three-nodes': seesKey(({ nth }) => nth % 3 === 0),
   'revoked-key-reads-known-ids: A key that is revoked during the run is refused for unknown ids only':
     seesKey(({ request, world }) => ownerOf(request, world) === undefined),
@@ -633,7 +634,7 @@ const answersShared = d.remembering(() => {
 const hasMore = ({ call }: Exchange) => (call?.parameters.length ?? 0) > 1;
 
 /** Crashes, and mixed-up answers. */
-const robustness: d.Rows = {
+const robustness: d.Changes = {
   "answers-mixed-up: Concurrent callers of the same lookup get each other's answers": answersMixedUp,
   'answers-shared: Equal URLs in progress get one answer, whatever the key': answersShared,
   'crowd-crashes: A request crashes while more than 24 others are in progress': on(

@@ -65,7 +65,7 @@ const cacheOfHead = d.remembering(() => {
 const behindId = /(?:;|%3B)[a-z]+(?:=|%3D)\w*(?=&|$)/i;
 
 /** Mistakes of caches, frameworks and networks in front of a service. */
-export const inFrontFaults: d.Rows = {
+export const inFrontFaults: d.Changes = {
   'compressed-answers-cached: Answers to requests that accept gzip are cached by URL, whatever the key':
     cacheOfCompressed,
   'head-cached: After a HEAD, the next GET of the same URL has no body': cacheOfHead,
@@ -98,7 +98,7 @@ export const inFrontFaults: d.Rows = {
 };
 
 /** What caches, frameworks and networks in front of a service may do. */
-export const inFrontVariants: d.Rows = {
+export const inFrontVariants: d.Changes = {
   'origin-refused: A request with the header field Origin gets 403': on(
     d.hasField('origin', /./),
     answer(403, 'Invalid CORS request'),

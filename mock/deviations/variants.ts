@@ -32,7 +32,7 @@ const pathIds: Readonly<Record<string, string>> = {
 };
 
 /** Requests in unusual forms. */
-const requests: d.Rows = {
+const requests: d.Changes = {
   ...Object.fromEntries(
     Object.entries(normalizers).map(([name, [words, normalize]]) => [
       `${pathIds[name] ?? `${name}-normalized`}: A path ${words} is read as one without it`,
@@ -105,7 +105,7 @@ const remainingTold: d.Change = (rules) =>
   )(rules);
 
 /** Limiters that group keys, count or report in another way (Limits: "not shown"). */
-const limits: d.Rows = {
+const limits: d.Changes = {
   'limit-before-key: 429 comes before 401 for a limited key': set(limitBeforeKey),
   'limit-per-partner': set({ limiterKey: ({ caller }) => caller?.partner ?? '' }),
   'limit-for-all: All keys are limited together': set({ limiterKey: () => 'all' }),
@@ -162,7 +162,7 @@ const numbered = (name: string, nameOf: (exchange: Exchange) => string) =>
   });
 
 /** Other ways to write an answer. */
-const answers: d.Rows = {
+const answers: d.Changes = {
   'json-indented': on(body((text) => `${JSON.stringify(JSON.parse(text), null, '\t')}\r\n`)),
   'json-escaped: Every character is escaped': on(body(escaped)),
   'fields-reversed: Fields are in reverse order': on(
@@ -221,7 +221,7 @@ const seenAfter = (ms: number) => d.sees(({ ageMs }) => ageMs >= ms);
 const CLOCK_ERROR_MS = 90_000;
 
 /** When changes of the data show, and for how long answers are kept (States; Authentication). */
-const changes: d.Rows = {
+const changes: d.Changes = {
   'changes-after-one-second: A change of the data shows after 1 s': seenAfter(1000),
   'changes-after-three-seconds: A change of the data shows after 3 s': seenAfter(3000),
   'changes-on-one-replica-late: One of two replicas shows a change of the data 1 s later': d.sees(

@@ -14,7 +14,7 @@ export function boundsOf(options: RunOptions, asked: readonly Requirement[]) {
   const startedAt = options.clock.now();
   const { maxRequests, maxDurationMs, graceMs, stateHook, rate = Infinity } = options;
   const deadline = startedAt + maxDurationMs;
-  const isLimited = asked.some((one) => one.kind === 'scenario' && one.turn === 'last');
+  const isLimited = asked.some((one) => one.kind === 'scenario' && one.phase === 'last');
   const reserve = reserveOf(isLimited, maxRequests, maxDurationMs);
   const isChanging = stateHook !== undefined && asked.some((one) => isMade(one, options));
   const changes = isChanging ? forChanges(maxRequests) : 0;

@@ -57,13 +57,13 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
   const limits: Readonly<Partial<Record<Endpoint, RateLimit>>> = statedLimits(known);
   const scenarios = asked.filter((one): one is Scenario => one.kind === 'scenario');
   const tries = endpointNames.map((endpoint) =>
-    scenarios.some((one) => one.turn === 'last' && one.endpoint === endpoint)
+    scenarios.some((one) => one.phase === 'last' && one.endpoint === endpoint)
       ? TRIES * (limits[endpoint]?.most ?? 0)
       : 0,
   );
   const sumOf = (some: readonly Scenario[]) =>
     some.reduce((sum, { sends = FEW, sendsFree = 0 }) => sum + sends + sendsFree, 0);
-  const isLimited = scenarios.some(({ turn }) => turn === 'last');
+  const isLimited = scenarios.some(({ phase }) => phase === 'last');
   const isChanging = stateHook !== undefined && scenarios.some((one) => one.needsChange !== undefined);
   return estimate({
     ...bounds,
@@ -71,9 +71,9 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
     stages: [...stages, triples],
     limits,
     keys: known.callerKeys.length,
-    required: sumOf(scenarios.filter(({ level, turn }) => level === 'required' && turn === undefined)),
+    required: sumOf(scenarios.filter(({ level, phase }) => level === 'required' && phase === undefined)),
     boundFor: (requests) => boundFor(requests, isLimited, isChanging),
-    others: sumOf(scenarios.filter(({ turn }) => turn !== 'last')) + tries[0]! + tries[1]!,
+    others: sumOf(scenarios.filter(({ phase }) => phase !== 'last')) + tries[0]! + tries[1]!,
     // Each limit is tried once, and changes take the grace.
     othersMs: endpointNames.reduce(
       (sum, name) => sum + (limits[name]?.windowMs ?? 0),

@@ -35,7 +35,7 @@ export function listOf(options: ListOptions): readonly Step[] {
   if (path !== undefined) return [single('one lookup', () => lookups.replay(path))];
   const isUnbounded = maxRequests === Infinity;
   const isMuchLeft = () => maxRequests - budget.spent() >= FEW_LEFT;
-  const of = (turn: Scenario['turn']) => scenarios.filter((one) => one.turn === turn);
+  const of = (phase: Scenario['phase']) => scenarios.filter((one) => one.phase === phase);
   const isRequired = ({ level }: Scenario) => level === 'required';
   const both = (stepOf: (endpoint: Endpoint) => Step) => endpointNames.map(stepOf);
   const beside = of(undefined);

@@ -58,7 +58,7 @@ test('a request that cannot be sent ends the run with its reason, also while a s
     level: 'required',
     clause: '',
     title: '',
-    turn: 'last',
+    phase: 'last',
     run: async (context) => {
       await context.stream(() => userStatus(id), {
         most: 4,
@@ -80,7 +80,7 @@ test('every exchange of a run is reported as it ends', async () => {
     level: 'required',
     clause: '',
     title: '',
-    turn: 'last',
+    phase: 'last',
     run: async (context) => {
       await context.burst(userStatus(id), depositCheck(id), depositCheck(id), depositCheck(id));
       return { finding: pass };

@@ -97,7 +97,7 @@ async function runWith(
   const steps = findings.stopped() === undefined ? listOf(list) : [];
   await runList(steps, { limiter, signal, onBegin: ({ name }) => progress.report(name) });
   const targetLost = findings.stopped() === undefined && (await sender.isTargetLost());
-  judge(options, evaluation, findings, sender.keyWorks(), budget);
+  finishAll(options, evaluation, findings, sender.keyWorks(), budget);
   const all = requirements.map((requirement) => findings.results.get(requirement)!);
   const isOpen = lookups.isCut() || all.some(({ outcome }) => outcome === 'inconclusive');
   const needs = isOpen && rows.length > 0 ? needsOf(options) : [];
@@ -159,7 +159,7 @@ function createSending(
     sleep: (wait) => sleep(limiter, wait),
     sender,
     deadline,
-    untilOf: ({ turn }) => (turn === undefined ? Math.min(...endpointNames.map(endOfLookups)) : undefined),
+    untilOf: ({ phase }) => (phase === undefined ? Math.min(...endpointNames.map(endOfLookups)) : undefined),
     verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
     failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
     present: tally.present,
@@ -171,8 +171,8 @@ function createSending(
 /** Required requirements come first: a run that is out of time drops the last ones. */
 const rank = ({ level }: Requirement) => ['required', 'recommended', 'observed'].indexOf(level);
 
-/** Judges what the run has shown. */
-function judge(
+/** Judges what the run has shown of each requirement that has no result yet. */
+function finishAll(
   { requirements, cases }: RunOptions,
   { tally, monitorResult }: Evaluation,
   { results, explained, stopped, stopOf, finish, finishStopped }: Findings,

@@ -129,7 +129,7 @@ export function addAnswer(
     const verdict = failed('connection', 'an answer with a status from 400 to 499', one.reply.words);
     note(tally, { row, verdict }, facts, one, lost);
   }
-  const judged = isRefused || present.state === 'changing' ? undefined : judge(tally, request, answer);
+  const judged = isRefused || present.state === 'changing' ? undefined : judgedNow(tally, request, answer);
   if (judged === undefined) return [];
   const { facts } = judged;
   let { all } = judged;
@@ -144,7 +144,11 @@ export function addAnswer(
 }
 
 /** Judges an answer by what is known at present. */
-function judge({ table, present: { known } }: Tally, request: Request, answer: Answer): Judged | undefined {
+function judgedNow(
+  { table, present: { known } }: Tally,
+  request: Request,
+  answer: Answer,
+): Judged | undefined {
   const facts = factsOf(known, request);
   return facts && { facts, all: table.judge(facts, answer, known) };
 }
@@ -222,11 +226,11 @@ export const findingsOf = ({ findings }: Tally, answer: Answer): readonly Findin
 
 /** What an answer shows, without adding it. */
 export const verdictsOn = (tally: Tally, request: Request, answer: Answer): readonly Verdict[] =>
-  judge(tally, request, answer)?.all.map(({ verdict }) => verdict) ?? [];
+  judgedNow(tally, request, answer)?.all.map(({ verdict }) => verdict) ?? [];
 
 /** Whether the rows that a wrong answer would fail have failed by other lookups. */
 export function failsAnyway(tally: Tally, request: Request, answer: Answer): boolean {
-  const judged = judge(tally, request, answer);
+  const judged = judgedNow(tally, request, answer);
   if (judged === undefined) return false;
   const { repetition } = tally.table.coverOf(judged.facts);
   const failing = judged.all.flatMap(({ row, verdict }) => (verdict.kind === 'failed' ? [row] : []));

@@ -25,7 +25,7 @@ const [QUIET_MS, MAX_QUIET_MS, PART_OF_REST] = [2000, 8000, 1 / 6];
 /** Triggers the limiter of an endpoint. Done once per run. */
 const trialOf = (endpoint: Endpoint): Shared<Trial, Asking & Bursts> => ({
   id: `limiter of ${endpoint}`,
-  turn: 'last',
+  phase: 'last',
   make: async (context, known) => {
     const trial = await createTrial(endpoint, context, known);
     const windowMs = context.longestWindowMs(endpoint);

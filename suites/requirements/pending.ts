@@ -43,7 +43,7 @@ export const pending: readonly Requirement[] = [
   scenario({
     id: 'pending/deposit-check/becomes-executed',
     endpoint: 'deposit-check',
-    turn: 'alone',
+    phase: 'alone',
     level: 'required',
     clause: 'States: can become visible later',
     title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',

@@ -82,7 +82,7 @@ const rowOf = (endpoint: Endpoint, { name, judge, ...row }: LimitText): Requirem
     ...row,
     id: `rate-limit/${endpoint}/${name}`,
     endpoint,
-    turn: 'last',
+    phase: 'last',
     run: async ({ once }, known) => judge(await once(trials[endpoint], known)),
   });
 

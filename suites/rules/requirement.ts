@@ -109,7 +109,7 @@ export type Levels = Readonly<Record<FactorName, string>>;
 /** Levels of a lookup. What is left out does not matter. */
 export type Choice = readonly [endpoint: Endpoint, levels: Partial<Levels>];
 
-interface ScenarioText extends Metadata, Omit<Asker, 'id' | 'turn'> {
+interface ScenarioText extends Metadata, Omit<Asker, 'id' | 'phase'> {
   readonly kind: 'scenario';
   readonly endpoint: Endpoint | 'service';
   /** What it does from the start of the run, beside lookups. */
@@ -128,12 +128,12 @@ interface ScenarioText extends Metadata, Omit<Asker, 'id' | 'turn'> {
 
 type Run<Powers> = (context: Powers, known: Known) => Promise<ScenarioResult>;
 
-/** A scenario sends its own requests. Each may depend on earlier answers. Its turn says what it can do besides. */
+/** A scenario sends its own requests. Each may depend on earlier answers. Its phase says what it can do besides. */
 export type Scenario = ScenarioText &
   (
-    | { readonly turn?: never; readonly run: Run<Asking> }
-    | { readonly turn: 'alone'; readonly run: Run<Asking & Changes> }
-    | { readonly turn: 'last'; readonly run: Run<Asking & Bursts> }
+    | { readonly phase?: never; readonly run: Run<Asking> }
+    | { readonly phase: 'alone'; readonly run: Run<Asking & Changes> }
+    | { readonly phase: 'last'; readonly run: Run<Asking & Bursts> }
   );
 
 /** How many of so many lookups failed. */
@@ -212,7 +212,7 @@ export const monitor = ({
   },
 });
 
-/** The same without its kind, for each turn. */
+/** The same without its kind, for each phase. */
 type Spec<Of> = Of extends unknown ? Omit<Of, 'kind'> : never;
 
 export const scenario = (spec: Spec<Scenario>): Scenario => ({ ...spec, kind: 'scenario' });

@@ -45,8 +45,8 @@ export interface Exchange {
   readonly reply: Reply;
 }
 
-/** When a scenario runs. Without a turn, it runs beside lookups. */
-export type Turn =
+/** When a scenario runs. Without a phase, it runs beside lookups. */
+export type Phase =
   /** After the lookups, while nothing else is in flight: it may change the state of the target. */
   | 'alone'
   /** After everything else, one after another: it uses up a rate limit. */
@@ -56,7 +56,7 @@ export type Turn =
 export interface Asker {
   /** As logs and progress name it. */
   readonly id: string;
-  readonly turn?: Turn;
+  readonly phase?: Phase;
   /** Set if it may use what lookups leave of a stated limit, because nobody can ask later. */
   readonly reserves?: true;
   /** Set if it compares answers to requests sent at once, which no row about lookups judges. */

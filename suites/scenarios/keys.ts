@@ -210,6 +210,6 @@ export const revocationBy = (
   revokedId: (of: Endpoint) => string,
 ): Shared<ReadonlyMap<Endpoint, Revocation>, Asking & Changes> => ({
   id: 'key revoked',
-  turn: 'alone',
+  phase: 'alone',
   make: (context, known) => revokeKey(context, known, revokedId),
 });
