@@ -18,7 +18,8 @@ export const fixes = {
   interrupted: 'run again without interrupting',
   'key-refused': 'check that the target has the first active key of the fixture',
   network: 'check in the log of the target why connections break',
-  timeout: 'check why the target is slow, or double --timeout (default: 5000)',
+  timeout:
+    'check why the target is slow; --wait waits for a target that starts, --timeout longer for each answer (default: 5000)',
   budget: 'raise the bound that was reached; doctor shows what is enough',
   'rate-limited':
     'add active keys of the partner, give the run more time, or raise the limits of the key on a test system',

@@ -99,6 +99,7 @@ export function fixFor(words: string, { protocol }: URL): string {
   const [, fix] = Object.entries(fixes).find(([pattern]) => new RegExp(pattern).test(words)) ?? [];
   const orTls = protocol === 'http:' ? ' and whether it needs https://' : '';
   return (
-    fix ?? `Check the port${orTls}, and that no firewall blocks it. --timeout waits longer for an answer.`
+    fix ??
+    `Check the port${orTls}, and that no firewall blocks it. --wait waits for a target that starts, --timeout longer for an answer.`
   );
 }

@@ -26,8 +26,8 @@ export async function preflight(
   const { href } = options.target;
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const ask = (endpoint: Endpoint) => lookupOf(endpoint, findableId(endpoint, known), { credential });
-  // The plan asks this again.
-  const first = { isNow: true, isUnjudged: true };
+  const isBad = (one: Reply) => one.kind === 'answer' && !isOfService(one);
+  const first = { isNow: true, isUnjudged: isBad };
   let { reply } = await sender.send(ask('user-status'), first);
   if (reply.kind === 'trouble' && reply.code === 'timeout')
     ({ reply } = await sender.send(ask('user-status'), first));
@@ -37,7 +37,6 @@ export async function preflight(
     for (const other of others) if (isNotLimited((await sender.sendOnce(other)).reply)) return undefined;
     ({ reply } = await sender.send(ask('user-status')));
   }
-  const isBad = (one: Reply) => one.kind === 'answer' && !isOfService(one);
   if (isBad(reply)) {
     const bad = await askUntilGood(sender, options, probesOf(known, ask), isBad);
     if (bad !== undefined) throw new Problem('unreachable', `${href}: ${onlyFrontEnd(bad)}`);
@@ -62,7 +61,10 @@ export async function preflight(
   if (code === 'network') throw new Problem('unreachable', `${href}: ${words}`);
   return {
     reason: code,
-    words: code === 'timeout' ? `the target accepts connections but does not answer: ${words}` : words,
+    words:
+      code === 'timeout'
+        ? `the target accepts connections but does not answer: ${words}; --wait waits for a target that starts`
+        : words,
   };
 }
 

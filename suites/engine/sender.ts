@@ -27,10 +27,9 @@ import {
 import type { RunExchange } from '../judging/evaluation.ts';
 import type { RunOptions } from './run-options.ts';
 
-export interface SendOptions extends Pick<
-  RunExchange,
-  'of' | 'lookup' | 'isAgain' | 'isAtOnce' | 'isUnjudged'
-> {
+export interface SendOptions extends Pick<RunExchange, 'of' | 'lookup' | 'isAgain' | 'isAtOnce'> {
+  /** As of an exchange; a function says it of a reply. */
+  readonly isUnjudged?: boolean | ((reply: Reply) => boolean);
   /** Latest time to wait for a limiter, in ms of the clock. */
   readonly until?: number | undefined;
   /** Whether what lookups leave of a stated limit is for it. */
@@ -307,7 +306,9 @@ async function transmit(
       isLast = !(await sending.outage);
     }
     const isLost = isFrontEnd && (!isLast || most === 1);
-    const { of, lookup, isAgain, isAtOnce, isUnjudged } = options;
+    const { of, lookup, isAgain, isAtOnce } = options;
+    const isUnjudged =
+      typeof options.isUnjudged === 'function' ? options.isUnjudged(reply) : options.isUnjudged;
     onExchange({ request, reply, of, lookup, isAgain, isAtOnce, isUnjudged, isLost: isLost || undefined });
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.

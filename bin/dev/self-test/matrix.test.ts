@@ -50,7 +50,7 @@ test('generated faults are caught, with the conditions that they have', async ()
 
 test('a run of few requests tries other keys and crowds too', async () => {
   const outcomes = async (change: (from: typeof reference) => typeof reference) => {
-    const options = { fixture, seed: 1, cases: 1500, maxRequests: 400, isBrief: true };
+    const options = { fixture, seed: 1, cases: 1500, maxRequests: 420, isBrief: true };
     const { requirements } = await verifyMock(change(reference), options);
     const some = ['auth/user-status/no-way-around', 'robustness/service/concurrency'];
     return some.map((id) => requirements.find((one) => one.id === id)?.outcome);
@@ -150,12 +150,12 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
     isTrue: true,
     isComplete: true,
   });
-  const triples = Array.from({ length: 9 }, () => run(2, true));
+  const triples = Array.from({ length: 4 }, () => run(2, true));
   assert.deepEqual(combinedGaps([run(1, true), ...triples, run(2, false)]), []);
   assert.equal(combinedGaps([run(1, false)]).length, 1);
-  assert.equal(combinedGaps([...triples.slice(1), run(2, false), run(2, false)]).length, 2);
+  assert.equal(combinedGaps([...triples, run(2, false), run(2, false)]).length, 2);
   // Whatever a condition is.
-  assert.equal(combinedGaps([...triples.slice(1), run(2, false), run(2, false, 'histories')]).length, 2);
+  assert.equal(combinedGaps([...triples, run(2, false), run(2, false, 'histories')]).length, 2);
 });
 
 test('the conditions in a result are compared with those of a fault', () => {
