@@ -144,6 +144,41 @@ describe('every variant differs from the reference', () => {
     test(id, () => assert.notDeepEqual(answersOf(change(reference)), expected));
 });
 
+/** Every user and deposit with the keys of two partners, and both endpoints with every key. */
+const plainProbes: readonly TimedRequest[] = [
+  ...['northwind-key', 'contoso-key'].flatMap((key) => [
+    ...builtIn.users!.map(({ user_id }) => user(user_id, { key })),
+    ...builtIn.deposits!.map(({ reference_id }) => deposit(reference_id, { key })),
+  ]),
+  ...builtIn.apiKeys!.flatMap(({ key }) => [user(ids.member, { key }), deposit(ids.executed, { key })]),
+];
+
+/** Answers each in a world of its own, when the key with an end has expired, and the keys that it was counted for. */
+const answersAlone = (behaviour: Behaviour) => {
+  const { answer } = createService(behaviour);
+  return plainProbes.map(({ request }) => {
+    const world = createWorld(builtIn, START);
+    const { status } = answer(world, request, START + 60_000).response;
+    return { status, countedAs: Object.values(world.hits).flatMap((hits) => [...hits.keys()]) };
+  });
+};
+
+describe('no deviation brings another one along', () => {
+  const expected = answersAlone(reference);
+  const keys = new Set(builtIn.apiKeys!.map(({ key }) => key));
+  for (const [id, { change }] of all)
+    test(id, () => {
+      for (const [nth, { status: now, countedAs }] of answersAlone(change(reference)).entries()) {
+        const { request } = plainProbes[nth]!;
+        const { status: before } = expected[nth]!;
+        const isLimit = before === 429 ? /429|limit/.test(id) || [401, 429].includes(now) : now !== 429;
+        assert.ok(isLimit, `${now} instead of ${before} for ${JSON.stringify(request)}`);
+        const isOther = (name: string) => keys.has(name) && !request.headers.authorization?.endsWith(name);
+        assert.deepEqual(countedAs.filter(isOther), [], JSON.stringify(request));
+      }
+    });
+});
+
 /** Answers lookups of a server with a fault, and with a fixture. */
 const answersWith = (id: string, lookups: readonly TimedRequest[], fixture = builtIn) => {
   const { answer } = createService(faults[id]!.change(reference));

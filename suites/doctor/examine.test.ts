@@ -102,6 +102,16 @@ for (const [what, [words, fix, target]] of Object.entries(ways))
     assert.match(checkup.gaps.map(({ reason }) => reason).join(), /no-state-hook/);
   });
 
+test('a gateway that answers alone is named, and no key or entry is blamed', async () => {
+  const page = { ...answerOf(502, {}), text: '<h1>Bad Gateway</h1>' };
+  const { verdict, checks, requests } = await examined({ send: async () => page });
+  const [bad, ...more] = checks.filter(({ outcome }) => outcome === 'problem');
+  assert.deepEqual([verdict, bad?.area, bad?.subject, more], ['unreachable', 'reach', 'service', []]);
+  assert.match(bad!.words, /answers everything with 502 \(Bad Gateway\)/);
+  assert.match(bad!.fix!, /--wait/);
+  assert.ok(requests < 10);
+});
+
 test('a target that stops answering is a problem only for later checks', async () => {
   let count = 0;
   const checkup = await examined({

@@ -6,7 +6,6 @@ import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { virtualClock } from './clock.ts';
 import type { Request } from '../request.ts';
 import { preflight, waitUntilItAnswers } from './preflight.ts';
-import type { Sender } from './sender.ts';
 
 /** Waits for a target that answers after `upMs`. Returns when the wait ended, in ms, and what was said. */
 async function waited(waitMs: number, upMs: number) {
@@ -55,10 +54,9 @@ async function tried(answerAt: (now: number, request: Request) => Answer) {
     sent++;
     return { request, reply: answerAt(clock.now(), request) };
   };
-  const sender = { send, sendOnce: send } as unknown as Sender;
   const target = new URL('http://target');
   const options = { known, clock, target, signal: new AbortController().signal };
-  const said = await preflight(sender, options).then(
+  const said = await preflight({ send, sendOnce: send }, options).then(
     (stop) => stop?.words,
     ({ code, message }: Problem) => `${code}: ${message}`,
   );

@@ -19,7 +19,7 @@ import { wireRequest, type Sender } from './sender.ts';
  * `usage` for a refused key
  */
 export async function preflight(
-  sender: Sender,
+  sender: Pick<Sender, 'send' | 'sendOnce'>,
   options: Pick<RunOptions, 'known' | 'target' | 'ifRefused' | 'clock' | 'signal'>,
 ) {
   const { known, ifRefused } = options;
