@@ -1,4 +1,4 @@
-import type { RequirementResult, RunRecord, Failed } from '../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord, Failed, Loss } from '../schemas/generated/types.ts';
 import { headlineText, type Report } from './document.ts';
 import { compact, plural, count } from './text.ts';
 
@@ -83,9 +83,15 @@ export const isExcused = ({ allowIncomplete, targetLost }: RunRecord, row: Requi
   row.outcome === 'inconclusive' &&
   excused.has(row.reason);
 
+const lostWords = {
+  'key-lost': 'a key stopped working',
+  blocked: 'the target began to refuse everything',
+  outage: 'the target stopped answering',
+} as const satisfies Record<Loss['reason'], string>;
+
 /** Judges a run. Exit code, headline and all reports come from here. */
 export function judgementOf(record: RunRecord): Judgement {
-  const { verdict, allowIncomplete, counts, interrupted, requirements, targetLost } = record;
+  const { verdict, allowIncomplete, counts, interrupted, requirements, targetLost, losses } = record;
   const open = requirements.flatMap((row) =>
     row.level === 'required' && row.outcome === 'inconclusive' && !isExcused(record, row) ? [row.reason] : [],
   );
@@ -104,7 +110,7 @@ export function judgementOf(record: RunRecord): Judgement {
     stop !== undefined && `${result} so far`,
     stop === undefined && isAccepted && 'accepted by --allow-incomplete',
     targetLost === true
-      ? 'the target stopped answering'
+      ? lostWords[losses?.find(({ seconds }) => seconds === undefined)?.reason ?? 'outage']
       : isAsked && open.length > 0 && `--allow-incomplete does not accept ${[...new Set(open)].join(', ')}`,
     ...remarksOn(record),
   );

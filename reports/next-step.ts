@@ -15,7 +15,8 @@ const minor: ReadonlySet<string> = new Set(['depends', 'not-compared', 'not-seen
  * requirements.
  */
 export function nextStep(record: RunRecord): Step {
-  const { requirements, counts, rerun = '', mock, baseline, targetLost } = record;
+  const { requirements, counts, rerun = '', mock, baseline, targetLost, losses } = record;
+  const lost = losses?.find(({ seconds }) => seconds === undefined);
   if (counts.broken > 0)
     return { words: 'report the bug of ib-conformance with its run record (--report json=run.json)' };
   const firstReason = (rows: Results, isMinor = false) => {
@@ -34,7 +35,7 @@ export function nextStep(record: RunRecord): Step {
     const command = failed && compact(runCommand(record), replayFlag(record, failed)).join(' ');
     if (command) return { command };
     if (failed !== undefined) return { words: `fix ${failed.id}, and verify again` };
-    if (targetLost === true) return { words: 'check in the log of the target why it stopped answering' };
+    if (targetLost === true) return stepFor(record, lost?.reason ?? 'outage');
     const reason = firstReason(open.filter((row) => row.level === level));
     if (reason !== undefined) return stepFor(record, reason);
     // What follows does not change the exit code.

@@ -1,6 +1,6 @@
 import { endpointNames } from '../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord, Need } from '../schemas/generated/types.ts';
-import { waitWords } from '../schemas/progress.ts';
+import { lossWords, waitWords } from '../schemas/progress.ts';
 import { defined } from '../schemas/values.ts';
 import { isKnownFailure, failsRun, judgementOf, outcomeWords, combinationSentence } from './judgement.ts';
 import {
@@ -42,6 +42,7 @@ export function runReport(record: RunRecord, place?: string): Report {
     conclusion: [
       paragraph(effortWords(record), 'quiet'),
       ...limitSentences(record, isWhole).map((words) => paragraph(words)),
+      ...lossSentences(record, isWhole).map((words) => paragraph(words)),
       ...notes.map((note) => paragraph(`note: ${note}`)),
     ],
     ...(!('command' in next && next.command === command) && defined({ command })),
@@ -104,6 +105,20 @@ function effortWords({ requests, durationMs, mock, rateLimited: { answers }, wai
   const waited = told?.length ? `; ${mock === true ? 'skipped waits of' : 'waited'} ${told.join(', ')}` : '';
   return `${plural(requests, 'request')} in ${duration(durationMs)}${refused}${waited}`;
 }
+
+/** What stopped working in the middle of the run, and what became of that. */
+const lossSentences = ({ losses = [] }: RunRecord, isWhole: boolean): readonly string[] =>
+  losses.map((loss) => {
+    const { seconds, isJudged, lastRightSeconds, before } = loss;
+    const then =
+      seconds === undefined
+        ? `the last right answer came at ${lastRightSeconds.toFixed(1)} s`
+        : isJudged === true
+          ? 'it was the second time, so that it counts'
+          : 'what was asked meanwhile was asked again';
+    const requests = isWhole && before.length > 0 ? `; the last requests before: ${before.join(', ')}` : '';
+    return `${loss.reason}: ${lossWords(loss)}; ${then}${requests}`;
+  });
 
 /** A row for each suite, with its requirements by endpoint. */
 function matrix(record: RunRecord): readonly Block[] {

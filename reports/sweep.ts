@@ -110,7 +110,7 @@ export function sweepReport(sweep: Sweep): Report {
       emoji: isReady ? '✅' : sweep.verdict === 'notReady' ? '❌' : '❓',
       tone: isReady ? 'good' : 'bad',
     },
-    about: `${sweep.command}, ib-conformance ${sweep.version}`,
+    about: `command ${sweep.command}, ib-conformance ${sweep.version}`,
     conclusion: [],
     sections: checkSections([...states, ...rules]),
   };

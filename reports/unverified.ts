@@ -17,6 +17,9 @@ function unverifiedReason(row: RequirementResult): string | undefined {
 export const fixes = {
   interrupted: 'run again without interrupting',
   'key-refused': 'check that the target has the first active key of the fixture',
+  'key-lost': 'give a key that lasts for the run: it expired, was revoked or was locked out',
+  blocked: 'let the address of this run through: something blocked it, perhaps for its wrong keys',
+  outage: 'check in the log of the target, or of what stands before it, why it went down; then verify again',
   network: 'check in the log of the target why connections break',
   timeout:
     'check why the target is slow; --wait waits for a target that starts, --timeout longer for each answer (default: 5000)',

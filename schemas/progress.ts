@@ -1,5 +1,5 @@
 import type { Endpoint } from './endpoints.ts';
-import type { WaitReason } from './generated/types.ts';
+import type { Loss, WaitReason } from './generated/types.ts';
 
 /** Bounds that are enough: `--max-duration` in ms, 0 if nothing has to wait, and `--max-requests`. */
 export interface Need {
@@ -41,3 +41,10 @@ export const waitWords = {
   repeat: 'a pause before lookups are repeated',
   'lost-target': 'the target did not answer',
 } as const satisfies Record<WaitReason, string>;
+
+/** `from 12.4 s on (request 242), user-status no longer gave a right answer: 502 (Bad Gateway)` */
+export function lossWords({ endpoint, keys, answer, fromRequest, fromSeconds, seconds }: Loss): string {
+  const until = seconds === undefined ? 'on' : `to ${(fromSeconds + seconds).toFixed(1)} s`;
+  const who = keys === undefined ? '' : ` to ${keys.join(' and ')}`;
+  return `from ${fromSeconds.toFixed(1)} s ${until} (request ${fromRequest}), ${endpoint ?? 'the target'} no longer gave a right answer${who}: ${answer}`;
+}

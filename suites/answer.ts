@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { visit } from 'jsonc-parser';
+import type { Loss } from '../schemas/generated/types.ts';
 
 /** A body parsed as JSON, or the reason why it cannot be parsed. */
 export type Json =
@@ -32,8 +33,11 @@ export interface Trouble {
     | 'budget'
     | 'interrupted'
     | 'no-fixture'
-    | 'state-hook';
+    | 'state-hook'
+    | Loss['reason'];
   readonly words: string;
+  /** Set if the target was down again: that there is no answer is a failure. */
+  readonly isJudged?: true;
 }
 
 export const trouble = (code: Trouble['code'], words: string): Trouble => ({ kind: 'trouble', code, words });

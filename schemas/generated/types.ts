@@ -359,9 +359,13 @@ export interface RunRecord {
    */
   interrupted: boolean;
   /**
-   * Whether the target no longer answered at the end of the run. It is then never conformant. Not in records of version 0.1.0.
+   * Whether the target no longer answered at the end of the run, or something else was lost for good. It is then never conformant. Not in records of version 0.1.0.
    */
   targetLost?: boolean;
+  /**
+   * What stopped working in the middle of the run. What was asked in a loss that ended was asked again. Not in records of version 0.1.0.
+   */
+  losses?: Loss[];
   /**
    * Whether failed recommended requirements fail the run, and levels that were not tried make it incomplete. The verdict takes this into account.
    */
@@ -464,6 +468,48 @@ export interface Coverage {
    * Levels for which the fixture has no data.
    */
   missing: string[];
+}
+export interface Loss {
+  /**
+   * key-lost: a key that was accepted is refused. blocked: this address, or every key, is refused. outage: the service does not answer, or answers everything with an error.
+   */
+  reason: 'key-lost' | 'blocked' | 'outage';
+  /**
+   * Missing if both were lost.
+   */
+  endpoint?: 'user-status' | 'deposit-check';
+  /**
+   * Names of the keys that were lost. Missing if all were, or if no key is the reason.
+   */
+  keys?: string[];
+  /**
+   * Status and first words of the answer instead, or why there was none.
+   */
+  answer: string;
+  /**
+   * Number of requests that were sent before.
+   */
+  fromRequest: number;
+  /**
+   * When it began, from the start of the run.
+   */
+  fromSeconds: number;
+  /**
+   * How long it took. Missing if it did not end.
+   */
+  seconds?: number;
+  /**
+   * When the last right answer came, from the start of the run.
+   */
+  lastRightSeconds: number;
+  /**
+   * The last requests before it.
+   */
+  before: string[];
+  /**
+   * Set if it was the second of its kind: what was asked in it counts.
+   */
+  isJudged?: true;
 }
 export interface WaitOfRun {
   /**

@@ -41,10 +41,12 @@ export function createBudget(options: BudgetOptions) {
   let spent = 0;
   let nextTurn = Number.NEGATIVE_INFINITY;
   let extra = 0;
+  let over: Trouble | undefined;
 
   /** Why no request may be sent; undefined if one may. `until` (ms): end of work that must leave the reserve. */
   const ended = (until?: number): Trouble | undefined => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
+    if (over !== undefined) return over;
     const isLate = realEnd < Infinity && performance.now() >= realEnd;
     if (isLate || clock.now() >= Math.min(until ?? deadline, deadline))
       return trouble('budget', '--max-duration was reached');
@@ -83,6 +85,8 @@ export function createBudget(options: BudgetOptions) {
       extra = Math.max(1, Math.floor(rate / 3));
       return undefined;
     },
+    /** Ends the run before its bounds. */
+    end: (why: Trouble): void => void (over = why),
     spent: () => spent,
   };
 }
@@ -111,6 +115,7 @@ export function createLoad() {
     }
   };
   return {
+    inFlight: () => inFlight,
     /** Waits until a request may be in flight. @param isAlone whether no other may be in flight with it */
     begin: (isAlone = false): Promise<void> =>
       new Promise((resolve) => {

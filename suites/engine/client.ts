@@ -50,6 +50,8 @@ export interface WireRequest {
 
 export interface Client {
   readonly send: (request: WireRequest) => Promise<Reply>;
+  /** Sends what follows on new connections. A client without sockets has none. */
+  readonly renew?: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -70,6 +72,8 @@ interface Connections {
   readonly routes: Route[];
   /** Number of answers that began. */
   answered: number;
+  /** Whether connections are kept alive. */
+  isReusing: boolean;
   readonly errorContext: ErrorContext;
 }
 
@@ -89,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
   const basePath = target.pathname.replace(/\/+$/, '');
   const errorContext = { timeoutMs, isProxied: false, tlsAlert: undefined, now: options.now };
   const routes = [openRoute(options, true, errorContext)];
-  const connections: Connections = { options, basePath, routes, answered: 0, errorContext };
+  const connections: Connections = { options, basePath, routes, answered: 0, errorContext, isReusing: true };
   const destroyAll = async (error?: Error) => {
     for (const { dispatcher } of routes) await dispatcher.destroy(error ?? null);
   };
@@ -97,6 +101,7 @@ export function createClient(options: ClientOptions): Client {
   signal.addEventListener('abort', cutOffAll);
   return {
     send: (request) => send(connections, request),
+    renew: () => openAgain(connections, connections.isReusing),
     close: () => {
       signal.removeEventListener('abort', cutOffAll);
       return destroyAll();
@@ -154,11 +159,16 @@ const noticingAlerts =
       else done(error, null);
     });
 
-function stopReusing({ routes, options, errorContext }: Connections): void {
-  if (routes.length > 1) return;
-  // Idle connections close now, the others after their answer.
-  void routes[0]!.dispatcher.close();
-  routes.push(openRoute(options, false, errorContext));
+/** Idle connections close now, the others after their answer. */
+function openAgain(connections: Connections, isReusing: boolean): void {
+  const { routes, options, errorContext } = connections;
+  // It may be destroyed already.
+  void routes
+    .at(-1)!
+    .dispatcher.close()
+    .catch(() => undefined);
+  routes.push(openRoute(options, isReusing, errorContext));
+  connections.isReusing = isReusing;
 }
 
 async function send(connections: Connections, request: WireRequest): Promise<Reply> {
@@ -196,9 +206,9 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
       const ms = Math.min(timeoutMs * STARVED_AFTER, untilEndMs);
       timer = setTimeout(() => {
         if (ms === untilEndMs) return collector.cutOff(outOfTime());
-        const hasIdle = routes[0]!.pools.some(({ stats }) => stats.connected > stats.running);
+        const hasIdle = routes.at(-1)!.pools.some(({ stats }) => stats.connected > stats.running);
         const isStarving = !collector.hasHead() && connections.answered > answeredBefore && hasIdle;
-        if (isStarving) stopReusing(connections);
+        if (isStarving && connections.isReusing) openAgain(connections, false);
         wait(untilEndMs - ms);
       }, ms);
     };

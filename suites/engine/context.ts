@@ -16,7 +16,10 @@ export interface ContextOptions extends Pick<
   readonly failsAnyway: Context['failsAnyway'];
   readonly present: Present;
   readonly leftRequests: Context['leftRequests'];
-  readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'keyWorks'>;
+  readonly sender: Pick<
+    Sender,
+    'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'keyWorks' | 'losses'
+  >;
   /** Waits, and notes it. */
   readonly sleep: (wait: Wait) => Promise<void>;
   /** When the run ends, in ms of the clock. */
@@ -28,15 +31,18 @@ export interface ContextOptions extends Pick<
 /** Returns a function that creates the context of a scenario. */
 export function createContexts(options: ContextOptions): (of: Asker) => Context {
   const { sender, clock, deadline, graceMs, verdictsOn, failsAnyway, leftRequests } = options;
-  const results = new Map<Asker, Promise<unknown>>();
+  const results = new Map<Asker, { readonly result: Promise<unknown>; readonly excused: number }>();
   const withState = withStateHook(options);
   const contextOf = (of: Asker): Context => ({
     ...sendingContext(options, of),
     waitForQuiet: sender.waitForQuiet,
     longestWindowMs: sender.longestWindowMs,
     once: <Result>(shared: Shared<Result, Context>, known: Known) => {
-      const result = results.get(shared) ?? shared.make(contextOf(shared), known);
-      results.set(shared, result);
+      // What it asked while something was lost shows nothing.
+      const name = sender.losses.excused();
+      const before = results.get(shared);
+      const result = before?.excused === name ? before.result : shared.make(contextOf(shared), known);
+      results.set(shared, { result, excused: name });
       return result as Promise<Result>;
     },
     wait: (ms, reason) => {

@@ -23,7 +23,7 @@ interface ExplanationOptions
     Pick<Findings, 'results' | 'explained'> {
   readonly rows: readonly LookupRow[];
   readonly tally: Tally;
-  readonly sender: Pick<Sender, 'send' | 'keyWorks'>;
+  readonly sender: Pick<Sender, 'send' | 'keyWorks' | 'losses'>;
   readonly budget: Budget;
   /** Called with the id of the requirement that is explained. */
   readonly onBegin: (id: string) => void;
@@ -74,6 +74,7 @@ export function createExplanations(options: ExplanationOptions) {
     return sender.send(keyed, { of, isAgain: true, until });
   };
   return async (isWanted: (failure: Failure) => boolean = () => true): Promise<void> => {
+    await sender.losses.settle();
     await excuseCrowded(options);
     if (isBrief === true) return;
     const now = clock.now();

@@ -1,4 +1,5 @@
-import type { RequirementResult } from '../../schemas/generated/types.ts';
+import type { Loss, RequirementResult } from '../../schemas/generated/types.ts';
+import type { Trouble } from '../answer.ts';
 import { isLookupRow, type Requirement } from '../rules/requirement.ts';
 import { inconclusive, type Reason } from '../rules/verdict.ts';
 import { createDescriber, type Result } from '../judging/record.ts';
@@ -33,6 +34,16 @@ export function createFindings(options: RunOptions, asked: readonly Requirement[
       finish(requirement, { verdict: inconclusive(reason, words), cases: 0 }),
     /** Ids of the requirements that have failed so far. */
     failing: (): readonly string[] => asked.filter(hasFailed).map(({ id }) => id),
+    /** What works no longer. A key that was lost was accepted before: that it is active is open. */
+    lose: ({ endpoint, reason }: Loss, { words }: Trouble, isWhole: boolean): void => {
+      if (isWhole) stopped = { reason, words };
+      for (const row of asked) {
+        const isOpen =
+          row.kind === 'scenario' && row.provesKeys === true && (endpoint ?? row.endpoint) === row.endpoint;
+        if (isOpen && results.get(row)?.outcome === 'passed')
+          finish(row, { verdict: inconclusive(reason, words), cases: 0 });
+      }
+    },
     /** Stops the run because the target cannot be judged. */
     stop: (why: Stop | undefined): void => {
       stopped = why;

@@ -8,6 +8,7 @@ import type { Budget } from './budget.ts';
 import type { Explanations } from './explanations.ts';
 import type { Findings } from './findings.ts';
 import type { LookupSteps } from './lookup-steps.ts';
+import type { Losses } from './losses.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Step, Task } from './tasks.ts';
 import type { Failure } from '../judging/tally.ts';
@@ -19,6 +20,7 @@ export interface ListOptions extends Pick<RunOptions, 'known' | 'path' | 'maxReq
   readonly explain: Explanations;
   readonly budget: Pick<Budget, 'spent'>;
   readonly findings: Pick<Findings, 'results' | 'finish' | 'finishStopped' | 'stopOf'>;
+  readonly losses: Pick<Losses, 'settle' | 'excused' | 'troubleAt'>;
   readonly contextOf: (of: Asker) => Context;
   /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
   readonly longestWindowMs: (endpoint: Endpoint) => number;
@@ -109,14 +111,18 @@ function scenarioStep(
   return { name: `scenarios of ${endpoint}`, endpoints, lane: { most: 1, inFlight: 0 }, ...more, next };
 }
 
-async function tryScenario(
-  { findings, contextOf, known, onBegin }: ListOptions,
-  scenario: Scenario,
-): Promise<void> {
+async function tryScenario(options: ListOptions, scenario: Scenario): Promise<void> {
+  const { findings, contextOf, known, onBegin, losses } = options;
   onBegin(scenario.id);
-  const why = findings.stopOf();
-  if (why !== undefined) findings.finishStopped(scenario, why);
-  else findings.finish(scenario, await runScenario(scenario, contextOf(scenario), known));
+  const lost = scenario.endpoint === 'service' ? undefined : losses.troubleAt(scenario.endpoint);
+  const why = findings.stopOf() ?? (lost && { reason: lost.code, words: lost.words });
+  if (why !== undefined) return findings.finishStopped(scenario, why);
+  const before = losses.excused();
+  const result = await runScenario(scenario, contextOf(scenario), known);
+  await losses.settle();
+  // What it asked while something was lost shows nothing.
+  if (losses.excused() === before) findings.finish(scenario, result);
+  else await tryScenario(options, scenario);
 }
 
 /** Begins to poll deposits that become EXECUTED: their scenario takes that up. A mistake of ours shows there. */

@@ -39,7 +39,7 @@ interface LookupStepOptions extends Pick<
   readonly rows: readonly LookupRow[];
   readonly tally: Tally;
   readonly coverage: Coverage;
-  readonly sender: Pick<Sender, 'send' | 'turnOf'>;
+  readonly sender: Pick<Sender, 'send' | 'turnOf' | 'losses'>;
   readonly budget: Budget;
   readonly failing: Findings['failing'];
   /** When lookups of an endpoint end, in ms of the clock. */
@@ -57,6 +57,7 @@ interface StepOptions {
 /** Sends single lookups, and records those without an answer. */
 function createItems(options: LookupStepOptions) {
   const { known, sender, budget, tally, coverage, endOfLookups, maxLost } = options;
+  const { losses } = sender;
   /** Whether lookups were left out, because of a limiter or a bound. */
   let isCut = false;
   /** Whether a lookup timed out twice: later ones are not retried, because each would take as long. */
@@ -82,7 +83,9 @@ function createItems(options: LookupStepOptions) {
       if (reply.kind === 'answer' || reply.code === 'rate-limited') return putBack({ ...item, left });
       const isAskedAgain =
         reply.code === 'network' || reply.code === 'id-limited' || (reply.code === 'timeout' && !isHanging);
-      if (isAskedAgain && lostBy === undefined && lost.length < maxLost)
+      // One of several keys is lost: others ask for the same.
+      if (reply.code === 'key-lost' && losses.troubleAt(lookup.endpoint) === undefined) return undefined;
+      if (isAskedAgain && reply.isJudged !== true && lostBy === undefined && lost.length < maxLost)
         return void lost.push({ ...item, left, lostBy: reply });
       isHanging ||= reply.code === 'timeout';
       // If it was not sent again, the first reply tells more.
@@ -94,7 +97,8 @@ function createItems(options: LookupStepOptions) {
 
   /** Records lookups for which the run had no time or requests left. */
   const leaveOut = async (items: readonly Item[], until: number): Promise<void> => {
-    const end = budget.ended(until);
+    const [first] = items;
+    const end = budget.ended(until) ?? (first && sender.losses.troubleAt(first.lookup.endpoint));
     isCut ||= end !== undefined || items.length > 0;
     const why = end ?? trouble('rate-limited', 'the key is rate-limited');
     for (const { lookup, lostBy } of items)
@@ -136,7 +140,7 @@ export function createLookupSteps(options: LookupStepOptions) {
       const until = endOfLookups(endpoint);
       if (!isBegun) isOver = options.isEnough?.(options.failing(), endpoint, ranks[0]) === true;
       isBegun = true;
-      isOver ||= budget.ended(until) !== undefined;
+      isOver ||= (budget.ended(until) ?? sender.losses.troubleAt(endpoint)) !== undefined;
       if (isOver) return undefined;
       const first = pool.next(({ lookup }) => sender.turnOf(lookup.request));
       if (first === undefined) return lost.length === 0 ? undefined : task(lost.shift()!);
@@ -151,7 +155,10 @@ export function createLookupSteps(options: LookupStepOptions) {
       lane: lanes[endpoint],
       ...more,
       next,
-      end: () => leaveOut([...pool.held(), ...lost], endOfLookups(endpoint)),
+      end: async () => {
+        await sender.losses.settle();
+        await leaveOut([...pool.held(), ...lost], endOfLookups(endpoint));
+      },
     };
   };
 

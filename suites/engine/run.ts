@@ -26,7 +26,7 @@ import { createProgress, type Progress } from './progress.ts';
 import { makeRecord, type Figures } from '../judging/record.ts';
 import type { RunOptions } from './run-options.ts';
 import { createSender } from './sender.ts';
-import { failsAnyway, verdictsOn } from '../judging/tally.ts';
+import { addMissing, failsAnyway, verdictsOn } from '../judging/tally.ts';
 import { runList } from './tasks.ts';
 
 /**
@@ -93,10 +93,12 @@ async function runWith(
   const scenarios = asked.filter((one) => one.kind === 'scenario').toSorted((a, b) => rank(a) - rank(b));
   const { longestWindowMs } = sender;
   const context = { contextOf, longestWindowMs, onBegin: progress.report };
-  const list = { ...options, ...context, scenarios, lookups, explain, budget, findings };
+  const { losses } = sender;
+  const list = { ...options, ...context, scenarios, lookups, explain, budget, findings, losses };
   const steps = findings.stopped() === undefined ? listOf(list) : [];
   await runList(steps, { limiter, signal, onBegin: ({ name }) => progress.report(name) });
-  const targetLost = findings.stopped() === undefined && (await sender.isTargetLost());
+  const isLasting = losses.all().some(({ seconds }) => seconds === undefined);
+  const targetLost = isLasting || (findings.stopped() === undefined && (await sender.isTargetLost()));
   finishAll(options, evaluation, findings, sender.keyWorks(), budget);
   const all = requirements.map((requirement) => findings.results.get(requirement)!);
   const isOpen = lookups.isCut() || all.some(({ outcome }) => outcome === 'inconclusive');
@@ -110,6 +112,7 @@ async function runWith(
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,
     ...(targetLost && { targetLost }),
+    ...(losses.all().length > 0 && { losses: [...losses.all()] }),
     ...coverage.figures(),
     ...(needs.length > 0 && { needs }),
     ...defined({ interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined }),
@@ -146,11 +149,15 @@ function createSending(
     deadline,
     maxLostInARow: maxLost,
     present: tally.present,
+    verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
     onExchange: (exchange) => {
       options.onExchange?.(exchange);
-      evaluation.addExchange(exchange);
+      evaluation.watch(exchange);
       progress.tick();
     },
+    judge: evaluation.judge,
+    leaveOpen: ({ request, lookup }, why) => addMissing(tally, request, why, lookup),
+    onLost: findings.lose,
   });
   const endOfLookups = (endpoint: Endpoint) =>
     lookupsEndAt - (isChanging ? keptWindowMs(options, sender.longestWindowMs, endpoint) : 0);

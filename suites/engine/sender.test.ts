@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { depositCheck, userStatus } from '../request.ts';
 import type { Reply, Trouble } from '../answer.ts';
-import { answerOf, sampleKnown as known } from '../testing/samples.ts';
+import { answerOf, sampleKnown as known, unjudged } from '../testing/samples.ts';
 import { afterChange, presentOf } from '../known.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
@@ -52,6 +52,7 @@ function senderOf(
     maxLostInARow,
     present,
     onExchange: () => void seen++,
+    ...unjudged,
   });
   return { sender, clock, sent: () => sent, seen: () => seen };
 }
@@ -177,17 +178,17 @@ describe('a connection that breaks', () => {
       assert.equal(clock.now(), 2000);
     });
 
-  test('does not wait if the target answers a plain lookup', async () => {
-    const { sender, clock, sent } = senderOf((nth) => (nth % 4 === 0 ? fine : broken), { maxLostInARow: 2 });
+  test('is sent again, without a wait, if the target answers a plain lookup', async () => {
+    const { sender, clock, sent } = senderOf((nth) => (nth === 0 || nth === 4 ? fine : broken));
     await sender.send(someUser);
-    for (let nth = 0; nth < 3; nth++) assert.equal((await sender.send(someUser)).reply, broken);
-    assert.deepEqual([sent(), clock.now()], [13, 0]);
+    for (let nth = 0; nth < 2; nth++) assert.equal((await sender.send(someUser)).reply, broken);
+    assert.deepEqual([sent(), clock.now()], [1 + 3 + 1 + 3 + 3, 0]);
   });
 
   test('waits only once for a target that does not come back', async () => {
     const { sender, clock, sent } = senderOf((nth) => (nth === 0 ? fine : broken));
     for (let nth = 0; nth < 4; nth++) await sender.send(someUser);
-    assert.deepEqual([sent(), clock.now()], [1 + 3 * 3 + 11, 5000]);
+    assert.deepEqual([sent(), clock.now()], [1 + 3 + 3 + 20 + 3 * 3, 20_000]);
   });
 
   test('waits seldom for a target that answers some lookups only with pages', async () => {
@@ -200,7 +201,7 @@ describe('a connection that breaks', () => {
       await sender.send(someUser);
     }
     // After 1 and 11 answers.
-    assert.equal(clock.now(), 10_000);
+    assert.equal(clock.now(), 40_000);
   });
 
   test('does not wait longer than the run', async () => {

@@ -1,15 +1,16 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, NOT_SENT, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { authorizationOf, factsOf, showsKey } from '../rules/facts-of-request.ts';
 import { findableId, unknownIds } from '../inputs/uuids.ts';
-import { waitWords } from '../../schemas/progress.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Known, KnownKey, Present } from '../known.ts';
+import type { Known, KnownKey } from '../known.ts';
 import { pathOf } from '../plan/lookup.ts';
 import { idOf, lookupOf, writtenName, type Request } from '../request.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
-import { createLoad, type Budget } from './budget.ts';
+import { createLoad } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
+import { keepCookies, withCookies, type Cookies } from './cookies.ts';
+import { createLosses, type LossOptions, type Losses } from './losses.ts';
 import { askedBy, isCounted } from '../limits/limit.ts';
 import {
   admit,
@@ -18,10 +19,9 @@ import {
   firstKey,
   longestWindowMs,
   recordReply,
-  sleep,
   turnOf,
+  untilReply,
   waitForQuiet,
-  type Limiter,
   type Turn,
 } from '../limits/limiter.ts';
 import type { RunExchange } from '../judging/evaluation.ts';
@@ -38,15 +38,15 @@ export interface SendOptions extends Pick<RunExchange, 'of' | 'lookup' | 'isAgai
   readonly isNow?: boolean;
   /** Gets each 429 before the retry. */
   readonly onRefused?: (answer: Answer) => void;
+  /** Whether it is sent before those that wait for the target. */
+  readonly isAhead?: boolean;
 }
 
-export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'signal' | 'headers'> {
-  readonly present: Pick<Present, 'known'>;
+export interface SenderOptions
+  extends
+    Pick<RunOptions, 'known' | 'signal' | 'headers'>,
+    Omit<LossOptions, 'untilQuiet' | 'probe' | 'askAgain'> {
   readonly client: Client;
-  readonly budget: Budget;
-  readonly limiter: Limiter;
-  /** When the run must end, in ms of the clock. */
-  readonly deadline: number;
   /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
   /** Gets every exchange as it ends. */
@@ -58,46 +58,50 @@ export type Sender = ReturnType<typeof createSender>;
 /** Maximum number of tries if the connection breaks: a server may close an idle one at any time (RFC 9112 9.3.1). */
 const MAX_TRIES = 3;
 
-/** While the target is down, a lookup is sent after each pause of so many ms, at most so many times. */
-const [PAUSE_MS, MAX_PAUSES] = [500, 10];
-
-/**
- * After a wait in vain, the run waits again only after so many times as many answers. A framework that writes its own
- * errors as pages looks like a target that is down.
- */
-const WAITS_AGAIN = 10;
-
 /** Everything that requests in flight share. */
 interface Sending extends SenderOptions {
+  readonly losses: Losses;
   readonly load: ReturnType<typeof createLoad>;
   /** Number of 429s that were waited for. */
   rateLimited: number;
   lostInARow: number;
   /** Replies in a row, also in bursts, that are none of the target's own answers. */
   silentInARow: number;
-  answered: number;
-  /** The run waits for the target only after so many answers. */
-  waitsAfter: number;
-  /** While the target is down: whether it comes back. All requests wait for it. */
-  outage: Promise<boolean> | undefined;
+  /** Answers of the service, by endpoint. */
+  readonly answered: Record<Endpoint, number>;
   keyWorks: boolean | undefined;
   /** How often each id was refused in a row: only 429s that begin or prolong a pause. By endpoint and id. */
   readonly refusals: Map<string, number>;
-  /** Cookies that the target set in right answers, by key. */
-  readonly cookies: Map<string | undefined, Map<string, string>>;
+  readonly cookies: Cookies;
 }
 
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export function createSender(setup: SenderOptions) {
   const { present, limiter } = setup;
-  const counts = { rateLimited: 0, lostInARow: 0, silentInARow: 0, answered: 0, waitsAfter: 0 };
   const sending: Sending = {
     ...setup,
-    ...counts,
+    losses: createLosses({
+      ...setup,
+      untilQuiet: async () => {
+        while (sending.load.inFlight() > 0) await untilReply(limiter);
+      },
+      probe: (request) => {
+        setup.client.renew?.();
+        return transmit(sending, request, { isUnjudged: true }, 1);
+      },
+      askAgain: async (exchange) => {
+        const { request, of, lookup } = exchange;
+        const { reply } = await send(request, { of, lookup, isAhead: true });
+        if (reply.kind === 'trouble') setup.leaveOpen(exchange, reply);
+      },
+    }),
+    rateLimited: 0,
+    lostInARow: 0,
+    silentInARow: 0,
+    answered: perEndpoint(() => 0),
     load: createLoad(),
     cookies: new Map(),
     refusals: new Map(),
-    outage: undefined,
     keyWorks: undefined,
   };
   /** Waits after 429 and retries lost requests. */
@@ -111,6 +115,7 @@ export function createSender(setup: SenderOptions) {
     sendOnce: (request: Request, options?: SendOptions) => attempt(sending, request, true, options),
     waitForQuiet: (endpoint: Endpoint, ms: number) => waitForQuiet(limiter, endpoint, ms),
     longestWindowMs: (endpoint: Endpoint) => longestWindowMs(limiter, endpoint),
+    losses: sending.losses,
     rateLimited: () => sending.rateLimited,
     /** Whether the key under test was ever accepted; undefined before it was used. */
     keyWorks: () => sending.keyWorks,
@@ -129,10 +134,12 @@ const plainLookup = (known: Known, endpoint: Endpoint = 'user-status') =>
   lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
 
 /** Chooses the key of the partner that may send first; undefined without an active one. */
-function withKey({ present: { known }, limiter }: Sending, request: Request): Request | undefined {
+function withKey({ present: { known }, limiter, losses }: Sending, request: Request): Request | undefined {
   if (request.credential.as !== 'caller') return request;
   if (known.callerKeys.length === 0) return undefined;
-  const usable = known.callerKeys.map(({ key }) => key);
+  const keys = known.callerKeys.map(({ key }) => key);
+  const kept = keys.filter((key) => !losses.isLost(request.endpoint, key));
+  const usable = kept.length === 0 ? keys : kept;
   const before = keyed.get(request) ?? withCallerKey(request, known.callerKeys[0]!);
   const first = firstKey(limiter, askedBy(known, before), usable);
   return first === before.credential.key.key
@@ -154,35 +161,6 @@ function withCallerKey(request: Request, key: KnownKey): Keyed {
 /** Each request with the key that was chosen last: its facts are read once. */
 const keyed = new WeakMap<Request, Keyed>();
 
-/**
- * Adds cookies that the target has set, if a request sends them back. A key of the partner has no use for them, except
- * its own once it is revoked.
- */
-function withCookies({ known, cookies, headers }: Sending, request: Request): Request {
-  const { cookies: which, credential } = request;
-  if (which === undefined) return request;
-  const key = credential.as === 'key' ? credential.key : undefined;
-  const isOurs = known.callerKeys.some((one) => one === key);
-  if (which === 'of ours' && isOurs) return request;
-  const kept = cookies.get(which === 'of the key' ? key?.key : known.callerKeys[0]?.key);
-  if (kept === undefined) return request;
-  const set = [...kept].map(([name, value]) => `${name}=${value}`);
-  const all = [headers['cookie'], request.headers['cookie'], ...set].filter((one) => one !== undefined);
-  return { ...request, headers: { ...request.headers, cookie: all.join('; ') } };
-}
-
-/** Keeps the cookies of a right answer to a key. */
-function keepCookies({ cookies }: Sending, { credential }: Request, { status, headers }: Answer): void {
-  const fields = headers['set-cookie'];
-  if (status !== 200 || fields === undefined || credential.as !== 'key') return;
-  const kept = cookies.get(credential.key.key) ?? new Map<string, string>();
-  cookies.set(credential.key.key, kept);
-  for (const field of fields) {
-    const [, name, value] = /^\s*([^=;\s]+)=([^;]*)/.exec(field) ?? [];
-    if (name !== undefined && value !== undefined) kept.set(name, value.trim());
-  }
-}
-
 /** Sends a request when its turn comes, and again after 429 unless `isOnce`. */
 async function attempt(
   sending: Sending,
@@ -190,20 +168,21 @@ async function attempt(
   isOnce: boolean,
   options: SendOptions = {},
 ): Promise<Exchange> {
-  const { present, clock, budget, limiter, signal } = sending;
-  const { until, isNow = false, isReserved, onRefused } = options;
+  const { present, clock, budget, limiter, signal, losses } = sending;
+  const { until, isNow = false, isReserved, onRefused, isAhead } = options;
   if (onRefused !== undefined) allowRetry(limiter, askedBy(present.known, asked));
   for (;;) {
-    if (sending.outage !== undefined) await sending.outage;
+    while (isAhead !== true && losses.gate() !== undefined) await losses.gate();
     const withOne = withKey(sending, asked);
     const request = withOne && withCookies(sending, withOne);
     if (request === undefined)
       return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
     const account = askedBy(present.known, request);
     const refusal =
+      losses.troubleOf(request) ??
       budget.ended(until) ??
       (isTargetGone(sending)
-        ? trouble('network', NOT_SENT)
+        ? trouble('outage', NOT_SENT)
         : isOnce
           ? undefined
           : await admit(limiter, account, isNow ? clock.now() : until, isReserved));
@@ -271,18 +250,24 @@ async function transmit(
   options: SendOptions,
   most: number,
 ): Promise<Reply> {
-  const { client, present, clock, budget, limiter, load, onExchange } = sending;
+  const { client, present, clock, budget, limiter, load, losses, answered } = sending;
+  const { endpoint } = request;
   const wire = wireRequest(request);
   // A burst is sent at once.
   const isLimited = most > 1;
-  let isFrontEnd = false;
+  let [isFrontEnd, isAlone] = [false, false];
+  let before: Reply | undefined;
+  let sentAt = clock.now();
   for (let tries = 1; ; tries++) {
     const end = await budget.spend(options.isAtOnce);
-    if (end !== undefined) return end;
-    const answeredBefore = sending.answered;
+    // Why there was no answer tells more than that there is no time to ask again.
+    if (end !== undefined) return isAlone && before?.kind === 'trouble' ? before : end;
+    const answeredBefore = answered[endpoint];
     // What a front end refuses even alone is no matter of load.
-    if (isLimited) await load.begin(isFrontEnd && tries === most);
-    const reply = await clock.during(client.send(wire)).catch((error: unknown) => {
+    if (isLimited) await load.begin(isAlone || (isFrontEnd && tries === most));
+    losses.note(request);
+    if (tries === 1) sentAt = clock.now();
+    let reply = await clock.during(client.send(wire)).catch((error: unknown) => {
       if (isLimited) load.end(false);
       throw error instanceof Problem ? error : asBug(error, request, options);
     });
@@ -292,24 +277,29 @@ async function transmit(
     const isMissing = isBroken || (reply.kind === 'trouble' && reply.code === 'timeout');
     sending.silentInARow = isMissing || isFrontEnd ? sending.silentInARow + 1 : 0;
     if (isLimited) load.end(isFrontEnd || isBroken);
+    before = reply;
+    if (reply.kind === 'answer' || isMissing) losses.received(!isMissing && !isFrontEnd);
     if (reply.kind === 'answer') {
-      if (!isFrontEnd) sending.answered++;
-      keepCookies(sending, request, reply);
+      if (!isFrontEnd) answered[endpoint]++;
+      keepCookies(sending.cookies, request, reply);
       sending.lostInARow = 0;
       if (reply.status !== 429 && showsKey(present.known, request))
         sending.keyWorks = sending.keyWorks === true || reply.status !== 401;
     }
     let isLast = tries >= most || isTargetGone(sending);
-    const isSilent = (isBroken || isFrontEnd) && sending.answered === answeredBefore;
-    if (tries === MAX_TRIES && isSilent && sending.answered > sending.waitsAfter) {
-      sending.outage ??= waitUntilBack(sending, request.endpoint).finally(() => (sending.outage = undefined));
-      isLast = !(await sending.outage);
+    let why: Trouble | undefined;
+    if (tries === MAX_TRIES && (isBroken || isFrontEnd) && answered[endpoint] === answeredBefore) {
+      // Those that were in flight when the target went down are sent again one at a time.
+      isAlone = await losses.silent(request, reply, sentAt, options.isAhead === true);
+      isLast = !isAlone;
+      if (isAlone) [tries, sending.lostInARow] = [0, 0];
+      why = losses.troubleOf(request);
+      if (isAlone) load.reset();
+      else if (reply.kind === 'trouble' && losses.isAgain()) reply = { ...reply, isJudged: true };
     }
-    const isLost = isFrontEnd && (!isLast || most === 1);
-    const { of, lookup, isAgain, isAtOnce } = options;
-    const isUnjudged =
-      typeof options.isUnjudged === 'function' ? options.isUnjudged(reply) : options.isUnjudged;
-    onExchange({ request, reply, of, lookup, isAgain, isAtOnce, isUnjudged, isLost: isLost || undefined });
+    const isLost = isFrontEnd && (!isLast || most === 1 || why !== undefined);
+    note(sending, request, reply, options, isLost, isLimited);
+    if (why !== undefined) return why;
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
       const account = askedBy(present.known, request);
@@ -322,31 +312,28 @@ async function transmit(
   }
 }
 
+/** Passes on an exchange to those who watch all and to those who judge. */
+function note(
+  { onExchange, losses }: Sending,
+  request: Request,
+  reply: Reply,
+  { of, lookup, isAgain, isAtOnce, isUnjudged: given, onRefused }: SendOptions,
+  isFrontEnd: boolean,
+  isLimited: boolean,
+): void {
+  const isUnjudged = typeof given === 'function' ? given(reply) : given;
+  const isLost = isFrontEnd || undefined;
+  const exchange: RunExchange = { request, reply, of, lookup, isAgain, isAtOnce, isUnjudged, isLost };
+  onExchange(exchange);
+  const isWatched = isLimited && onRefused === undefined && !isFrontEnd;
+  losses.take(exchange, isWatched && isUnjudged !== true && isAgain !== true);
+}
+
 const isTargetGone = ({ lostInARow, maxLostInARow }: Sending) => lostInARow >= maxLostInARow;
 
 /** A page for a request about which the interface says nothing may be the target's own. */
 const isOwnPage = (known: Known, request: Request, { status }: Answer) =>
   status < 500 && status !== 408 && factsOf(known, request) === undefined;
-
-/**
- * Waits while the target is down, for example because it restarts.
- *
- * @returns whether it was down and is back; not if it answers at once: then it does not answer the lost lookup
- */
-async function waitUntilBack(sending: Sending, endpoint: Endpoint): Promise<boolean> {
-  const { present, clock, budget, limiter, deadline } = sending;
-  for (let pauses = 0; pauses <= MAX_PAUSES && budget.ended() === undefined; pauses++) {
-    const until = Math.min(clock.now() + PAUSE_MS, deadline);
-    if (pauses > 0) await sleep(limiter, { until, reason: 'lost-target', why: waitWords['lost-target'] });
-    const reply = await transmit(sending, plainLookup(present.known, endpoint), {}, 1);
-    if (reply.kind === 'answer' && !isFromFrontEnd(reply)) {
-      sending.load.reset();
-      return pauses > 0;
-    }
-  }
-  sending.waitsAfter = WAITS_AGAIN * sending.answered;
-  return false;
-}
 
 /** The request as it is sent, with its Authorization header. */
 export function wireRequest(request: Request): WireRequest {

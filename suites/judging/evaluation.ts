@@ -58,8 +58,9 @@ export function createEvaluation(options: EvaluationOptions) {
     });
   return {
     tally,
-    addExchange: ({ request, reply, lookup, isAgain, isLost, isUnjudged }: RunExchange): void => {
-      if (reply.kind !== 'answer') return void tally.history.add(request);
+    /** Sees every exchange, for monitors. */
+    watch: ({ request, reply, lookup }: RunExchange): void => {
+      if (reply.kind !== 'answer') return;
       for (const monitor of monitors) {
         const { found, odd } = monitor;
         const hasFailed = found.verdict.kind === 'failed';
@@ -70,7 +71,10 @@ export function createEvaluation(options: EvaluationOptions) {
         monitor.found = { verdict, cases: found.cases + (hasFailed ? 0 : 1), ...(isFailure && { evidence }) };
         if (isFailure) monitor.odd = oddness(evidence.request === request ? lookup : undefined);
       }
-      if (isLost === true) return void tally.history.add(request);
+    },
+    /** Judges an exchange. */
+    judge: ({ request, reply, lookup, isAgain, isLost, isUnjudged }: RunExchange): void => {
+      if (reply.kind !== 'answer' || isLost === true) return void tally.history.add(request);
       addAnswer(tally, request, reply, lookup, isAgain === true || isUnjudged === true);
     },
     /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */

@@ -44,7 +44,7 @@ type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverag
 
 /** Figures of a run. Times are in ms. */
 export interface Figures extends Readonly<
-  Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs' | 'targetLost' | 'waits'>
+  Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs' | 'targetLost' | 'losses' | 'waits'>
 > {
   readonly startedAt: number;
   /** Whether the key under test was ever accepted; undefined before it was used. */
@@ -60,7 +60,7 @@ export function makeRecord(
   figures: Figures,
 ): RunRecord {
   const { known, version, seed, cases, selection, rerun, doctor, mock } = options;
-  const { startedAt, keyWorks, interrupted, interruptedBy, ...rest } = figures;
+  const { startedAt, keyWorks, interrupted, interruptedBy, losses, ...rest } = figures;
   const redact = redactor(known, options.headers);
   return {
     format: 'ib-conformance/run/1',
@@ -72,6 +72,7 @@ export function makeRecord(
     ...defined({ selection }),
     startedAt: new Date(startedAt).toISOString(),
     ...rest,
+    ...defined({ losses: losses?.map((one) => ({ ...one, before: one.before.map(redact) })) }),
     cases,
     interrupted,
     notes: [

@@ -209,9 +209,9 @@ describe('a lookup without an answer', () => {
   });
   test('says how it was lost, also if another was not sent before', () => {
     const one = tally();
-    addMissing(one, plain, { ...trouble, code: 'network', words: NOT_SENT });
-    assert.equal(outcome(one, 'valid/user-status/member'), 'network');
-    for (const reply of [trouble, { ...trouble, code: 'network', words: NOT_SENT } as const]) {
+    addMissing(one, plain, { ...trouble, code: 'outage', words: NOT_SENT });
+    assert.equal(outcome(one, 'valid/user-status/member'), 'outage');
+    for (const reply of [trouble, { ...trouble, code: 'outage', words: NOT_SENT } as const]) {
       addMissing(one, plain, reply);
       assert.equal(outcome(one, 'valid/user-status/member'), 'timeout');
     }
@@ -225,8 +225,8 @@ describe('a lookup without an answer', () => {
   });
   test('that is hostile does not fail if it was not sent', () => {
     const one = tally();
-    addMissing(one, hostile, { ...trouble, code: 'network', words: NOT_SENT });
+    addMissing(one, hostile, { ...trouble, code: 'outage', words: NOT_SENT });
     addAnswer(one, depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
-    assert.equal(outcome(one, name), 'network');
+    assert.equal(outcome(one, name), 'outage');
   });
 });

@@ -126,7 +126,8 @@ export function addAnswer(
   if (sent !== undefined && !isAgain && log.length < MAX_LOGGED)
     log.push({ request, reply: answer, lookup: sent, asked });
   for (const { row, facts, lookup: lost, ...one } of silent.splice(0)) {
-    const verdict = failed('connection', 'an answer with a status from 400 to 499', one.reply.words);
+    const expected = row.silenceFails === true ? 'an answer with a status from 400 to 499' : 'an answer';
+    const verdict = failed('connection', expected, one.reply.words);
     note(tally, { row, verdict }, facts, one, lost);
   }
   const judged = isRefused || present.state === 'changing' ? undefined : judgedNow(tally, request, answer);
@@ -206,7 +207,7 @@ export function addMissing(
   const state = states.get(row.id);
   if (state === undefined) return;
   const isSilent = reply.code === 'network' || reply.code === 'timeout';
-  if (row.silenceFails === true && isSilent && reply.words !== NOT_SENT)
+  if ((row.silenceFails === true || reply.isJudged === true) && isSilent && reply.words !== NOT_SENT)
     silent.push({ row, facts, lookup, ...missing });
   // How others were lost tells more than that it was not sent.
   const isTold = state.unanswered !== undefined && state.unanswered.reply.words !== NOT_SENT;

@@ -24,7 +24,7 @@ import {
   type Kind,
   type Refusal,
 } from '../testing/limiters.ts';
-import { answerOf, sampleFixture } from '../testing/samples.ts';
+import { answerOf, sampleFixture, unjudged } from '../testing/samples.ts';
 import { statedLimits } from './limit.ts';
 import { createLimiter } from './limiter.ts';
 import type { Judged } from './trial.ts';
@@ -122,6 +122,7 @@ async function tried({
     maxLostInARow: 10,
     present: presentOf(known),
     onExchange: () => undefined,
+    ...unjudged,
   });
   const contextOf = createContexts({
     ...bounds,

@@ -65,6 +65,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       clause: 'Authentication: keys of Partner accounts',
       title: 'Each active key of a partner is accepted',
       sends: 6,
+      provesKeys: true,
       run: judgeActiveKeys(endpoint),
     }),
     scenario({

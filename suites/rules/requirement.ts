@@ -118,6 +118,8 @@ interface ScenarioText extends Metadata, Omit<Asker, 'id' | 'phase'> {
   readonly needs?: readonly Choice[];
   /** What must be able to change during the run: by a state hook, or for `transition` by itself. */
   readonly needsChange?: 'hook' | 'transition';
+  /** Set if it shows that keys are accepted: open if one is lost later. */
+  readonly provesKeys?: true;
   /** About how many requests with an accepted key it sends; a few without it. */
   readonly sends?: number;
   /** About how many more it sends without an accepted key. */

@@ -83,3 +83,11 @@ export function resultIn({ run }: Scenario, some: Partial<Context>, known = samp
 
 /** What it finds. */
 export const runScenario = async (...run: Parameters<typeof resultIn>) => (await resultIn(...run)).finding;
+
+/** For a sender whose answers nobody judges. */
+export const unjudged = {
+  verdictsOn: () => [],
+  judge: () => undefined,
+  leaveOpen: () => undefined,
+  onLost: () => undefined,
+};
