@@ -6,7 +6,7 @@ import { createWorld } from '../mock/server/world.ts';
 import { defined } from '../schemas/values.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
 import { createLookups } from '../suites/plan/lookups.ts';
-import { wireRequest } from '../suites/engine/sender.ts';
+import { wireRequest } from '../suites/engine/sending.ts';
 import { factsOf } from '../suites/rules/facts-of-request.ts';
 import {
   catalogue,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { around, on, type Edit } from '../mock/deviations/deviate.ts';
+import { around, on } from '../mock/deviations/deviate.ts';
 import { reference, type Behaviour } from '../mock/server/handler.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { judgedBy } from '../reports/judgement.ts';
@@ -69,7 +69,7 @@ const after =
     isCounted: (sent: Sent) => boolean,
     ms: number,
     made: () => Reply,
-    group = (_: Sent) => '',
+    group: (sent: Sent) => string = () => '',
   ): Between =>
   () => {
     const counts = new Map<string, { count: number; end: number }>();
@@ -97,7 +97,7 @@ interface Row extends Partial<MockRunOptions> {
 
 /** A limiter that answers otherwise than with 429. */
 const limiter = (seconds: number, status: number, body: string): Row => ({
-  behaviour: on(429, (() => ({ status, body })) as Edit)(reference),
+  behaviour: on(429, () => ({ status, body }))(reference),
   limits: limitsOf(20, 20, seconds),
 });
 const ofNginx = '<html><center><h1>503 Service Temporarily Unavailable</h1></center><hr>nginx</html>';
@@ -271,7 +271,8 @@ const blameless: Readonly<Record<string, Row>> = {
     },
   },
   '503 with a page while a limiter is tried': {
-    ...{ fixture: { ...fixture, limits: limitsOf(20, 20, 3) }, limits: limitsOf(20, 20, 3) },
+    fixture: { ...fixture, limits: limitsOf(20, 20, 3) },
+    limits: limitsOf(20, 20, 3),
     between: () => {
       const block = outage(0, 2000, () => page(503))();
       let crowded = 0;

@@ -8,7 +8,7 @@ import { redactor } from '../judging/evidence.ts';
 import { expectedRun } from '../engine/expected-run.ts';
 import { isOfService, onlyFrontEnd, otherServiceSign, waitUntilItAnswers } from '../engine/preflight.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { wireRequest } from '../engine/sender.ts';
+import { wireRequest } from '../engine/sending.ts';
 import { factsOf } from '../rules/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';

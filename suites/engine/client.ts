@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { buildConnector, Dispatcher } from 'undici';
 // The whole of undici takes 70 ms longer to load.
 import connectMethod from 'undici/lib/api/api-connect.js';
@@ -7,6 +6,7 @@ import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { decodeBody, MAX_BODY_BYTES, trouble, type Answer, type Reply } from '../answer.ts';
 import { defined } from '../../schemas/values.ts';
+import { fieldsToSend, multiMap } from './fields.ts';
 import { MAX_HEADER_KIB, timedOut, transportErrorOf, type ErrorContext } from './transport-errors.ts';
 
 /** Target, timeouts and TLS options of the client. */
@@ -285,24 +285,3 @@ function createCollector({ errorContext, onHead, toAnswer, onEnd }: CollectorOpt
 /** Most bodies come in one piece. */
 const bytesOf = (pieces: readonly Uint8Array[]): Uint8Array =>
   pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-
-/**
- * The fields of a request. One of its own replaces one of the user, whose names are in lower case. They are a Map:
- * behind a proxy, undici refuses any other form that has a Proxy-Authorization for the target.
- */
-function fieldsToSend(ofUser: WireRequest['headers'], own: WireRequest['headers']): Map<string, string> {
-  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
-  const kept = Object.entries(ofUser).filter(([name]) => !names.has(name));
-  return new Map([...kept, ...Object.entries(own)]);
-}
-
-/** Without a prototype, so that only received names exist, not `constructor`. V8 is slow with `Object.create(null)`. */
-const Fields = function () {} as unknown as new () => Record<string, readonly string[]>;
-Fields.prototype = Object.create(null);
-
-function multiMap(headers: IncomingHttpHeaders): Answer['headers'] {
-  const map = new Fields();
-  for (const [name, value = ''] of Object.entries(headers))
-    map[name] = typeof value === 'string' ? [value] : value;
-  return map;
-}

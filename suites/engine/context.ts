@@ -6,7 +6,8 @@ import type { Wait } from '../limits/limiter.ts';
 import type { Request } from '../request.ts';
 import type { Asker, Context, Exchange, Pace, Shared } from '../rules/scenario-context.ts';
 import type { RunOptions } from './run-options.ts';
-import type { Sender, SendOptions } from './sender.ts';
+import type { Sender } from './sender.ts';
+import type { SendOptions } from './sending.ts';
 
 export interface ContextOptions extends Pick<
   RunOptions,
@@ -39,7 +40,7 @@ export function createContexts(options: ContextOptions): (of: Asker) => Context 
     longestWindowMs: sender.longestWindowMs,
     once: <Result>(shared: Shared<Result, Context>, known: Known) => {
       // What it asked while something was lost shows nothing.
-      const name = sender.losses.excused();
+      const name = sender.losses.excused;
       const before = results.get(shared);
       const result = before?.excused === name ? before.result : shared.make(contextOf(shared), known);
       results.set(shared, { result, excused: name });

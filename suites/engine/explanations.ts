@@ -7,6 +7,7 @@ import type { Budget } from './budget.ts';
 import type { Findings } from './findings.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
+import { settle } from './suspects.ts';
 import {
   excuse,
   failureToExplain,
@@ -74,7 +75,7 @@ export function createExplanations(options: ExplanationOptions) {
     return sender.send(keyed, { of, isAgain: true, until });
   };
   return async (isWanted: (failure: Failure) => boolean = () => true): Promise<void> => {
-    await sender.losses.settle();
+    await settle(sender.losses);
     await excuseCrowded(options);
     if (isBrief === true) return;
     const now = clock.now();

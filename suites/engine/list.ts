@@ -8,8 +8,9 @@ import type { Budget } from './budget.ts';
 import type { Explanations } from './explanations.ts';
 import type { Findings } from './findings.ts';
 import type { LookupSteps } from './lookup-steps.ts';
-import type { Losses } from './losses.ts';
+import { troubleAt, type Losses } from './losses.ts';
 import type { RunOptions } from './run-options.ts';
+import { settle } from './suspects.ts';
 import type { Step, Task } from './tasks.ts';
 import type { Failure } from '../judging/tally.ts';
 
@@ -20,7 +21,7 @@ export interface ListOptions extends Pick<RunOptions, 'known' | 'path' | 'maxReq
   readonly explain: Explanations;
   readonly budget: Pick<Budget, 'spent'>;
   readonly findings: Pick<Findings, 'results' | 'finish' | 'finishStopped' | 'stopOf'>;
-  readonly losses: Pick<Losses, 'settle' | 'excused' | 'troubleAt'>;
+  readonly losses: Losses;
   readonly contextOf: (of: Asker) => Context;
   /** The stated window of a limiter, or the longest pause after a 429, in ms; 0 if none is known. */
   readonly longestWindowMs: (endpoint: Endpoint) => number;
@@ -114,14 +115,14 @@ function scenarioStep(
 async function tryScenario(options: ListOptions, scenario: Scenario): Promise<void> {
   const { findings, contextOf, known, onBegin, losses } = options;
   onBegin(scenario.id);
-  const lost = scenario.endpoint === 'service' ? undefined : losses.troubleAt(scenario.endpoint);
+  const lost = scenario.endpoint === 'service' ? undefined : troubleAt(losses, scenario.endpoint);
   const why = findings.stopOf() ?? (lost && { reason: lost.code, words: lost.words });
   if (why !== undefined) return findings.finishStopped(scenario, why);
-  const before = losses.excused();
+  const before = losses.excused;
   const result = await runScenario(scenario, contextOf(scenario), known);
-  await losses.settle();
+  await settle(losses);
   // What it asked while something was lost shows nothing.
-  if (losses.excused() === before) findings.finish(scenario, result);
+  if (losses.excused === before) findings.finish(scenario, result);
   else await tryScenario(options, scenario);
 }
 

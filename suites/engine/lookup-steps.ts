@@ -11,9 +11,11 @@ import { createLookups } from '../plan/lookups.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Budget } from './budget.ts';
 import type { Findings } from './findings.ts';
+import { troubleAt } from './losses.ts';
 import { createPool } from './pool.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
+import { settle } from './suspects.ts';
 import { addMissing, isSilenceJudged, type Tally } from '../judging/tally.ts';
 import type { Lane, Step } from './tasks.ts';
 
@@ -84,7 +86,7 @@ function createItems(options: LookupStepOptions) {
       const isAskedAgain =
         reply.code === 'network' || reply.code === 'id-limited' || (reply.code === 'timeout' && !isHanging);
       // One of several keys is lost: others ask for the same.
-      if (reply.code === 'key-lost' && losses.troubleAt(lookup.endpoint) === undefined) return undefined;
+      if (reply.code === 'key-lost' && troubleAt(losses, lookup.endpoint) === undefined) return undefined;
       if (isAskedAgain && reply.isJudged !== true && lostBy === undefined && lost.length < maxLost)
         return void lost.push({ ...item, left, lostBy: reply });
       isHanging ||= reply.code === 'timeout';
@@ -98,7 +100,7 @@ function createItems(options: LookupStepOptions) {
   /** Records lookups for which the run had no time or requests left. */
   const leaveOut = async (items: readonly Item[], until: number): Promise<void> => {
     const [first] = items;
-    const end = budget.ended(until) ?? (first && sender.losses.troubleAt(first.lookup.endpoint));
+    const end = budget.ended(until) ?? (first && troubleAt(losses, first.lookup.endpoint));
     isCut ||= end !== undefined || items.length > 0;
     const why = end ?? trouble('rate-limited', 'the key is rate-limited');
     for (const { lookup, lostBy } of items)
@@ -140,7 +142,7 @@ export function createLookupSteps(options: LookupStepOptions) {
       const until = endOfLookups(endpoint);
       if (!isBegun) isOver = options.isEnough?.(options.failing(), endpoint, ranks[0]) === true;
       isBegun = true;
-      isOver ||= (budget.ended(until) ?? sender.losses.troubleAt(endpoint)) !== undefined;
+      isOver ||= (budget.ended(until) ?? troubleAt(sender.losses, endpoint)) !== undefined;
       if (isOver) return undefined;
       const first = pool.next(({ lookup }) => sender.turnOf(lookup.request));
       if (first === undefined) return lost.length === 0 ? undefined : task(lost.shift()!);
@@ -156,7 +158,7 @@ export function createLookupSteps(options: LookupStepOptions) {
       ...more,
       next,
       end: async () => {
-        await sender.losses.settle();
+        await settle(sender.losses);
         await leaveOut([...pool.held(), ...lost], endOfLookups(endpoint));
       },
     };

@@ -7,7 +7,8 @@ import type { Known } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
 import { createClient } from './client.ts';
 import type { RunOptions } from './run-options.ts';
-import { wireRequest, type Sender } from './sender.ts';
+import type { Sender } from './sender.ts';
+import { wireRequest } from './sending.ts';
 
 /**
  * Checks that the target answers and is the right service, so that a run does not send a thousand requests in vain.

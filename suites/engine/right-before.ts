@@ -48,94 +48,98 @@ const NOTHING: Found = { is: 'none', lost: new Set() };
 
 export type RightBefore = ReturnType<typeof createRightBefore>;
 
-/** Keeps lookups that were right, and asks for them again to find out whether something was lost. */
-export function createRightBefore(options: RightBeforeOptions) {
-  const { present, clock, budget, limiter, deadline, verdictsOn, probe } = options;
-  const right = new Map<string, Request[]>();
-  const isWrong = (request: Request, reply: Reply) =>
-    reply.kind === 'answer' && verdictsOn(request, reply).some(({ kind }) => kind === 'failed');
+/** Lookups that were right, by endpoint and key: they show whether something was lost. */
+export const createRightBefore = (options: RightBeforeOptions) => ({
+  options,
+  kept: new Map<string, readonly Request[]>(),
+});
 
-  const kindOf = (request: Request, reply: Reply): Kind | undefined => {
-    if (reply.kind === 'trouble' || isFromFrontEnd(reply)) return FRONT;
-    const { status, text } = reply;
-    if (![401, 403].includes(status) && status < 500) return undefined;
-    return isWrong(request, reply) ? `${status} ${text.replaceAll(/\d/g, '')}` : undefined;
-  };
-  const nameOf = (request: Request) => {
-    const { key, found } = presentedKey(present.known, request);
-    return key === 'accepted' ? `${request.endpoint} ${found!.key}` : `${request.endpoint} `;
-  };
-  /** The name of a lookup, or of another one that was right, if possible there. */
-  const askedFor = (request: Request): string | undefined => {
-    const name = nameOf(request);
-    const names = [...right.keys()];
-    return right.has(name) ? name : (names.find((one) => isOf(request.endpoint, one)) ?? names[0]);
-  };
-  /** Keeps a lookup with a right answer, if it tells more than those before. */
-  const keep = (request: Request, reply: Reply, facts: Facts): void => {
-    const name = nameOf(request);
-    const kept = right.get(name) ?? [];
-    if (kept.length >= MAX_KEPT || facts.isBecoming) return;
-    const isNew = kept.every((one) => expectedOf(factsOf(present.known, one)!) !== expectedOf(facts));
-    if (isNew && !isWrong(request, reply)) right.set(name, [...kept, request]);
-  };
+const isWrong = ({ options }: RightBefore, request: Request, reply: Reply): boolean =>
+  reply.kind === 'answer' && options.verdictsOn(request, reply).some(({ kind }) => kind === 'failed');
 
-  /** Asks again for what was right before. Returns the kind of a suspect answer. */
-  const ask = async (name: string, nth: number): Promise<Kind | undefined> => {
-    const some = right.get(name)!;
-    const request = some[nth % some.length]!;
-    return kindOf(request, await probe(request));
-  };
-  const lostNow = async (): Promise<ReadonlySet<string>> => {
-    const names = new Set<string>();
-    for (const name of right.keys()) if ((await ask(name, 0)) !== undefined) names.add(name);
-    return names;
-  };
-  /** Finds out whether what was right before is so now, and waits for it. */
-  const examine = async (request: Request): Promise<Found> => {
-    const name = askedFor(request);
-    const plain = lookupOf(request.endpoint, findableId(request.endpoint, present.known), {
-      credential: { as: 'none' },
-    });
-    const isGood = async (nth: number) =>
-      (name === undefined ? kindOf(plain, await probe(plain)) : await ask(name, nth)) === undefined;
-    for (let nth = 0; nth < AT_ONCE; nth++) if (await isGood(nth)) return NOTHING;
-    if (budget.ended() !== undefined) return NOTHING;
-    const names = await lostNow();
-    const endsAt = clock.now() + MAX_MS;
-    for (let nth = 0; clock.now() < endsAt && budget.ended() === undefined; nth++) {
-      const until = Math.min(clock.now() + PAUSE_MS, deadline);
-      await sleep(limiter, { until, reason: 'lost-target', why: waitWords['lost-target'] });
-      if (await isGood(nth)) return { is: 'over', lost: names };
-    }
-    // Nothing was right before, so that nothing was lost.
-    return name === undefined ? { is: 'none', lost: names } : { is: 'lasting', lost: await lostNow() };
-  };
+/** How an answer is suspect; undefined if it is not. */
+export function kindOf(right: RightBefore, request: Request, reply: Reply): Kind | undefined {
+  if (reply.kind === 'trouble' || isFromFrontEnd(reply)) return FRONT;
+  const { status, text } = reply;
+  if (![401, 403].includes(status) && status < 500) return undefined;
+  return isWrong(right, request, reply) ? `${status} ${text.replaceAll(/\d/g, '')}` : undefined;
+}
 
-  return {
-    kindOf,
-    nameOf,
-    askedFor,
-    keep,
-    ask,
-    examine,
-    names: (): readonly string[] => [...right.keys()],
-    /** How many different right answers an endpoint gave. */
-    varietyAt: (endpoint: Endpoint): number =>
-      new Set(
-        [...right].flatMap(([name, some]) =>
-          isOf(endpoint, name) ? some.map((one) => expectedOf(factsOf(present.known, one)!)) : [],
-        ),
-      ).size,
-    /** Whether nobody gets a right answer any more, at either endpoint. */
-    isEverything: (lost: ReadonlySet<string>): boolean =>
-      [...right.keys()].every((name) => lost.has(name)) &&
-      endpointNames.every((endpoint) => [...lost].some((name) => isOf(endpoint, name))),
-  };
+/** The endpoint and the key of a lookup; no key if it must not be accepted. */
+export function nameOf({ options }: RightBefore, request: Request): string {
+  const { key, found } = presentedKey(options.present.known, request);
+  return `${request.endpoint} ${key === 'accepted' ? found!.key : ''}`;
 }
 
 export const isOf = (endpoint: Endpoint, name: string): boolean => name.startsWith(`${endpoint} `);
 
+/** The name of a lookup, or of another one that was right, if possible there. */
+export function askedFor(right: RightBefore, request: Request): string | undefined {
+  const name = nameOf(right, request);
+  const names = [...right.kept.keys()];
+  return right.kept.has(name) ? name : (names.find((one) => isOf(request.endpoint, one)) ?? names[0]);
+}
+
+/** Keeps a lookup with a right answer, if it tells more than those before. */
+export function keep(right: RightBefore, request: Request, reply: Reply, facts: Facts): void {
+  const name = nameOf(right, request);
+  const before = right.kept.get(name) ?? [];
+  if (before.length >= MAX_KEPT || facts.isBecoming) return;
+  const isNew = before.every((one) => answerTo(right, one) !== expectedOf(facts));
+  if (isNew && !isWrong(right, request, reply)) right.kept.set(name, [...before, request]);
+}
+
 /** The right answer to a lookup, as far as lookups with other ones tell more. */
 export const expectedOf = ({ user, deposit, key, parameter }: Facts): string =>
   user?.user_id ?? deposit?.reference_id ?? `${key === 'accepted'} ${parameter === 'plain'}`;
+
+const answerTo = ({ options }: RightBefore, request: Request): string =>
+  expectedOf(factsOf(options.present.known, request)!);
+
+/** How many different right answers an endpoint gave. */
+export const varietyAt = (right: RightBefore, endpoint: Endpoint): number =>
+  new Set(
+    [...right.kept].flatMap(([name, some]) =>
+      isOf(endpoint, name) ? some.map((one) => answerTo(right, one)) : [],
+    ),
+  ).size;
+
+/** Whether nobody gets a right answer any more, at either endpoint. */
+export const isEverything = ({ kept }: RightBefore, lost: ReadonlySet<string>): boolean =>
+  [...kept.keys()].every((name) => lost.has(name)) &&
+  endpointNames.every((endpoint) => [...lost].some((name) => isOf(endpoint, name)));
+
+/** Asks again for what was right before. Returns the kind of a suspect answer. */
+export async function ask(right: RightBefore, name: string, nth: number): Promise<Kind | undefined> {
+  const some = right.kept.get(name)!;
+  const request = some[nth % some.length]!;
+  return kindOf(right, request, await right.options.probe(request));
+}
+
+async function lostNow(right: RightBefore): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const name of right.kept.keys()) if ((await ask(right, name, 0)) !== undefined) names.add(name);
+  return names;
+}
+
+/** Finds out whether what was right before is so now, and waits for it. */
+export async function examine(right: RightBefore, request: Request): Promise<Found> {
+  const { present, clock, budget, limiter, deadline, probe } = right.options;
+  const name = askedFor(right, request);
+  const { endpoint } = request;
+  const plain = lookupOf(endpoint, findableId(endpoint, present.known), { credential: { as: 'none' } });
+  const isGood = async (nth: number) =>
+    (name === undefined ? kindOf(right, plain, await probe(plain)) : await ask(right, name, nth)) ===
+    undefined;
+  for (let nth = 0; nth < AT_ONCE; nth++) if (await isGood(nth)) return NOTHING;
+  if (budget.ended() !== undefined) return NOTHING;
+  const lost = await lostNow(right);
+  const endsAt = clock.now() + MAX_MS;
+  for (let nth = 0; clock.now() < endsAt && budget.ended() === undefined; nth++) {
+    const until = Math.min(clock.now() + PAUSE_MS, deadline);
+    await sleep(limiter, { until, reason: 'lost-target', why: waitWords['lost-target'] });
+    if (await isGood(nth)) return { is: 'over', lost };
+  }
+  // Nothing was right before, so that nothing was lost.
+  return name === undefined ? NOTHING : { is: 'lasting', lost: await lostNow(right) };
+}

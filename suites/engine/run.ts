@@ -97,7 +97,7 @@ async function runWith(
   const list = { ...options, ...context, scenarios, lookups, explain, budget, findings, losses };
   const steps = findings.stopped() === undefined ? listOf(list) : [];
   await runList(steps, { limiter, signal, onBegin: ({ name }) => progress.report(name) });
-  const isLasting = losses.all().some(({ seconds }) => seconds === undefined);
+  const isLasting = losses.all.some(({ seconds }) => seconds === undefined);
   const targetLost = isLasting || (findings.stopped() === undefined && (await sender.isTargetLost()));
   finishAll(options, evaluation, findings, sender.keyWorks(), budget);
   const all = requirements.map((requirement) => findings.results.get(requirement)!);
@@ -112,7 +112,7 @@ async function runWith(
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,
     ...(targetLost && { targetLost }),
-    ...(losses.all().length > 0 && { losses: [...losses.all()] }),
+    ...(losses.all.length > 0 && { losses: [...losses.all] }),
     ...coverage.figures(),
     ...(needs.length > 0 && { needs }),
     ...defined({ interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined }),

@@ -1,6 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../answer.ts';
 import type { Request } from '../request.ts';
-import type { RunOptions } from './run-options.ts';
+import type { Known } from '../known.ts';
+
+type Fields = Readonly<Record<string, string>>;
 
 /** Cookies that the target set in right answers, by key. */
 export type Cookies = Map<string | undefined, Map<string, string>>;
@@ -10,7 +13,7 @@ export type Cookies = Map<string | undefined, Map<string, string>>;
  * its own once it is revoked.
  */
 export function withCookies(
-  { known, cookies, headers }: Pick<RunOptions, 'known' | 'headers'> & { readonly cookies: Cookies },
+  { known, cookies, headers }: { readonly known: Known; readonly headers: Fields; readonly cookies: Cookies },
   request: Request,
 ): Request {
   const { cookies: which, credential } = request;
@@ -35,4 +38,25 @@ export function keepCookies(cookies: Cookies, { credential }: Request, { status,
     const [, name, value] = /^\s*([^=;\s]+)=([^;]*)/.exec(field) ?? [];
     if (name !== undefined && value !== undefined) kept.set(name, value.trim());
   }
+}
+
+/**
+ * The fields of a request. One of its own replaces one of the user, whose names are in lower case. They are a Map:
+ * behind a proxy, undici refuses any other form that has a Proxy-Authorization for the target.
+ */
+export function fieldsToSend(ofUser: Fields, own: Fields): Map<string, string> {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const kept = Object.entries(ofUser).filter(([name]) => !names.has(name));
+  return new Map([...kept, ...Object.entries(own)]);
+}
+
+/** Without a prototype, so that only received names exist, not `constructor`. V8 is slow with `Object.create(null)`. */
+const Received = function () {} as unknown as new () => Record<string, readonly string[]>;
+Received.prototype = Object.create(null);
+
+export function multiMap(headers: IncomingHttpHeaders): Answer['headers'] {
+  const map = new Received();
+  for (const [name, value = ''] of Object.entries(headers))
+    map[name] = typeof value === 'string' ? [value] : value;
+  return map;
 }
