@@ -107,6 +107,10 @@ test('gaps of the matrix are reported', () => {
   assert.match(gaps([row('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
   assert.match(gaps([row('variant', ['a'], [])], [])[0]!, /a failed for the variant x with --seed 2/);
   assert.match(
+    gaps([{ ...row('fault', ['a'], ['a']), excused: ['outage'] }], [])[0]!,
+    /the fault x was excused with --seed 2: outage/,
+  );
+  assert.match(
     gaps([row('variant', [], [], ['a'])], [])[0]!,
     /a could not judge the variant x with --seed 2/,
   );

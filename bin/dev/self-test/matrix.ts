@@ -18,6 +18,8 @@ export interface FaultRun {
   readonly unsettled: readonly string[];
   /** Requirements that should fail, the owner first: none for a variant; undefined for a fault that the kill matrix lacks. */
   readonly expected: readonly string[] | undefined;
+  /** Reasons of losses that were excused: a mock has no surroundings. */
+  readonly excused?: readonly string[];
 }
 
 /** Result of a run against a mock with a generated fault. */
@@ -86,7 +88,8 @@ export async function faultRun(
   const unsettled = record.requirements
     .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')
     .map((result) => result.id);
-  return { kind, id, seed, failed: failedIds(record), unsettled, expected };
+  const excused = record.losses?.flatMap(({ reason, isJudged }) => (isJudged === true ? [] : [reason])) ?? [];
+  return { kind, id, seed, failed: failedIds(record), unsettled, expected, excused };
 }
 
 /** One lookup of each level shows most faults as expected. Such a fault needs no combinations. */
@@ -196,7 +199,7 @@ const besideOthers = /\/active-key$/;
 
 /**
  * Returns the gaps of a matrix: a fault that the kill matrix lacks, that does not fail its owner there, or nothing; a
- * variant with a failed or unjudged requirement; a requirement that no fault fails alone, or with the same one
+ * variant with a failed or unjudged requirement; one that was excused by its surroundings; a requirement that no fault fails alone, or with the same one
  * of the other endpoint.
  *
  * @param ids every required and recommended requirement
@@ -209,6 +212,9 @@ export function gaps(kills: readonly FaultRun[], ids: readonly string[]): readon
   );
   return [
     ...kills.flatMap((one) => (one.kind === 'fault' ? gapsOfFault(one) : gapsOfVariant(one))),
+    ...kills.flatMap(({ kind, id, seed, excused = [] }) =>
+      excused.map((reason) => `the ${kind} ${id} was excused with --seed ${seed}: ${reason}`),
+    ),
     ...ids
       .filter((id) => !alone.has(id) && !besideOthers.test(id))
       .map((id) => `no fault fails ${id} and nothing else`),
