@@ -59,8 +59,10 @@ const isWrong = ({ options }: RightBefore, request: Request, reply: Reply): bool
 
 /** How an answer is suspect; undefined if it is not. */
 export function kindOf(right: RightBefore, request: Request, reply: Reply): Kind | undefined {
-  if (reply.kind === 'trouble' || isFromFrontEnd(reply)) return FRONT;
+  if (reply.kind === 'trouble') return FRONT;
   const { status, text } = reply;
+  if (status === 429) return undefined;
+  if (isFromFrontEnd(reply)) return FRONT;
   if (![401, 403].includes(status) && status < 500) return undefined;
   return isWrong(right, request, reply) ? `${status} ${text.replaceAll(/\d/g, '')}` : undefined;
 }

@@ -168,9 +168,9 @@ function note(
 
 export const isTargetGone = ({ lostInARow, maxLostInARow }: Sending) => lostInARow >= maxLostInARow;
 
-/** A page for a request about which the interface says nothing may be the target's own. */
+/** A 429 is a limiter's, and a page for a request about which the interface says nothing may be the target's own. */
 const isOwnPage = (known: Known, request: Request, { status }: Answer) =>
-  status < 500 && status !== 408 && factsOf(known, request) === undefined;
+  status === 429 || (status < 500 && status !== 408 && factsOf(known, request) === undefined);
 
 /** The request as it is sent, with its Authorization header. */
 export function wireRequest(request: Request): WireRequest {
