@@ -19,7 +19,7 @@ export interface RightBeforeOptions extends Pick<RunOptions, 'clock'> {
   readonly deadline: number;
   readonly verdictsOn: Context['verdictsOn'];
   /** Asks once, on a new connection. The answer is not judged. */
-  readonly probe: (request: Request) => Promise<Reply>;
+  readonly askOnce: (request: Request) => Promise<Reply>;
 }
 
 /** How an answer is suspect: all that no service gave is one kind, else status and text without digits. */
@@ -115,7 +115,7 @@ export const isEverything = ({ kept }: RightBefore, lost: ReadonlySet<string>): 
 export async function ask(right: RightBefore, name: string, nth: number): Promise<Kind | undefined> {
   const some = right.kept.get(name)!;
   const request = some[nth % some.length]!;
-  return kindOf(right, request, await right.options.probe(request));
+  return kindOf(right, request, await right.options.askOnce(request));
 }
 
 async function lostNow(right: RightBefore): Promise<ReadonlySet<string>> {
@@ -126,12 +126,12 @@ async function lostNow(right: RightBefore): Promise<ReadonlySet<string>> {
 
 /** Finds out whether what was right before is so now, and waits for it. */
 export async function examine(right: RightBefore, request: Request): Promise<Found> {
-  const { present, clock, budget, limiter, deadline, probe } = right.options;
+  const { present, clock, budget, limiter, deadline, askOnce } = right.options;
   const name = askedFor(right, request);
   const { endpoint } = request;
   const plain = lookupOf(endpoint, findableId(endpoint, present.known), { credential: { as: 'none' } });
   const isGood = async (nth: number) =>
-    (name === undefined ? kindOf(right, plain, await probe(plain)) : await ask(right, name, nth)) ===
+    (name === undefined ? kindOf(right, plain, await askOnce(plain)) : await ask(right, name, nth)) ===
     undefined;
   for (let nth = 0; nth < AT_ONCE; nth++) if (await isGood(nth)) return NOTHING;
   if (budget.ended() !== undefined) return NOTHING;

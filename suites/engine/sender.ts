@@ -41,7 +41,7 @@ export function createSender(setup: SenderOptions) {
       untilQuiet: async () => {
         while (sending.load.inFlight() > 0) await untilReply(limiter);
       },
-      probe: (request) => {
+      askOnce: (request) => {
         setup.client.renew?.();
         return transmit(sending, request, { isUnjudged: true }, 1);
       },
