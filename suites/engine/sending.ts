@@ -41,7 +41,7 @@ export interface SendOptions extends Pick<RunExchange, 'of' | 'lookup' | 'isAgai
 export interface SenderOptions
   extends
     Pick<RunOptions, 'known' | 'signal' | 'headers'>,
-    Omit<LossOptions, 'untilQuiet' | 'probe' | 'askAgain'> {
+    Omit<LossOptions, 'untilQuiet' | 'askOnce' | 'askAgain'> {
   readonly client: Client;
   /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
