@@ -106,9 +106,9 @@ function effortWords({ requests, durationMs, mock, rateLimited: { answers }, wai
   return `${plural(requests, 'request')} in ${duration(durationMs)}${refused}${waited}`;
 }
 
-/** What stopped working in the middle of the run, and what became of that. */
+/** What stopped working in the middle of the run, and what became of that. A short report has what lasts as a reason. */
 const lossSentences = ({ losses = [] }: RunRecord, isWhole: boolean): readonly string[] =>
-  losses.map((loss) => {
+  losses.flatMap((loss) => {
     const { seconds, isJudged, lastRightSeconds, before } = loss;
     const then =
       seconds === undefined
@@ -117,7 +117,8 @@ const lossSentences = ({ losses = [] }: RunRecord, isWhole: boolean): readonly s
           ? 'it was the second time, so that it counts'
           : 'what was asked meanwhile was asked again';
     const requests = isWhole && before.length > 0 ? `; the last requests before: ${before.join(', ')}` : '';
-    return `${loss.reason}: ${lossWords(loss)}; ${then}${requests}`;
+    if (seconds === undefined && !isWhole) return [];
+    return [`${loss.reason}: ${lossWords(loss)}; ${then}${requests}`];
   });
 
 /** A row for each suite, with its requirements by endpoint. */
