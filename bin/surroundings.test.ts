@@ -340,4 +340,7 @@ for (const [what, row] of Object.entries(blameless))
     const { record, code } = await verified(row);
     assert.deepEqual(failedRequired(record), []);
     assert.ok(code === 0 || code === 3, `${code}`);
+    // A request whose answer came in a loss cannot show it.
+    for (const one of record.losses === undefined ? [] : record.requirements)
+      assert.ok(one.outcome !== 'failed' || (one.during !== undefined && one.replay === undefined), one.id);
   });

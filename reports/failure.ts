@@ -23,7 +23,7 @@ export const markOf = (record: Pick<RunRecord, 'strict'>, row: RequirementResult
 
 /** Facts that are enough to see and to repeat a failure. */
 const short: ReadonlySet<string> = new Set(
-  'id,differs,when,failing,passing,often,known,error,request,key,note,replay'.split(','),
+  'id,differs,when,failing,passing,often,during,known,error,request,key,note,replay'.split(','),
 );
 
 /** Maximum ids of similar failures on the console. */
@@ -74,7 +74,9 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
   const broken = outcome === 'broken' ? result : undefined;
   const tried = outcome === 'failed' || outcome === 'inconclusive' ? result : undefined;
   const exchange = tried?.counterexample;
-  const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
+  const { key, response, trouble = 'no reason was recorded' } = exchange ?? {};
+  // What came only while something else was lost cannot be shown by its request.
+  const curl = failed?.during === undefined ? exchange?.curl : undefined;
   const body = response?.body;
   const ids = failed?.separation?.ids;
   const isMarked = failed !== undefined && failed.expected !== failed.actual;
@@ -88,6 +90,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('passing', ids?.passing.join('; ')),
     ...fact('tried', triedWords(result)),
     ...fact('often', failed?.intermittent && failureRate(failed.intermittent)),
+    ...fact('during', failed?.during),
     ...fact('known', failed?.baseline),
     ...fact('cases', cases > 0 ? count(cases) : undefined),
     ...fact('level', level),
@@ -97,7 +100,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('observed', outcome === 'observed' ? result.words : undefined),
     ...fact('error', broken?.words, 'exact'),
     ...fact('request', curl, 'command', MAX_COMMAND),
-    ...fact('key', key && standsFor(curl!, key), 'exact'),
+    ...fact('key', curl && key && standsFor(curl, key), 'exact'),
     ...fact('answer', response && answerWords(response), 'exact'),
     ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
     ...fact('body', body === '' ? '(empty)' : body, 'exact'),

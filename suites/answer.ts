@@ -159,9 +159,9 @@ export function isFromFrontEnd(answer: Answer): boolean {
 /** Maximum length of the first words of an answer. */
 const MAX_FIRST = 60;
 
-/** Status and first words of an answer, without the tags of a page: `502 (Bad Gateway)`. */
+/** Status and first words of an answer, without the tags of a page, or its title: `502 (Bad Gateway)`. */
 export function firstWords({ status, text }: Answer): string {
-  const words = text
+  const words = (/<title>([^<]*[a-z][^<]*)</i.exec(text)?.[1] ?? text)
     .replaceAll(/<(style|script)\b[^]*?<\/\1>|<[^>]*>/gi, ' ')
     .replaceAll(/[^\u0020-\u007e]+/g, ' ')
     .trim()

@@ -607,6 +607,10 @@ export interface Failed1 {
   where?: string[];
   separation?: Separation;
   intermittent?: Intermittent;
+  /**
+   * The loss in which the answer came, in words: the request alone may not show it. Not in records of version 0.1.0.
+   */
+  during?: string;
   counterexample?: RecordedExchange;
   replay?: Replay;
 }

@@ -1,8 +1,10 @@
 import type { Loss, RequirementResult } from '../../schemas/generated/types.ts';
-import type { Trouble } from '../answer.ts';
+import { lossWords } from '../../schemas/progress.ts';
+import type { Reply, Trouble } from '../answer.ts';
 import { isLookupRow, type Requirement } from '../rules/requirement.ts';
 import { inconclusive, type Reason } from '../rules/verdict.ts';
 import { createDescriber, type Result } from '../judging/record.ts';
+import { lossAt, type Losses } from './losses.ts';
 import type { RunOptions } from './run-options.ts';
 import { failuresOf, type Judgement, type Tally } from '../judging/tally.ts';
 
@@ -20,12 +22,24 @@ export function createFindings(options: RunOptions, asked: readonly Requirement[
   const describe = createDescriber({ ...options, target: target.href });
   const results = new Map<Requirement, RequirementResult>();
   let stopped: Stop | undefined;
-  const finish = (requirement: Requirement, result: Result): void =>
-    void results.set(requirement, describe(requirement, result));
+  const replies = new Map<Requirement, Reply>();
+  const finish = (requirement: Requirement, result: Result): void => {
+    results.set(requirement, describe(requirement, result));
+    if (result.evidence !== undefined) replies.set(requirement, result.evidence.reply);
+  };
   const hasFailed = (one: Requirement) =>
     isLookupRow(one) ? failuresOf(tally, one).length > 0 : results.get(one)?.outcome === 'failed';
   return {
     results,
+    /** The result of a requirement. A failure in a loss says so: to send its request again may not show it. */
+    resultOf: (requirement: Requirement, losses: Losses): RequirementResult => {
+      const result = results.get(requirement)!;
+      const reply = replies.get(requirement);
+      const loss = result.outcome === 'failed' && reply !== undefined ? lossAt(losses, reply) : undefined;
+      if (result.outcome !== 'failed' || loss === undefined) return result;
+      const { replay: _, ...rest } = result;
+      return { ...rest, during: lossWords(loss) };
+    },
     /** What explanations add to the judgements of rows, by id. */
     explained: new Map<string, Partial<Judgement>>(),
     finish,

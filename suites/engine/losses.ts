@@ -219,6 +219,14 @@ export function note(
   onLost(loss, why, isWhole);
 }
 
+/** The loss in which a reply came; undefined if nothing was lost then. */
+export const lossAt = ({ all, beganAt }: Losses, reply: Reply): Loss | undefined =>
+  all.find(({ fromSeconds, seconds = Infinity, isJudged }) => {
+    if (reply.kind === 'trouble') return reply.isJudged === true && isJudged === true;
+    const at = (reply.receivedAt - beganAt) / 1000;
+    return at >= fromSeconds && at <= fromSeconds + seconds;
+  });
+
 function reasonOf({ right, options }: Losses, kind: Kind, reply: Reply, { lost }: Found): Loss['reason'] {
   const status = reply.kind === 'answer' ? reply.status : 0;
   if (![401, 403].includes(status)) return 'outage';

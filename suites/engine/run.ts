@@ -100,7 +100,7 @@ async function runWith(
   const isLasting = losses.all.some(({ seconds }) => seconds === undefined);
   const targetLost = isLasting || (findings.stopped() === undefined && (await sender.isTargetLost()));
   finishAll(options, evaluation, findings, sender.keyWorks(), budget);
-  const all = requirements.map((requirement) => findings.results.get(requirement)!);
+  const all = requirements.map((requirement) => findings.resultOf(requirement, losses));
   const isOpen = lookups.isCut() || all.some(({ outcome }) => outcome === 'inconclusive');
   const needs = isOpen && rows.length > 0 ? needsOf(options) : [];
   const figures: Figures = {
