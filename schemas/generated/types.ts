@@ -362,6 +362,7 @@ export interface RunRecord {
    * Whether the target no longer answered at the end of the run, or something else was lost for good. It is then never conformant. Not in records of version 0.1.0.
    */
   targetLost?: boolean;
+  timeline?: Timeline;
   /**
    * What stopped working in the middle of the run. What was asked in a loss that ended was asked again. Not in records of version 0.1.0.
    */
@@ -468,6 +469,40 @@ export interface Coverage {
    * Levels for which the fixture has no data.
    */
   missing: string[];
+}
+/**
+ * What came when. Not in records of version 0.1.0.
+ */
+export interface Timeline {
+  /**
+   * 1, and more for long runs.
+   */
+  secondsPerRow: number;
+  /**
+   * At most 600. An endpoint has none while nothing came from it and nothing waited for it.
+   */
+  rows: TimelineRow[];
+}
+export interface TimelineRow {
+  /**
+   * Seconds from the start of the run.
+   */
+  from: number;
+  endpoint: 'user-status' | 'deposit-check';
+  /**
+   * How many answers came, by status class (2xx, 4xx, 5xx …), 429 apart, and none for requests without an answer.
+   */
+  answers: {
+    [k: string]: number;
+  };
+  /**
+   * Why requests waited.
+   */
+  waits?: WaitReason[];
+  /**
+   * Set while the state hook had changed the data.
+   */
+  isChanged?: boolean;
 }
 export interface Loss {
   /**

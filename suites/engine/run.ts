@@ -24,6 +24,7 @@ import { createLookupSteps } from './lookup-steps.ts';
 import { preflight, waitUntilItAnswers } from './preflight.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { makeRecord, type Figures } from '../judging/record.ts';
+import { createTimeline } from '../judging/timeline.ts';
 import type { RunOptions } from './run-options.ts';
 import { createSender } from './sender.ts';
 import { addMissing, failsAnyway, verdictsOn } from '../judging/tally.ts';
@@ -61,6 +62,7 @@ interface Judging {
   readonly findings: Findings;
   readonly budget: Budget;
   readonly progress: Progress;
+  readonly timeline: ReturnType<typeof createTimeline>;
 }
 
 async function runWith(
@@ -78,7 +80,9 @@ async function runWith(
   const findings = createFindings(options, asked, tally);
   const budget = createBudget({ ...options, ...bounds });
   const progress = createProgress(options, budget, findings);
-  const sending = createSending(options, bounds, client, { evaluation, findings, budget, progress });
+  const timeline = createTimeline(bounds.startedAt);
+  const judging = { evaluation, findings, budget, progress, timeline };
+  const sending = createSending(options, bounds, client, judging);
   const { limiter, sender, contextOf } = sending;
   const coverage = createCoverage(known);
   const shared = { ...options, ...bounds, rows, tally, sender, budget };
@@ -109,6 +113,7 @@ async function runWith(
     requests: budget.spent(),
     rateLimited: { answers: sender.rateLimited(), ...figuresOf(limiter) },
     waits: waitsOf(limiter),
+    timeline: timeline.timelineOf(limiter.waits, options.clock.now()),
     keyWorks: sender.keyWorks(),
     interrupted: signal.aborted,
     ...(targetLost && { targetLost }),
@@ -125,7 +130,7 @@ function createSending(
   options: RunOptions,
   bounds: Bounds,
   client: Client,
-  { evaluation, findings, budget, progress }: Judging,
+  { evaluation, findings, budget, progress, timeline }: Judging,
 ) {
   const { clock, known } = options;
   const { deadline, lookupsEndAt, isChanging } = bounds;
@@ -152,7 +157,9 @@ function createSending(
     verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
     onExchange: (exchange) => {
       options.onExchange?.(exchange);
+      const { request, reply } = exchange;
       evaluation.watch(exchange);
+      timeline.add(request.endpoint, reply, clock.now(), tally.present.state !== 'as before');
       progress.tick();
     },
     judge: evaluation.judge,

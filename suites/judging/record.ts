@@ -44,7 +44,8 @@ type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverag
 
 /** Figures of a run. Times are in ms. */
 export interface Figures extends Readonly<
-  Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'needs' | 'targetLost' | 'losses' | 'waits'>
+  Required<Pick<RunRecord, Counted>> &
+    Pick<RunRecord, 'needs' | 'targetLost' | 'losses' | 'waits' | 'timeline'>
 > {
   readonly startedAt: number;
   /** Whether the key under test was ever accepted; undefined before it was used. */
