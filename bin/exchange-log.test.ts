@@ -13,7 +13,7 @@ import { runCli } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 /** A line of the log. */
-interface Line extends Pick<RecordedExchange, 'request' | 'response'> {
+interface Line extends Pick<RecordedExchange, 'request' | 'response' | 'trace'> {
   readonly time: string;
   readonly endpoint: string;
   readonly for?: string;
@@ -52,6 +52,7 @@ test('--log writes each exchange to a line, without keys', async () => {
     response?.status === 200;
   assert.ok(lines.some((line) => isExecuted(line) && line.response!.body.includes('"EXECUTED"')));
   assert.ok(lines.some((line) => line.for === 'lookups'));
+  assert.ok(new Set(lines.map(({ trace }) => trace)).size > lines.length / 4);
   for (const { key } of fixture.apiKeys!) assert.ok(!textOf(log).includes(key), key);
 });
 

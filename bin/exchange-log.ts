@@ -56,9 +56,9 @@ export function logLine(exchange: RunExchange, options: LogOptions) {
     request: { endpoint },
   } = exchange;
   const redact = redactor(known, headers);
-  const { request, key, response, trouble } = recordExchange(exchange, target.href, redact, known);
+  const { request, key, trace, response, trouble } = recordExchange(exchange, target.href, redact, known);
   const time = new Date(clock.now()).toISOString();
   const came =
     reply.kind === 'answer' ? { response, ms: Math.round(reply.tookMs * 10) / 10 } : { error: trouble };
-  return { time, endpoint, for: of, request, key, ...came };
+  return { time, endpoint, for: of, request, key, trace, ...came };
 }

@@ -23,7 +23,7 @@ export const markOf = (record: Pick<RunRecord, 'strict'>, row: RequirementResult
 
 /** Facts that are enough to see and to repeat a failure. */
 const short: ReadonlySet<string> = new Set(
-  'id,differs,when,failing,passing,often,during,known,error,request,key,note,replay'.split(','),
+  'id,differs,when,failing,passing,often,during,known,error,request,key,trace,note,replay'.split(','),
 );
 
 /** Maximum ids of similar failures on the console. */
@@ -101,6 +101,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('error', broken?.words, 'exact'),
     ...fact('request', curl, 'command', MAX_COMMAND),
     ...fact('key', curl && key && standsFor(curl, key), 'exact'),
+    ...fact('trace', exchange?.trace, 'exact'),
     ...fact('answer', response && answerWords(response), 'exact'),
     ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
     ...fact('body', body === '' ? '(empty)' : body, 'exact'),

@@ -18,6 +18,8 @@ export interface Answer {
   /** `sentAt` and `receivedAt`: in ms of the engine's clock. */
   readonly sentAt: number;
   readonly receivedAt: number;
+  /** The traceparent that was sent: it names the request in logs of the target. */
+  readonly trace?: string;
   /** From request to complete answer, in ms of real time, also with a virtual clock. */
   readonly tookMs: number;
 }
@@ -38,6 +40,8 @@ export interface Trouble {
   readonly words: string;
   /** Set if the target was down again: that there is no answer is a failure. */
   readonly isJudged?: true;
+  /** As of an answer. */
+  readonly trace?: string;
 }
 
 export const trouble = (code: Trouble['code'], words: string): Trouble => ({ kind: 'trouble', code, words });

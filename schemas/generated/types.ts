@@ -702,6 +702,10 @@ export interface RecordedExchange {
    * Name of the key that belongs in this variable.
    */
   key?: string;
+  /**
+   * The traceparent that was sent: it names the request in logs of the target. Not in records of version 0.1.0.
+   */
+  trace?: string;
 }
 export interface RecordedRequest {
   method: string;

@@ -1,6 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../answer.ts';
-import type { Request } from '../request.ts';
+import { fingerprint, type Request } from '../request.ts';
 import type { Known } from '../known.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -59,4 +60,16 @@ export function multiMap(headers: IncomingHttpHeaders): Answer['headers'] {
   for (const [name, value = ''] of Object.entries(headers))
     map[name] = typeof value === 'string' ? [value] : value;
   return map;
+}
+
+/**
+ * Returns the traceparent of a request (W3C Trace Context), at random for each run. Equal requests have the same one:
+ * for a cache, they must be equal.
+ */
+export function createTraces(): (request: Request) => string {
+  const ofRun = randomBytes(16);
+  return (request) => {
+    const hex = createHash('sha256').update(ofRun).update(fingerprint(request)).digest('hex');
+    return `00-${hex.slice(0, 32)}-${hex.slice(32, 48)}-01`;
+  };
 }

@@ -20,15 +20,15 @@ import { wireRequest } from './sending.ts';
  * `usage` for a refused key
  */
 export async function preflight(
-  sender: Pick<Sender, 'send' | 'sendOnce'>,
-  options: Pick<RunOptions, 'known' | 'target' | 'ifRefused' | 'clock' | 'signal'>,
+  sender: Pick<Sender, 'send' | 'sendOnce' | 'isTracing' | 'trace'>,
+  options: Pick<RunOptions, 'known' | 'target' | 'ifRefused' | 'clock' | 'signal' | 'onRemark'>,
 ) {
   const { known, ifRefused } = options;
   const { href } = options.target;
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const ask = (endpoint: Endpoint) => lookupOf(endpoint, findableId(endpoint, known), { credential });
   const isBad = (one: Reply) => one.kind === 'answer' && !isOfService(one);
-  const first = { isNow: true, isUnjudged: isBad };
+  const first = { isNow: true, isUnjudged: (one: Reply) => isBad(one) || mayRefuseTrace(one) };
   let { reply } = await sender.send(ask('user-status'), first);
   if (reply.kind === 'trouble' && reply.code === 'timeout')
     ({ reply } = await sender.send(ask('user-status'), first));
@@ -42,6 +42,14 @@ export async function preflight(
     const bad = await askUntilGood(sender, options, probesOf(known, ask), isBad);
     if (bad !== undefined) throw new Problem('unreachable', `${href}: ${onlyFrontEnd(bad)}`);
     ({ reply } = await sender.send(ask('user-status'), first));
+  }
+  if (sender.isTracing() && mayRefuseTrace(reply)) {
+    sender.trace(false);
+    const other = (await sender.send(ask('user-status'), first)).reply;
+    const isRefused = other.kind === 'answer' && !mayRefuseTrace(other);
+    if (isRefused) options.onRemark?.(REFUSES_TRACE);
+    if (isRefused) reply = other;
+    else sender.trace(true);
   }
   if (reply.kind === 'answer') {
     const sign = otherServiceSign(reply, 'user-status');
@@ -68,6 +76,13 @@ export async function preflight(
         : words,
   };
 }
+
+export const REFUSES_TRACE =
+  'the target refuses requests with the header field traceparent, so that they are sent without it';
+
+/** Whether no lookup gets such an answer, unless something in its header fields is refused. */
+const mayRefuseTrace = (reply: Reply): boolean =>
+  reply.kind === 'answer' && reply.status >= 400 && ![401, 404, 429].includes(reply.status);
 
 /** Whether an answer shows that the service is there; not if it may be that of a front end alone. */
 export const isOfService = ({ status }: Answer): boolean =>

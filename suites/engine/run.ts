@@ -27,6 +27,7 @@ import { makeRecord, type Figures } from '../judging/record.ts';
 import { createTimeline } from '../judging/timeline.ts';
 import type { RunOptions } from './run-options.ts';
 import { createSender } from './sender.ts';
+import { settle } from './suspects.ts';
 import { addMissing, failsAnyway, verdictsOn } from '../judging/tally.ts';
 import { runList } from './tasks.ts';
 
@@ -101,6 +102,7 @@ async function runWith(
   const list = { ...options, ...context, scenarios, lookups, explain, budget, findings, losses };
   const steps = findings.stopped() === undefined ? listOf(list) : [];
   await runList(steps, { limiter, signal, onBegin: ({ name }) => progress.report(name) });
+  await settle(losses);
   const isLasting = losses.all.some(({ seconds }) => seconds === undefined);
   const targetLost = isLasting || (findings.stopped() === undefined && (await sender.isTargetLost()));
   finishAll(options, evaluation, findings, sender.keyWorks(), budget);
@@ -115,6 +117,7 @@ async function runWith(
     waits: waitsOf(limiter),
     timeline: timeline.timelineOf(limiter.waits, options.clock.now()),
     keyWorks: sender.keyWorks(),
+    isUntraced: !sender.isTracing() && options.headers['traceparent'] === undefined,
     interrupted: signal.aborted,
     ...(targetLost && { targetLost }),
     ...(losses.all.length > 0 && { losses: [...losses.all] }),

@@ -12,6 +12,9 @@ import { createLimiter } from '../limits/limiter.ts';
 import { plainLevels } from '../plan/factors.ts';
 import { lookupAt } from '../plan/lookup.ts';
 
+/** One of the user: replies stay as they are. */
+const userTrace: Readonly<Record<string, string>> = { traceparent: 'mine' };
+
 /** A sender to a fake target, with the number of requests and of exchanges. */
 function senderOf(
   respond: (nth: number, now: number) => Reply | Promise<Reply>,
@@ -23,6 +26,7 @@ function senderOf(
     deadline = Number.POSITIVE_INFINITY,
     present = presentOf(known),
     stated = statedLimits({ limits: {} }),
+    headers = userTrace,
   } = {},
 ) {
   const clock = virtualClock(0);
@@ -30,7 +34,7 @@ function senderOf(
   let sent = 0;
   let seen = 0;
   const sender = createSender({
-    headers: {},
+    headers,
     client: {
       send: async () => respond(sent++, clock.now()),
       close: () => Promise.resolve(),
@@ -231,6 +235,15 @@ describe('a connection that breaks', () => {
     await sender.send(someUser);
     assert.equal(sent(), 6);
   });
+});
+
+test('each request has a traceparent, equal ones the same, but for one of the user', async () => {
+  const { sender } = senderOf(() => fine, { headers: {} });
+  const traceOf = async (id: string) => (await sender.send(userStatus(id))).reply.trace!;
+  const [one, again, other] = [await traceOf('x'), await traceOf('x'), await traceOf('y')];
+  assert.match(one, /^00-[\da-f]{32}-[\da-f]{16}-01$/);
+  assert.deepEqual([again === one, other === one], [true, false]);
+  assert.equal((await senderOf(() => fine).sender.send(userStatus('x'))).reply.trace, undefined);
 });
 
 test('cookies of the target are sent back only where a request says so', async () => {

@@ -18,7 +18,7 @@ import {
 import { idOf, lookupOf, type Request } from '../request.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
 import { createLoad } from './budget.ts';
-import { withCookies } from './fields.ts';
+import { createTraces, withCookies } from './fields.ts';
 import { createLosses, gate, troubleAt, troubleOf, type Losses } from './losses.ts';
 import {
   isTargetGone,
@@ -57,6 +57,8 @@ export function createSender(setup: SenderOptions) {
     answered: perEndpoint(() => 0),
     load: createLoad(),
     cookies: new Map(),
+    // One of the user stays.
+    traceOf: setup.headers['traceparent'] === undefined ? createTraces() : undefined,
     refusals: new Map(),
     keyWorks: undefined,
   };
@@ -72,6 +74,9 @@ export function createSender(setup: SenderOptions) {
     waitForQuiet: (endpoint: Endpoint, ms: number) => waitForQuiet(limiter, endpoint, ms),
     longestWindowMs: (endpoint: Endpoint) => longestWindowMs(limiter, endpoint),
     losses: sending.losses,
+    /** Whether requests have a traceparent. */
+    isTracing: (): boolean => sending.traceOf !== undefined,
+    trace: (isOn: boolean): void => void (sending.traceOf = isOn ? createTraces() : undefined),
     rateLimited: () => sending.rateLimited,
     /** Whether the key under test was ever accepted; undefined before it was used. */
     keyWorks: () => sending.keyWorks,

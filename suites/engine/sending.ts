@@ -67,6 +67,8 @@ export interface Sending extends SenderOptions {
   /** How often each id was refused in a row: only 429s that begin or prolong a pause. By endpoint and id. */
   readonly refusals: Map<string, number>;
   readonly cookies: Cookies;
+  /** Makes the traceparent of a request; undefined if none is sent. */
+  traceOf: ((request: Request) => string) | undefined;
 }
 
 /** Names the lookup or request that the client could not send. */
@@ -103,10 +105,13 @@ export async function transmit(
     if (isLimited) await load.begin(isAlone || (isFrontEnd && tries === most));
     noteRequest(losses, request);
     if (tries === 1) sentAt = clock.now();
-    let reply = await clock.during(client.send(wire)).catch((error: unknown) => {
+    const trace = sending.traceOf?.(request);
+    const sent = trace === undefined ? wire : { ...wire, headers: { ...wire.headers, traceparent: trace } };
+    const came = await clock.during(client.send(sent)).catch((error: unknown) => {
       if (isLimited) load.end(false);
       throw error instanceof Problem ? error : asBug(error, request, options);
     });
+    let reply: Reply = trace === undefined ? came : { ...came, trace };
     isFrontEnd =
       reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
     const isBroken = reply.kind === 'trouble' && reply.code === 'network';

@@ -51,7 +51,7 @@ export function recordExchange(
           },
         }),
     curl: named(redact(curl(request, base))),
-    ...defined({ key: key?.name }),
+    ...defined({ key: key?.name, trace: reply.trace }),
   };
 }
 

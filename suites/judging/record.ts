@@ -50,6 +50,8 @@ export interface Figures extends Readonly<
   readonly startedAt: number;
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
+  /** Whether the target refuses a traceparent. */
+  readonly isUntraced?: boolean;
   /** The signal that stopped the run, such as SIGINT. */
   readonly interruptedBy?: string;
 }
@@ -61,7 +63,7 @@ export function makeRecord(
   figures: Figures,
 ): RunRecord {
   const { known, version, seed, cases, selection, rerun, doctor, mock } = options;
-  const { startedAt, keyWorks, interrupted, interruptedBy, losses, ...rest } = figures;
+  const { startedAt, keyWorks, interrupted, interruptedBy, losses, isUntraced = false, ...rest } = figures;
   const redact = redactor(known, options.headers);
   return {
     format: 'ib-conformance/run/1',
@@ -79,6 +81,7 @@ export function makeRecord(
     notes: [
       ...(options.notes ?? []),
       ...(keyWorks === false ? [refusedNote(known.callerKeys[0]?.name ?? 'the key')] : []),
+      ...(isUntraced ? [UNTRACED] : []),
       ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
     ],
     ...defined({ rerun: rerun && redact(rerun), doctor: doctor && redact(doctor) }),
@@ -86,6 +89,9 @@ export function makeRecord(
     requirements: [...list],
   };
 }
+
+const UNTRACED =
+  'The target refuses requests with the header field traceparent, so that they were sent without it.';
 
 const refusedNote = (key: string) =>
   `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
