@@ -104,7 +104,7 @@ const rows: Readonly<Record<string, readonly [WaitReason, Row]>> = {
   ],
   'a target that restarts': [
     'lost-target',
-    { network: restarts, says: /^waiting 0:01 \(the target did not answer\)$/ },
+    { network: restarts, says: /^waiting 0:01 \(the target did not answer as before\)$/ },
   ],
 };
 

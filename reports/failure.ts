@@ -1,4 +1,4 @@
-import type { RecordedResponse, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { Failed, RecordedResponse, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure, failsRun, outcomeWords } from './judgement.ts';
 import { MAX_COMMAND, MAX_LIST, MAX_TEXT, type Fact, type Finding, type Mark } from './document.ts';
 import { replayFlag } from './next-step.ts';
@@ -23,7 +23,7 @@ export const markOf = (record: Pick<RunRecord, 'strict'>, row: RequirementResult
 
 /** Facts that are enough to see and to repeat a failure. */
 const short: ReadonlySet<string> = new Set(
-  'id,differs,when,failing,passing,often,during,known,error,request,key,trace,note,replay'.split(','),
+  'id,differs,when,failing,passing,often,since,during,known,error,request,key,trace,note,replay'.split(','),
 );
 
 /** Maximum ids of similar failures on the console. */
@@ -90,6 +90,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('passing', ids?.passing.join('; ')),
     ...fact('tried', triedWords(result)),
     ...fact('often', failed?.intermittent && failureRate(failed.intermittent)),
+    ...fact('since', failed?.since && sinceWords(failed.since)),
     ...fact('during', failed?.during),
     ...fact('known', failed?.baseline),
     ...fact('cases', cases > 0 ? count(cases) : undefined),
@@ -125,6 +126,10 @@ function fact(
       : []),
   ];
 }
+
+/** `4.2 s after the start: 35 answers before were right, the last one at 4.1 s` */
+const sinceWords = ({ rightBefore, lastRightSeconds, fromSeconds }: NonNullable<Failed['since']>): string =>
+  `${fromSeconds.toFixed(1)} s after the start: ${plural(rightBefore, 'answer')} before were right, the last one at ${lastRightSeconds.toFixed(1)} s`;
 
 const shownWords = (body: string) => `cut: the body has ${count(body.length)} characters`;
 

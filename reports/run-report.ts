@@ -106,8 +106,8 @@ function effortWords({ requests, durationMs, mock, rateLimited: { answers }, wai
   return `${plural(requests, 'request')} in ${duration(durationMs)}${refused}${waited}`;
 }
 
-/** What stopped working in the middle of the run, and what became of that. A short report has what lasts as a reason. */
-const lossSentences = ({ losses = [] }: RunRecord, isWhole: boolean): readonly string[] =>
+/** What stopped working in the middle of the run, and what became of that. Reasons of rows tell it, too. */
+const lossSentences = ({ losses = [], requirements }: RunRecord, isWhole: boolean): readonly string[] =>
   losses.flatMap((loss) => {
     const { seconds, isJudged, lastRightSeconds, before } = loss;
     const then =
@@ -117,7 +117,8 @@ const lossSentences = ({ losses = [] }: RunRecord, isWhole: boolean): readonly s
           ? 'it was the second time, so that it counts'
           : 'what was asked meanwhile was asked again';
     const requests = isWhole && before.length > 0 ? `; the last requests before: ${before.join(', ')}` : '';
-    if (seconds === undefined && !isWhole) return [];
+    const isTold = requirements.some((row) => 'words' in row && row.words === lossWords(loss));
+    if (isTold && !isWhole) return [];
     return [`${loss.reason}: ${lossWords(loss)}; ${then}${requests}`];
   });
 

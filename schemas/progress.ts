@@ -39,7 +39,7 @@ export const waitWords = {
   rest: 'a rest before the limit is tried',
   change: 'a change of data',
   repeat: 'a pause before lookups are repeated',
-  'lost-target': 'the target did not answer',
+  'lost-target': 'the target did not answer as before',
 } as const satisfies Record<WaitReason, string>;
 
 /** `from 12.4 s on (request 242), user-status no longer gave a right answer: 502 (Bad Gateway)` */

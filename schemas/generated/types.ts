@@ -251,7 +251,7 @@ export interface FixtureLimits {
 }
 
 /**
- * stated-limit: to stay below a stated limit. retry-after: as long as a 429 said. back-off: after a 429 that did not say it, or beyond the end of the run. doubled: twice as long as the pause before, which was in vain. rest: before a limit is tried. change: for a change of data. repeat: before lookups are repeated. lost-target: for a target that did not answer.
+ * stated-limit: to stay below a stated limit. retry-after: as long as a 429 said. back-off: after a 429 that did not say it, or beyond the end of the run. doubled: twice as long as the pause before, which was in vain. rest: before a limit is tried. change: for a change of data. repeat: before lookups are repeated. lost-target: for a target that did not answer as before.
  */
 export type WaitReason =
   'stated-limit' | 'retry-after' | 'back-off' | 'doubled' | 'rest' | 'change' | 'repeat' | 'lost-target';
@@ -642,6 +642,23 @@ export interface Failed1 {
   where?: string[];
   separation?: Separation;
   intermittent?: Intermittent;
+  /**
+   * Set if all answers were right until some moment, and all were wrong from then on. Not in records of version 0.1.0.
+   */
+  since?: {
+    /**
+     * Number of right answers.
+     */
+    rightBefore: number;
+    /**
+     * When the last right answer came, from the start of the run.
+     */
+    lastRightSeconds: number;
+    /**
+     * When the first wrong answer came.
+     */
+    fromSeconds: number;
+  };
   /**
    * The loss in which the answer came, in words: the request alone may not show it. Not in records of version 0.1.0.
    */

@@ -17,9 +17,14 @@ export interface Stop {
 export type Findings = ReturnType<typeof createFindings>;
 
 /** Keeps what a run has found so far. */
-export function createFindings(options: RunOptions, asked: readonly Requirement[], tally: Tally) {
+export function createFindings(
+  options: RunOptions,
+  asked: readonly Requirement[],
+  tally: Tally,
+  startedAt: number,
+) {
   const { signal, target } = options;
-  const describe = createDescriber({ ...options, target: target.href });
+  const describe = createDescriber({ ...options, target: target.href }, startedAt);
   const results = new Map<Requirement, RequirementResult>();
   let stopped: Stop | undefined;
   const replies = new Map<Requirement, Reply>();

@@ -122,8 +122,10 @@ async function tryScenario(options: ListOptions, scenario: Scenario): Promise<vo
   const result = await runScenario(scenario, contextOf(scenario), known);
   await settle(losses);
   // What it asked while something was lost shows nothing.
-  if (losses.excused === before) findings.finish(scenario, result);
-  else await tryScenario(options, scenario);
+  if (losses.excused !== before) return tryScenario(options, scenario);
+  const stop = result.verdict.kind === 'inconclusive' ? findings.stopOf() : undefined;
+  if (stop === undefined) findings.finish(scenario, result);
+  else findings.finishStopped(scenario, stop);
 }
 
 /** Begins to poll deposits that become EXECUTED: their scenario takes that up. A mistake of ours shows there. */

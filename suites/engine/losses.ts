@@ -156,7 +156,9 @@ export async function isSentAgain(
   reply: Reply,
   { sentAt, isAhead }: { readonly sentAt: number; readonly isAhead: boolean },
 ): Promise<boolean> {
-  const { open, silentSince: since = momentOf(losses), answered, waitsAfter } = losses;
+  const { open, silentSince: since = momentOf(losses), answered, waitsAfter, options } = losses;
+  // It is not sent, and so not judged.
+  if (options.budget.ended() !== undefined) return true;
   const isOver = wasDownAgain(losses) || answered <= waitsAfter;
   if (open === undefined ? isOver : isAhead) return false;
   const after = await (open ?? begin(losses, waitFor(losses, request, reply, since)));

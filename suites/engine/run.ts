@@ -78,7 +78,7 @@ async function runWith(
   const rows = asked.filter(isLookupRow);
   const evaluation = createEvaluation({ ...options, table, hasStateHook: options.stateHook !== undefined });
   const { tally } = evaluation;
-  const findings = createFindings(options, asked, tally);
+  const findings = createFindings(options, asked, tally, bounds.startedAt);
   const budget = createBudget({ ...options, ...bounds });
   const progress = createProgress(options, budget, findings);
   const timeline = createTimeline(bounds.startedAt);

@@ -54,6 +54,7 @@ export function createSender(setup: SenderOptions) {
     rateLimited: 0,
     lostInARow: 0,
     silentInARow: 0,
+    silence: { from: Infinity, to: 0, answeredAt: 0, longestMs: 0 },
     answered: perEndpoint(() => 0),
     load: createLoad(),
     cookies: new Map(),
@@ -85,7 +86,8 @@ export function createSender(setup: SenderOptions) {
       const isSilent = () => sending.silentInARow > 0;
       for (let nth = 0; nth < MAX_TRIES && isSilent(); nth++)
         await send(plainLookup(present.known), { isAgain: true });
-      return sending.silentInARow >= MAX_TRIES;
+      const { from, to, longestMs } = sending.silence;
+      return sending.silentInARow >= MAX_TRIES || to - from > Math.max(SILENT_MS, 3 * longestMs);
     },
   };
 }
@@ -93,6 +95,9 @@ export function createSender(setup: SenderOptions) {
 /** A lookup that every server answers, whatever its limits. */
 const plainLookup = (known: Known, endpoint: Endpoint = 'user-status') =>
   lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
+
+/** A target that did not answer for so many ms when the run ended stopped answering. */
+const SILENT_MS = 2000;
 
 /** Chooses the key of the partner that may send first; undefined without an active one. */
 function withKey({ present: { known }, limiter, losses }: Sending, request: Request): Request | undefined {

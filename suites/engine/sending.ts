@@ -61,6 +61,8 @@ export interface Sending extends SenderOptions {
   lostInARow: number;
   /** Replies in a row, also in bursts, that are none of the target's own answers. */
   silentInARow: number;
+  /** Since when and until when no answer came, and the longest time that an answer took, in ms. */
+  readonly silence: { from: number; to: number; answeredAt: number; longestMs: number };
   /** Answers of the service, by endpoint. */
   readonly answered: Record<Endpoint, number>;
   keyWorks: boolean | undefined;
@@ -88,7 +90,7 @@ export async function transmit(
   options: SendOptions,
   most: number,
 ): Promise<Reply> {
-  const { client, present, clock, budget, limiter, load, losses, answered } = sending;
+  const { client, present, clock, budget, limiter, load, losses, answered, onExchange } = sending;
   const { endpoint } = request;
   const wire = wireRequest(request);
   // A burst is sent at once.
@@ -105,6 +107,7 @@ export async function transmit(
     if (isLimited) await load.begin(isAlone || (isFrontEnd && tries === most));
     noteRequest(losses, request);
     if (tries === 1) sentAt = clock.now();
+    const triedAt = clock.now();
     const trace = sending.traceOf?.(request);
     const sent = trace === undefined ? wire : { ...wire, headers: { ...wire.headers, traceparent: trace } };
     const came = await clock.during(client.send(sent)).catch((error: unknown) => {
@@ -117,6 +120,7 @@ export async function transmit(
     const isBroken = reply.kind === 'trouble' && reply.code === 'network';
     const isMissing = isBroken || (reply.kind === 'trouble' && reply.code === 'timeout');
     sending.silentInARow = isMissing || isFrontEnd ? sending.silentInARow + 1 : 0;
+    noteSilence(sending, reply, triedAt);
     if (isLimited) load.end(isFrontEnd || isBroken);
     before = reply;
     if (reply.kind === 'answer' || isMissing) noteReply(losses, !isMissing && !isFrontEnd);
@@ -127,6 +131,8 @@ export async function transmit(
       if (reply.status !== 429 && showsKey(present.known, request))
         sending.keyWorks = sending.keyWorks === true || reply.status !== 401;
     }
+    const exchange = exchangeOf(request, reply, options);
+    onExchange(exchange);
     let isLast = tries >= most || isTargetGone(sending);
     let why: Trouble | undefined;
     if (tries === MAX_TRIES && (isBroken || isFrontEnd) && answered[endpoint] === answeredBefore) {
@@ -139,7 +145,8 @@ export async function transmit(
       else if (reply.kind === 'trouble' && wasDownAgain(losses)) reply = { ...reply, isJudged: true };
     }
     const isLost = isFrontEnd && (!isLast || most === 1 || why !== undefined);
-    note(sending, request, reply, options, isLost, isLimited);
+    const isOwn = isLimited && options.onRefused === undefined && !isLost;
+    take(losses, { ...exchange, isLost: isLost || undefined }, isOwn && !isOfCrowd(exchange));
     if (why !== undefined) return why;
     if ((isLost || isBroken) && !isLast) {
       // The target may have counted the lost request.
@@ -153,23 +160,32 @@ export async function transmit(
   }
 }
 
-/** Passes on an exchange to those who watch all and to those who judge. */
-function note(
-  { onExchange, losses }: Sending,
+function exchangeOf(
   request: Request,
   reply: Reply,
-  { of, lookup, isAgain, isAtOnce, isUnjudged: given, onRefused }: SendOptions,
-  isFrontEnd: boolean,
-  isLimited: boolean,
-): void {
+  { of, lookup, isAgain, isAtOnce, isUnjudged: given }: SendOptions,
+): RunExchange {
   const isUnjudged = typeof given === 'function' ? given(reply) : given;
-  const isLost = isFrontEnd || undefined;
-  const exchange: RunExchange = { request, reply, of, lookup, isAgain, isAtOnce, isUnjudged, isLost };
-  onExchange(exchange);
-  // Bursts and crowds are judged by who sent them.
-  const isCrowd = isUnjudged === true && isAtOnce === true;
-  take(losses, exchange, isLimited && onRefused === undefined && !isFrontEnd && !isCrowd && isAgain !== true);
+  return { request, reply, of, lookup, isAgain, isAtOnce, isUnjudged };
 }
+
+/** Notes since when no answer comes, also of requests that the end of the run cuts off. */
+function noteSilence(sending: Sending, reply: Reply, triedAt: number): void {
+  const { clock, silence } = sending;
+  const at = clock.now();
+  silence.to = at;
+  if (reply.kind === 'trouble') {
+    silence.from = Math.min(silence.from, Math.max(triedAt, silence.answeredAt));
+    return;
+  }
+  silence.longestMs = Math.max(silence.longestMs, at - triedAt);
+  silence.answeredAt = at;
+  silence.from = Infinity;
+}
+
+/** Crowds, and what confirms a failure, are judged by who sent them. */
+const isOfCrowd = ({ isUnjudged, isAtOnce, isAgain }: RunExchange) =>
+  isAgain === true || (isUnjudged === true && isAtOnce === true);
 
 export const isTargetGone = ({ lostInARow, maxLostInARow }: Sending) => lostInARow >= maxLostInARow;
 

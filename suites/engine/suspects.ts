@@ -44,7 +44,7 @@ export function take(losses: Losses, exchange: RunExchange, isWatched: boolean):
   const kind = kindOf(right, request, reply);
   if (kind === undefined && isTelling) {
     losses.lastGoodAt = clock.now();
-    if (rows.size > 0) breakRows(losses, request);
+    if (rows.size > 0) breakRows(losses, request, reply.sentAt);
     keep(right, request, reply, facts);
   }
   const isSuspect = kind !== undefined && kind !== FRONT && right.kept.size > 0 && !seen.has(statusOf(kind));
@@ -91,13 +91,22 @@ function takeOut(losses: Losses, isTaken: (one: Held) => boolean): readonly Held
   return some;
 }
 
-/** An answer breaks the rows of its key and of its endpoint. What has no key waits for the endpoint. */
-function breakRows(losses: Losses, request: Request): void {
-  const { endpoint } = request;
-  const name = nameOf(losses.right, request);
-  losses.rows.delete(name);
-  losses.rows.delete(endpoint);
-  release(losses, (one) => one.name === name || one.name === `${endpoint} `);
+/**
+ * An answer breaks the rows of its key and of its endpoint. What has no key waits for the endpoint.
+ *
+ * @param sentAt in ms of the clock: a slow answer to what was sent before a row began tells nothing
+ */
+function breakRows(losses: Losses, request: Request, sentAt = Infinity): void {
+  const { rows, right } = losses;
+  const name = nameOf(right, request);
+  const isBroken = (one: string) => sentAt >= (rows.get(one)?.since.at ?? 0);
+  const [isOfKey, isOfEndpoint] = [isBroken(name), isBroken(request.endpoint)];
+  if (isOfKey) rows.delete(name);
+  if (isOfEndpoint) rows.delete(request.endpoint);
+  release(
+    losses,
+    (one) => (isOfKey && one.name === name) || (isOfEndpoint && one.name === `${request.endpoint} `),
+  );
 }
 
 /** Looks into a row of wrong answers of the service. */
@@ -140,6 +149,8 @@ export async function settle(losses: Losses): Promise<void> {
     let isRight = name === undefined || row === undefined;
     for (let count = row?.count ?? 0; count < IN_A_ROW && !isRight; count++)
       isRight = (await ask(right, name!, count)) === undefined;
+    // Others may have begun to look into it meanwhile.
+    if (losses.open !== undefined || losses.held[0] !== first) continue;
     if (isRight) release(losses, (one) => one.name === first.name);
     else await begin(losses, lookInto(losses, row!, request));
   }

@@ -1,6 +1,7 @@
 import { defined } from '../../schemas/values.ts';
 import type { LookupRow } from '../rules/requirement.ts';
 import { inconclusive, pass } from '../rules/verdict.ts';
+import { sinceWhen } from './course.ts';
 import { failuresOf, isLate, type Failure, type Judgement, type Tally } from './tally.ts';
 
 /**
@@ -19,6 +20,7 @@ export function judgementOf(
 ): Judgement {
   const {
     cases,
+    course,
     refusals,
     unclear,
     unsent,
@@ -32,7 +34,9 @@ export function judgementOf(
   const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
   if (failure !== undefined) {
     const { verdict, exchange, lookup } = failure;
-    return defined({ verdict, cases, evidence: exchange, lookup, ...explained });
+    // Conditions tell more.
+    const since = explained.where === undefined ? sinceWhen(course) : undefined;
+    return defined({ verdict, cases, evidence: exchange, lookup, since, ...explained });
   }
   const [refusal] = refusals;
   if (refusal !== undefined) {

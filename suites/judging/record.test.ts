@@ -25,7 +25,7 @@ function recordOf(result: Result, figures: Partial<Figures> = {}) {
     run: assert.fail,
   });
   const options = { target: 'http://here', known, seed: 1, cases: 100, version: 'test' };
-  const list = [createDescriber(options)(requirement, result)];
+  const list = [createDescriber(options, 0)(requirement, result)];
   const all: Figures = {
     startedAt: 0,
     durationMs: 1,

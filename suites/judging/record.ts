@@ -5,6 +5,7 @@ import { rankOf, type Requirement, type Share } from '../rules/requirement.ts';
 import { pathOf, type Lookup } from '../plan/lookup.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
 import type { Observation, Verdict } from '../rules/verdict.ts';
+import type { Since } from './course.ts';
 import { recordExchange, redactedAll, redactor, withSent } from './evidence.ts';
 
 export interface Separation {
@@ -28,6 +29,8 @@ export interface Result {
   readonly separation?: Separation;
   /** How many of `of` equal lookups failed, if not all did. */
   readonly intermittent?: Share;
+  /** Since when it fails, if it did not from the start. */
+  readonly since?: Since | undefined;
 }
 
 /** The part of a record that is known before the run. */
@@ -96,12 +99,18 @@ const UNTRACED =
 const refusedNote = (key: string) =>
   `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
 
-/** Returns a function that turns a result into its entry in the record. */
-export function createDescriber({ known, headers, seed, target }: RecordOptions) {
+const inSeconds = ({ rightBefore, lastRightAt, wrongAt }: Since, startedAt: number) => ({
+  rightBefore,
+  lastRightSeconds: (lastRightAt - startedAt) / 1000,
+  fromSeconds: (wrongAt - startedAt) / 1000,
+});
+
+/** Returns a function that turns a result into its entry in the record. @param startedAt in ms of the clock */
+export function createDescriber({ known, headers, seed, target }: RecordOptions, startedAt: number) {
   const redactKeys = redactor(known, headers);
   return (requirement: Requirement, result: Result): RequirementResult => {
     const { id, level, clause, title, reading } = requirement;
-    const { verdict, cases, evidence, lookup, where, separation, intermittent } = result;
+    const { verdict, cases, evidence, lookup, where, separation, intermittent, since } = result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
@@ -118,7 +127,13 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions)
         reason,
       }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
-      ...(kind === 'failed' && defined({ where, separation: redactedAll(separation, redact), intermittent })),
+      ...(kind === 'failed' &&
+        defined({
+          where,
+          separation: redactedAll(separation, redact),
+          intermittent,
+          since: since && inSeconds(since, startedAt),
+        })),
       ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, known) }),
       ...(isOpen && lookup !== undefined && { replay: { seed, path: pathOf(lookup) } }),
     } as RequirementResult;

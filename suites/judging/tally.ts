@@ -12,6 +12,7 @@ import type { AnswerRow, LookupRow, Refinement } from '../rules/requirement.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
 import { failed, type Verdict } from '../rules/verdict.ts';
 import type { Result } from './record.ts';
+import { countAnswer, newCourse, type Course } from './course.ts';
 import { asRepetition, createHistory, type History } from './repetition.ts';
 
 /** The result of a row about lookups, or of a monitor. */
@@ -40,6 +41,7 @@ export interface Failure {
 
 interface State {
   cases: number;
+  readonly course: Course;
   failures: Failure[];
   /** 401 for a key that must be accepted. Counts only if the key works elsewhere. */
   refusals: Failure[];
@@ -99,7 +101,12 @@ export const createTally = (rows: readonly LookupRow[], known: Known, table: Tab
   known,
   table,
   present: presentOf(known),
-  states: new Map(rows.map(({ id }) => [id, { cases: 0, failures: [], refusals: [], showedEntity: false }])),
+  states: new Map(
+    rows.map(({ id }) => [
+      id,
+      { cases: 0, course: newCourse(), failures: [], refusals: [], showedEntity: false },
+    ]),
+  ),
   findings: new WeakMap(),
   history: createHistory(known),
   log: [],
@@ -168,6 +175,7 @@ function note(
   if (verdict.kind === 'inconclusive')
     return void (state.unclear ??= { verdict, cases: 0, evidence: exchange });
   state.cases++;
+  if (reply.kind === 'answer') countAnswer(state.course, verdict.kind === 'passed', reply.receivedAt);
   if (verdict.kind === 'passed') state.showedEntity ||= reply.kind === 'answer' && showsEntity(reply);
   if (verdict.kind !== 'failed') return;
   const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';

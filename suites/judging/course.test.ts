@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countAnswer, newCourse, sinceWhen } from './course.ts';
+
+/** What a course says after these answers: `r` right, `w` wrong, one each ms. */
+function since(answers: string) {
+  const course = newCourse();
+  for (const [at, one] of [...answers].entries()) countAnswer(course, one === 'r', at);
+  return sinceWhen(course);
+}
+
+test('a change is told only if all answers before were right, and all after are wrong', () => {
+  const right = 'r'.repeat(10);
+  assert.deepEqual(since(`${right}wwwww`), { rightBefore: 10, lastRightAt: 9, wrongAt: 10 });
+  for (const other of [
+    `${right}wwww`,
+    `${right.slice(1)}wwwww`,
+    `w${right}wwwww`,
+    `${right}wwwwwr`,
+    'wwwwww',
+  ])
+    assert.equal(since(other), undefined, other);
+});
