@@ -102,7 +102,7 @@ function exitCodeOf({ judged = [] }: Found, isStrict: boolean): number {
 }
 
 const NOTHING_SAID =
-  'The interface says nothing about this request, but no answer may show data without a valid key, or be a 5xx.';
+  'The interface says nothing about this request, but no answer may show data without a valid key, or be a 5xx (but for 501 to another method or path).';
 
 const titles: Readonly<Record<AllowedAnswer['kind'], string>> = {
   required: 'Right',

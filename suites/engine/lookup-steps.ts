@@ -16,7 +16,8 @@ import { createPool } from './pool.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 import { settle } from './suspects.ts';
-import { addMissing, isSilenceJudged, type Tally } from '../judging/tally.ts';
+import { addMissing, isSilenceJudged } from '../judging/missing.ts';
+import { type Tally } from '../judging/tally.ts';
 import type { Lane, Step } from './tasks.ts';
 
 /** A lookup, and how often it is still to be sent. */

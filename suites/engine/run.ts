@@ -28,7 +28,8 @@ import { createTimeline } from '../judging/timeline.ts';
 import type { RunOptions } from './run-options.ts';
 import { createSender } from './sender.ts';
 import { settle } from './suspects.ts';
-import { addMissing, failsAnyway, verdictsOn } from '../judging/tally.ts';
+import { addMissing } from '../judging/missing.ts';
+import { failsAnyway, verdictsOn } from '../judging/tally.ts';
 import { runList } from './tasks.ts';
 
 /**

@@ -8,7 +8,8 @@ import { depositCheck, lookup, userStatus } from '../request.ts';
 import { isLookupRow, type Levels } from '../rules/requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { lookupAt, pathOf } from '../plan/lookup.ts';
-import { addAnswer, addMissing, createTally, failuresOf, failureToExplain, type Tally } from './tally.ts';
+import { addMissing } from './missing.ts';
+import { addAnswer, createTally, failuresOf, failureToExplain, type Tally } from './tally.ts';
 import { judgementOf } from './judgement.ts';
 
 const rows = catalogue.filter(isLookupRow);

@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/values.ts';
-import { NOT_SENT, type Answer, type Reply, type Trouble } from '../answer.ts';
+import { type Answer, type Reply, type Trouble } from '../answer.ts';
 import { presentOf, type Present, type Known } from '../known.ts';
 import { isLimiterAnswer } from '../rules/expectations.ts';
 import type { Facts } from '../rules/facts.ts';
@@ -87,6 +87,14 @@ export interface Tally {
   readonly silent: (Unanswered & Pick<Failure, 'facts' | 'lookup'> & { readonly row: AnswerRow })[];
 }
 
+const newState = (): State => ({
+  cases: 0,
+  course: newCourse(),
+  failures: [],
+  refusals: [],
+  showedEntity: false,
+});
+
 const MAX_FAILURES = 5;
 
 /** A long run explains its failures by so many of its lookups. */
@@ -101,12 +109,7 @@ export const createTally = (rows: readonly LookupRow[], known: Known, table: Tab
   known,
   table,
   present: presentOf(known),
-  states: new Map(
-    rows.map(({ id }) => [
-      id,
-      { cases: 0, course: newCourse(), failures: [], refusals: [], showedEntity: false },
-    ]),
-  ),
+  states: new Map(rows.map(({ id }) => [id, newState()])),
   findings: new WeakMap(),
   history: createHistory(known),
   log: [],
@@ -185,48 +188,6 @@ function note(
   // The sort is stable, so that the first of equal failures stays.
   list.sort((one, other) => rank(one) - rank(other));
   list.splice(MAX_FAILURES);
-}
-
-/** Notes a lookup of the covering array that got no answer, also when retried. */
-export function addMissing(
-  { known, table, states, silent }: Tally,
-  request: Request,
-  reply: Trouble,
-  lookup?: Lookup,
-): void {
-  const facts = factsOf(known, request);
-  if (facts === undefined) return;
-  const missing = { request, reply };
-  const { right, rows: all } = table.coverOf(facts);
-  if (reply.code === 'rate-limited' || reply.code === 'budget') {
-    for (const { id } of all) {
-      const state = states.get(id);
-      if (state !== undefined) state.unsent ??= missing;
-    }
-    return;
-  }
-  // None of its rows passes without it.
-  if (reply.code === 'id-limited')
-    for (const { id } of all) {
-      const state = states.get(id);
-      if (state !== undefined) state.unanswered = missing;
-    }
-  const { row } = right[0]!;
-  const state = states.get(row.id);
-  if (state === undefined) return;
-  const isSilent = reply.code === 'network' || reply.code === 'timeout';
-  if ((row.silenceFails === true || reply.isJudged === true) && isSilent && reply.words !== NOT_SENT)
-    silent.push({ row, facts, lookup, ...missing });
-  // How others were lost tells more than that it was not sent.
-  const isTold = state.unanswered !== undefined && state.unanswered.reply.words !== NOT_SENT;
-  // A front end may reject a GET with a body.
-  if (request.body === undefined && !isTold) state.unanswered = missing;
-}
-
-/** Whether no answer to a request is a failure. */
-export function isSilenceJudged({ known, table }: Tally, request: Request): boolean {
-  const facts = factsOf(known, request);
-  return facts !== undefined && table.coverOf(facts).right[0]!.row.silenceFails === true;
 }
 
 /** The findings of an answer that was judged. */
