@@ -216,7 +216,8 @@ export function note(
     return ours.length > 0 && ours.every(isLost);
   };
   for (const one of [...endpoints.filter(isGone), ...found.lost]) lost.set(one, why);
-  const isWhole = endpointNames.every(isGone);
+  // A narrowed run may have asked at one endpoint only.
+  const isWhole = endpointNames.every((one) => isGone(one) || !names.some((name) => isOf(one, name)));
   if (isWhole) budget.end(why);
   onLost(loss, why, isWhole);
 }
