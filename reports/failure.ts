@@ -74,9 +74,9 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
   const broken = outcome === 'broken' ? result : undefined;
   const tried = outcome === 'failed' || outcome === 'inconclusive' ? result : undefined;
   const exchange = tried?.counterexample;
-  const { key, response, trouble = 'no reason was recorded' } = exchange ?? {};
+  const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
   // What came only while something else was lost cannot be shown by its request.
-  const curl = failed?.during === undefined ? exchange?.curl : undefined;
+  const isShown = failed?.during === undefined;
   const body = response?.body;
   const ids = failed?.separation?.ids;
   const isMarked = failed !== undefined && failed.expected !== failed.actual;
@@ -100,8 +100,8 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('reason', open && `${open.reason}: ${open.words}`),
     ...fact('observed', outcome === 'observed' ? result.words : undefined),
     ...fact('error', broken?.words, 'exact'),
-    ...fact('request', curl, 'command', MAX_COMMAND),
-    ...fact('key', curl && key && standsFor(curl, key), 'exact'),
+    ...(isShown ? fact('request', curl, 'command', MAX_COMMAND) : fact('sent', curl, 'exact', MAX_COMMAND)),
+    ...fact('key', key && standsFor(curl!, key), 'exact'),
     ...fact('trace', exchange?.trace, 'exact'),
     ...fact('answer', response && answerWords(response), 'exact'),
     ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),

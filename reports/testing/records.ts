@@ -101,8 +101,13 @@ interface Schema {
 const idStart = fc.constantFrom('', 'auth/user-status/');
 
 function valuesOf(root: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
-  const resolved = (schema: Schema): Schema =>
-    schema.$ref === undefined ? schema : root.$defs![schema.$ref.replace('#/$defs/', '')]!;
+  const resolved = ({ $ref, ...schema }: Schema): Schema =>
+    $ref === undefined
+      ? schema
+      : ($ref
+          .split('/')
+          .slice(1)
+          .reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], root) as Schema);
   const values = (reference: Schema, name = ''): fc.Arbitrary<unknown> => {
     const schema = resolved(reference);
     const { minimum, maximum, exclusiveMinimum } = schema;
