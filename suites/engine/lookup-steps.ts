@@ -17,7 +17,7 @@ import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 import { settle } from './suspects.ts';
 import { addMissing, isSilenceJudged } from '../judging/missing.ts';
-import { type Tally } from '../judging/tally.ts';
+import type { Tally } from '../judging/tally.ts';
 import type { Lane, Step } from './tasks.ts';
 
 /** A lookup, and how often it is still to be sent. */

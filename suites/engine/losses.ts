@@ -1,6 +1,7 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Loss } from '../../schemas/generated/types.ts';
 import { lossWords } from '../../schemas/progress.ts';
+import type { Redact } from '../../schemas/redact.ts';
 import { defined } from '../../schemas/values.ts';
 import { firstWords, trouble, type Reply, type Trouble } from '../answer.ts';
 import type { RunExchange } from '../judging/evaluation.ts';
@@ -18,6 +19,8 @@ import {
 } from './right-before.ts';
 
 export interface LossOptions extends RightBeforeOptions {
+  /** Hides keys, and the secrets of header fields. */
+  readonly redact: Redact;
   /** Judges an answer that is not held. */
   readonly judge: (exchange: RunExchange) => void;
   /** Records that a lookup has no answer that can be judged. */
@@ -189,7 +192,7 @@ export function note(
   isJudged = false,
 ): void {
   const { right, beganAt, lastGoodAt, options, lost, all } = losses;
-  const { clock, budget, onLost, present } = options;
+  const { clock, budget, onLost, present, redact } = options;
   const { everyKey, callerKeys } = present.known;
   const isLost = (name: string) => found.lost.has(name);
   const names = [...right.kept.keys()];
@@ -198,11 +201,13 @@ export function note(
   const keys = everyKey.filter(({ key }) => endpoints.some((one) => isLost(`${one} ${key}`)));
   const loss: Loss = {
     reason: reasonOf(losses, kind, reply, found),
-    answer: reply.kind === 'answer' ? firstWords(reply) : reply.words,
+    // Before it is cut: half a key is one, too.
+    answer:
+      reply.kind === 'answer' ? firstWords({ ...reply, text: redact(reply.text) }) : redact(reply.words),
     fromRequest: since.requests,
     fromSeconds: (since.at - beganAt) / 1000,
     lastRightSeconds: (lastGoodAt - beganAt) / 1000,
-    before: [...since.before],
+    before: since.before.map(redact),
     ...(found.is === 'over' && { seconds: (clock.now() - since.at) / 1000 }),
     ...(endpoints.length === 1 && defined({ endpoint: endpoints[0] })),
     ...(!isOfAll && { keys: keys.map(({ name }) => name) }),

@@ -158,6 +158,7 @@ function createSending(
     deadline,
     maxLostInARow: maxLost,
     present: tally.present,
+    redact: redactor(known, options.headers),
     verdictsOn: (request, answer) => verdictsOn(tally, request, answer),
     onExchange: (exchange) => {
       options.onExchange?.(exchange);

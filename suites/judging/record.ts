@@ -66,7 +66,7 @@ export function makeRecord(
   figures: Figures,
 ): RunRecord {
   const { known, version, seed, cases, selection, rerun, doctor, mock } = options;
-  const { startedAt, keyWorks, interrupted, interruptedBy, losses, isUntraced = false, ...rest } = figures;
+  const { startedAt, keyWorks, interrupted, interruptedBy, isUntraced = false, ...rest } = figures;
   const redact = redactor(known, options.headers);
   return {
     format: 'ib-conformance/run/1',
@@ -78,7 +78,6 @@ export function makeRecord(
     ...defined({ selection }),
     startedAt: new Date(startedAt).toISOString(),
     ...rest,
-    ...defined({ losses: losses?.map((one) => ({ ...one, before: one.before.map(redact) })) }),
     cases,
     interrupted,
     notes: [

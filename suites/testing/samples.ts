@@ -86,6 +86,7 @@ export const runScenario = async (...run: Parameters<typeof resultIn>) => (await
 
 /** For a sender whose answers nobody judges. */
 export const unjudged = {
+  redact: (text: string) => text,
   verdictsOn: () => [],
   judge: () => undefined,
   leaveOpen: () => undefined,
