@@ -35,7 +35,7 @@ async function configured(
     ...(contents === undefined ? {} : { configFile: fileOf('c.json', contents) }),
     writeError: (text: string) => void (stderr += text),
   };
-  const given = await configure(command, typed, context, loadCommands);
+  const { ofFile: _, ...given } = await configure(command, typed, context, loadCommands);
   return { given, stderr: stderr.replaceAll(folder, '…') };
 }
 

@@ -33,15 +33,17 @@ export async function configure(
     if (skipped.has(name)) return [];
     const ofVariable = fromVariable(name, flag, env, name in positionals);
     const value = ofVariable ?? fromFile(section?.[name], flag, file.path);
-    const source = ofVariable === undefined ? shownName(file.path) : variableOf(name);
-    return value === undefined ? [] : [{ name, value, source }];
+    const isOfFile = ofVariable === undefined;
+    const source = isOfFile ? shownName(file.path) : variableOf(name);
+    return value === undefined ? [] : [{ name, value, source, isOfFile }];
   });
   const notes = [...new Set(found.map(({ source }) => source))].map((source) => {
     const names = found.filter((one) => one.source === source).map(({ name }) => name);
     return `${names.join(', ')} from ${source}`;
   });
   if (notes.length > 0) writeError(`config: ${notes.join('; ')}\n`);
-  return { ...typed, ...Object.fromEntries(found.map(({ name, value }) => [name, value])) };
+  const ofFile = found.filter((one) => one.isOfFile).map(({ name }) => name);
+  return { ...typed, ...Object.fromEntries(found.map(({ name, value }) => [name, value])), ofFile };
 }
 
 /** Not only `IB_`: a partner has variables such as IB_HOST of its own. */

@@ -16,6 +16,7 @@ const wordsOf = (line: string) =>
   (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ''));
 
 const config = fileOf('c.json', { verify: { rate: 5, strict: true, header: ['x-token: ${TOKEN}'] } });
+const secret = fileOf('s.json', { verify: { header: ['x-gate: s3cr3t'] } });
 const ofConfig = `--config ${config} --rate 5 --header 'x-token: \${TOKEN}'`;
 
 /** All that changes what is sent, or how long is waited, in the order of the help. */
@@ -32,6 +33,7 @@ const rows: readonly (readonly [given: string, printed?: string])[] = [
   [kept],
   [others, ''],
   ['--cases 9'],
+  [`--config ${secret}`],
   ['--partner=-x'],
   [`--config ${config}`, `--strict ${ofConfig}`],
   [`--config ${config} --strict=false`, `--strict=false ${ofConfig}`],

@@ -38,7 +38,8 @@ const wordsOf = (flags: Flags, given: Given): readonly string[] =>
     return values.flatMap((value) => {
       if (typeof value === 'boolean') return value ? `--${name}` : `--${name}=false`;
       const isShown = isHeader !== true || /\$\{/.test(value as string);
-      // The value of a header field may be a secret.
+      // The value of a header field may be a secret. The command reads the config file again.
+      if (!isShown && (given['ofFile'] as readonly string[] | undefined)?.includes(name)) return [];
       const text = isShown ? (value as string) : (value as string).replace(/:.*/s, ': …');
       return text.startsWith('-') ? shellWord(`--${name}=${text}`) : [`--${name}`, shellWord(text)];
     });

@@ -30,7 +30,10 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** Texts and booleans by the names of flags and arguments, before `coerce`; undefined if not given. */
+/**
+ * Texts and booleans by the names of flags and arguments, before `coerce`; undefined if not given.
+ * `ofFile` lists the names of those that the config file gave.
+ */
 export type Given = Readonly<Record<string, unknown>>;
 
 export interface Command {
