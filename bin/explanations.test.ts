@@ -14,12 +14,13 @@ import { verifyMock } from './dev/testing/verify-mock.ts';
 const builtIn = await loadFixture(undefined, {});
 
 /** The failure of a requirement by a server that is wrong in one way. */
-async function found(id: string, change: Change): Promise<Failed> {
+async function found(id: string, change: Change, maxRequests?: number): Promise<Failed> {
   const { requirements } = await verifyMock(change(reference), {
     fixture: withoutLimits(builtIn),
     seed: 1,
     cases: defaults.cases,
     skip: ['rate-limit'],
+    ...(maxRequests !== undefined && { maxRequests }),
   });
   const failure = requirements.find((one) => one.id === id);
   assert.ok(failure?.outcome === 'failed', `${id} did not fail`);
@@ -57,4 +58,11 @@ describe('of header fields that are sent together, the one that matters is named
       const { authorization: _, ...sent } = failure.counterexample!.request.headers;
       assert.deepEqual(Object.keys(sent), [words.split(':')[0]!.toLowerCase()]);
     });
+});
+
+test('a failure that the end of the run left unexplained says so', async () => {
+  const unexplained = async (most?: number) =>
+    (await found('valid/user-status/member', faults['browser-refused']!.change, most)).unexplained;
+  assert.equal(await unexplained(), undefined);
+  for (const most of [120, 2500]) assert.equal(await unexplained(most), true, String(most));
 });

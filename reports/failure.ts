@@ -92,6 +92,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('often', failed?.intermittent && failureRate(failed.intermittent)),
     ...fact('since', failed?.since && sinceWords(failed.since)),
     ...fact('during', failed?.during),
+    ...fact('note', failed?.unexplained && UNEXPLAINED),
     ...fact('known', failed?.baseline),
     ...fact('cases', cases > 0 ? count(cases) : undefined),
     ...fact('level', level),
@@ -126,6 +127,8 @@ function fact(
       : []),
   ];
 }
+
+const UNEXPLAINED = 'the run had to end before a smaller request and the conditions were found';
 
 /** `4.2 s after the start: 35 answers before were right, the last one at 4.1 s` */
 const sinceWords = ({ rightBefore, lastRightSeconds, fromSeconds }: NonNullable<Failed['since']>): string =>

@@ -660,6 +660,10 @@ export interface Failed1 {
     fromSeconds: number;
   };
   /**
+   * Set if the run had to end before a smaller request and the conditions were found. Not in records of version 0.1.0.
+   */
+  unexplained?: true;
+  /**
    * The loss in which the answer came, in words: the request alone may not show it. Not in records of version 0.1.0.
    */
   during?: string;

@@ -86,7 +86,8 @@ export function createExplanations(options: ExplanationOptions) {
       if (failure === undefined || explained.has(row.id) || !isWanted(failure)) continue;
       onBegin(row.id);
       const context = { known, seed, tally, send: sendFor(row.id, endsAt), isOver };
-      explained.set(row.id, await explain(row, failure, context));
+      const explanation = await explain(row, failure, context);
+      explained.set(row.id, { ...explanation, ...(isOver() && { unexplained: true }) });
     }
   };
 }

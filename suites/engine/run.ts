@@ -198,7 +198,7 @@ function finishAll(
   keyWorks: boolean | undefined,
   budget: Budget,
 ): void {
-  const isCut = budget.ended() !== undefined || cases < 100;
+  const isOver = budget.ended() !== undefined;
   const why = stopOf();
   for (const requirement of requirements) {
     if (results.has(requirement)) continue;
@@ -209,7 +209,8 @@ function finishAll(
       if (isStopped) finishStopped(requirement, stopped()!);
       else finish(requirement, seen);
     } else {
-      const judgement = judgementOf(tally, requirement, keyWorks, isCut, explained.get(requirement.id));
+      const explanation = explained.get(requirement.id) ?? (isOver ? { unexplained: true } : {});
+      const judgement = judgementOf(tally, requirement, keyWorks, isOver || cases < 100, explanation);
       if (why !== undefined && judgement.cases === 0) finishStopped(requirement, why);
       else finish(requirement, judgement);
     }

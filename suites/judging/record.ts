@@ -31,6 +31,8 @@ export interface Result {
   readonly intermittent?: Share;
   /** Since when it fails, if it did not from the start. */
   readonly since?: Since | undefined;
+  /** Set if the run had to end before its smallest lookup and its conditions were found. */
+  readonly unexplained?: true | undefined;
 }
 
 /** The part of a record that is known before the run. */
@@ -109,7 +111,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
   const redactKeys = redactor(known, headers);
   return (requirement: Requirement, result: Result): RequirementResult => {
     const { id, level, clause, title, reading } = requirement;
-    const { verdict, cases, evidence, lookup, where, separation, intermittent, since } = result;
+    const { verdict, cases, evidence, lookup, where, separation, intermittent, since, unexplained } = result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
@@ -132,6 +134,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
           separation: redactedAll(separation, redact),
           intermittent,
           since: since && inSeconds(since, startedAt),
+          unexplained,
         })),
       ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, known) }),
       ...(isOpen && lookup !== undefined && { replay: { seed, path: pathOf(lookup) } }),
