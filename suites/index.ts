@@ -1,4 +1,4 @@
-export { createClient, type Client } from './engine/client.ts';
+export { createClient, type Client } from './client/client.ts';
 export { examine } from './doctor/examine.ts';
 export { decodeBody, isFromFrontEnd } from './answer.ts';
 export { catalogue, suites } from './requirements/catalogue.ts';

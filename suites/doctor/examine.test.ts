@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Checkup, Fixture } from '../../schemas/generated/types.ts';
 import validate from '../../schemas/generated/checkup.cjs';
 import { catalogue } from '../requirements/catalogue.ts';
-import type { Client } from '../engine/client.ts';
+import type { Client } from '../client/client.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { knownFrom } from '../known.ts';
 import type { StateHook } from '../rules/scenario-context.ts';

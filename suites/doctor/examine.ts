@@ -3,7 +3,7 @@ import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import { firstWords, summary, trouble, type Answer, type Reply } from '../answer.ts';
 import { table } from '../requirements/catalogue.ts';
-import { createClient } from '../engine/client.ts';
+import { createClient } from '../client/client.ts';
 import { redactor } from '../judging/evidence.ts';
 import { expectedRun } from '../engine/expected-run.ts';
 import { isOfService, onlyFrontEnd, otherServiceSign, waitUntilItAnswers } from '../engine/preflight.ts';

@@ -5,7 +5,7 @@ import { fieldsOf } from '../rules/expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
-import { createClient } from './client.ts';
+import { createClient } from '../client/client.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 import { wireRequest } from './sending.ts';

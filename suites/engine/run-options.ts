@@ -5,7 +5,7 @@ import type { LookupOptions } from '../plan/lookups.ts';
 import type { Requirement } from '../rules/requirement.ts';
 import type { StateHook } from '../rules/scenario-context.ts';
 import type { RunExchange } from '../judging/evaluation.ts';
-import type { Client, ClientOptions, Network } from './client.ts';
+import type { Client, ClientOptions, Network } from '../client/client.ts';
 import type { Clock } from './clock.ts';
 import type { RecordOptions } from '../judging/record.ts';
 

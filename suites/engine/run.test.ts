@@ -9,7 +9,7 @@ import { scenario, type Requirement } from '../rules/requirement.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { pass } from '../rules/verdict.ts';
-import type { Client } from './client.ts';
+import type { Client } from '../client/client.ts';
 import { virtualClock } from './clock.ts';
 import type { RunOptions } from './run-options.ts';
 import { run } from './run.ts';

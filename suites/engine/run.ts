@@ -11,7 +11,7 @@ import { createCoverage } from '../plan/coverage.ts';
 import { withSpare } from '../plan/entities.ts';
 import { boundsOf, keptWindowMs, type Bounds } from './bounds.ts';
 import { createBudget, type Budget } from './budget.ts';
-import { createClient, type Client } from './client.ts';
+import { createClient, type Client } from '../client/client.ts';
 import { createContexts, MAX_IN_FLIGHT } from './context.ts';
 import { createEvaluation, type Evaluation } from '../judging/evaluation.ts';
 import { redactor } from '../judging/evidence.ts';

@@ -18,7 +18,7 @@ import {
 import { idOf, lookupOf, type Request } from '../request.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
 import { createLoad } from './budget.ts';
-import { createTraces, withCookies } from './fields.ts';
+import { createTraces, withCookies } from '../client/fields.ts';
 import { createLosses, gate, troubleAt, troubleOf, type Losses } from './losses.ts';
 import {
   isTargetGone,

@@ -9,8 +9,8 @@ import { pathOf } from '../plan/lookup.ts';
 import { writtenName, type Request } from '../request.ts';
 import { authorizationOf, factsOf, showsKey } from '../rules/facts-of-request.ts';
 import type { createLoad } from './budget.ts';
-import type { Client, WireRequest } from './client.ts';
-import { keepCookies, type Cookies } from './fields.ts';
+import type { Client, WireRequest } from '../client/client.ts';
+import { keepCookies, type Cookies } from '../client/fields.ts';
 import {
   isSentAgain,
   noteReply,

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Fixture, FixtureLimits } from '../../schemas/generated/types.ts';
 import type { Reply } from '../answer.ts';
 import { createBudget } from '../engine/budget.ts';
-import type { WireRequest } from '../engine/client.ts';
+import type { WireRequest } from '../client/client.ts';
 import { virtualClock } from '../engine/clock.ts';
 import { createContexts } from '../engine/context.ts';
 import { createSender } from '../engine/sender.ts';
