@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   createServer as createHttpServer,
+  request as forward,
   type IncomingMessage,
   type RequestListener,
   type ServerResponse,
@@ -39,16 +40,27 @@ function mockListener(field: Readonly<Record<string, string>> = {}): RequestList
 
 const portOf = (url: string) => new URL(url).port;
 
-/** A proxy that connects to this port, whatever the name. Returns its URL, and what it was asked. */
+/** A proxy that leads to this port, whatever the name. Returns its URL, and what it was asked, without paths. */
 async function proxyTo(t: TestContext, port: string, refusal?: string) {
   const asked: string[] = [];
   const server = createHttpServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    response.writeHead(500).end();
+    const { method, url = '', headers } = request;
+    const { 'proxy-authorization': credentials = '', ...passedOn } = headers;
+    const { origin, host } = new URL(url);
+    asked.push(`${method === 'GET' ? '' : `${method} `}${origin} ${credentials}`.trim());
+    if (refusal !== undefined) return void response.writeHead(Number(refusal.slice(0, 3))).end();
+    if (headers.host !== host) return void response.writeHead(400).end();
+    const path = url.slice(origin.length);
+    const up = forward({ port, method, path, headers: passedOn }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    up.on('error', () => response.destroy());
+    request.pipe(up);
   });
   server.on('connect', ({ url = '', headers }, socket, head) => {
     asked.push(`CONNECT ${url} ${headers['proxy-authorization'] ?? ''}`.trim());
-    if (refusal !== undefined) return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`);
+    if (refusal !== undefined) return void socket.end(`HTTP/1.1 ${refusal} No\r\n\r\n`);
     const up = connect(Number(port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
       up.write(head);
@@ -70,7 +82,8 @@ describe('a proxy', () => {
       const run = await runCli(`verify ${target} --insecure ${flags}`, { env: { [name]: proxy.url } });
       assert.equal(run.code, 0, run.output + run.error);
       assert.ok(proxy.asked.length > 0);
-      assert.deepEqual(new Set(proxy.asked), new Set(['CONNECT target.invalid:8080']));
+      const way = isTls ? 'CONNECT target.invalid:8080' : target;
+      assert.deepEqual(new Set(proxy.asked), new Set([way]));
     });
 
   test('is never used for loopback, and not for names in NO_PROXY or no_proxy', async (t) => {
@@ -96,7 +109,7 @@ describe('a proxy', () => {
     const run = await runCli(`verify http://target.invalid ${flags}`, { env: { HTTP_PROXY: withPassword } });
     assert.equal(run.code, 0, run.error);
     const sent = `Basic ${Buffer.from('me:s3cr@t').toString('base64')}`;
-    assert.deepEqual(new Set(proxy.asked), new Set([`CONNECT target.invalid:80 ${sent}`]));
+    assert.deepEqual(new Set(proxy.asked), new Set([`http://target.invalid ${sent}`]));
     const bad = await runCli(`verify http://target.invalid ${flags}`, {
       env: { HTTP_PROXY: 'ftp://me:s3cr%40t@x' },
     });
@@ -104,31 +117,42 @@ describe('a proxy', () => {
     for (const { output, stderr } of [run, bad]) assert.doesNotMatch(output + stderr, /s3cr/);
   });
 
-  test('is also used by doctor, and passes on a key in Proxy-Authorization', async (t) => {
-    const listener = mockListener();
-    let seen = 0;
-    const server = createHttpServer((request, response) => {
-      seen += request.headers['proxy-authorization'] === undefined ? 0 : 1;
-      listener(request, response);
+  for (const isTls of [false, true])
+    test(`for ${isTls ? 'https' : 'http'} is named by doctor, and gets no key`, async (t) => {
+      const listener = mockListener();
+      let seen = 0;
+      const count: RequestListener = (request, response) => {
+        seen += request.headers['proxy-authorization'] === undefined ? 0 : 1;
+        listener(request, response);
+      };
+      const server = isTls ? createHttpsServer(tls, count) : createHttpServer(count);
+      const proxy = await proxyTo(t, portOf(await serverFor(t, server)));
+      const address = proxy.url.replace('http://', '');
+      const [target, env] = [
+        `http${isTls ? 's' : ''}://target.invalid --insecure`,
+        { [isTls ? 'HTTPS_PROXY' : 'HTTP_PROXY']: address },
+      ];
+      const doctor = await runCli(`doctor ${target} --fixture ${fixtureFile}`, { env });
+      assert.equal(doctor.code, 0, doctor.output);
+      assert.match(doctor.output, / ms through a proxy \(HTTP_PROXY, HTTPS_PROXY\)/);
+      const misplaced = `--fixture ${fixtureFile} --only auth/user-status/header-only --cases 200 --seed 1`;
+      const run = await runCli(`verify ${target} ${misplaced}`, { env });
+      assert.equal(run.code, 0, run.output + run.error);
+      // Through a tunnel, the target gets it.
+      assert.equal(seen > 0, isTls);
+      assert.equal(new Set(proxy.asked).size, 1);
     });
-    const proxy = await proxyTo(t, portOf(await serverFor(t, server)));
-    const env = { HTTP_PROXY: proxy.url.replace('http://', '') };
-    const doctor = await runCli(`doctor http://target.invalid --fixture ${fixtureFile}`, { env });
-    assert.equal(doctor.code, 0, doctor.output);
-    const misplaced = `--fixture ${fixtureFile} --only auth/user-status/header-only --cases 200 --seed 1`;
-    const run = await runCli(`verify http://target.invalid ${misplaced}`, { env });
-    assert.equal(run.code, 0, run.output + run.error);
-    assert.ok(seen > 0);
-  });
 
-  for (const [what, refusal, cause] of [
-    ['wants a password', '407 Proxy Authentication Required', /answered 407: its URL needs a user name/],
-    ['refuses the target', '403 Forbidden', /proxy \(HTTP_PROXY, HTTPS_PROXY\) answered 403 to CONNECT/],
+  for (const [what, scheme, refusal, cause] of [
+    ['wants a password', 'http', '407', /answered 407: its URL needs a user name/],
+    ['wants a password', 'https', '407', /answered 407: its URL needs a user name/],
+    ['refuses the target', 'http', '503', /the target answers everything with 503/],
+    ['refuses the target', 'https', '403', /proxy \(HTTP_PROXY, HTTPS_PROXY\) answered 403 to CONNECT/],
   ] as const)
-    test(`that ${what}: exit code 4`, async (t) => {
+    test(`for ${scheme} that ${what}: exit code 4`, async (t) => {
       const proxy = await proxyTo(t, '9', refusal);
       const env = { HTTP_PROXY: proxy.url };
-      const { code, error } = await runCli(`verify http://target.invalid ${flags}`, { env });
+      const { code, error } = await runCli(`verify ${scheme}://target.invalid ${flags}`, { env });
       assert.match(error, cause);
       assert.equal(code, 4);
     });

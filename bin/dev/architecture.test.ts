@@ -25,7 +25,7 @@ const layers = ' client inputs rules limits scenarios requirements plan judging 
 /** Packages that only one file may import. */
 const onlyImporter: Readonly<Record<string, string>> = {
   polka: 'mock/server/server.ts',
-  undici: 'suites/client/client.ts',
+  undici: 'suites/client/route.ts',
   yargs: 'bin/command-line.ts',
 };
 

@@ -1,31 +1,12 @@
-import type { buildConnector, Dispatcher } from 'undici';
-// The whole of undici takes 70 ms longer to load.
-import connectMethod from 'undici/lib/api/api-connect.js';
-import connectorOf from 'undici/lib/core/connect.js';
-import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
-import Pool from 'undici/lib/dispatcher/pool.js';
 import { decodeBody, MAX_BODY_BYTES, trouble, type Answer, type Reply } from '../answer.ts';
-import { defined } from '../../schemas/values.ts';
 import { fieldsToSend, multiMap } from './fields.ts';
-import { MAX_HEADER_KIB, timedOut, transportErrorOf, type ErrorContext } from './transport-errors.ts';
+import { openRoute, type Dispatcher, type Route, type RouteOptions } from './route.ts';
+import { PROXY_PASSWORD, timedOut, transportErrorOf, type ErrorContext } from './transport-errors.ts';
 
-/** Target, timeouts and TLS options of the client. */
-export interface ClientOptions {
-  /** `{base_url}`, with or without a trailing slash. */
-  readonly target: URL;
-  /** Timeout of each phase of a request and of the whole request, in ms. */
-  readonly timeoutMs: number;
-  readonly connections: number;
+/** Target, connections and times of the client. */
+export interface ClientOptions extends RouteOptions {
   /** Sent with every request. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Additional trusted certificates, in PEM. */
-  readonly ca?: string;
-  readonly insecure: boolean;
-  /** The client certificate, and its private key, in PEM. */
-  readonly cert?: string;
-  readonly certKey?: string;
-  /** As in the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY; each may be empty. Never used for loopback. */
-  readonly proxy?: { readonly httpProxy: string; readonly httpsProxy: string; readonly noProxy: string };
   /** The engine's clock, in ms. */
   readonly now: () => number;
   /** End of the run, in ms of that clock. Requests in flight are aborted shortly after. */
@@ -35,7 +16,7 @@ export interface ClientOptions {
 }
 
 /** How the target is reached: TLS and proxies. */
-export type Network = Pick<ClientOptions, 'ca' | 'insecure' | 'cert' | 'certKey' | 'proxy'>;
+export type Network = Pick<RouteOptions, 'ca' | 'insecure' | 'cert' | 'certKey' | 'proxy'>;
 
 /** A request as it is sent. */
 export interface WireRequest {
@@ -52,6 +33,8 @@ export interface Client {
   readonly send: (request: WireRequest) => Promise<Reply>;
   /** Sends what follows on new connections. A client without sockets has none. */
   readonly renew?: () => void;
+  /** Whether what was sent last went through a proxy. */
+  readonly isProxied?: () => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -77,13 +60,6 @@ interface Connections {
   readonly errorContext: ErrorContext;
 }
 
-/** Leads to the target, directly or through a proxy. */
-interface Route {
-  readonly dispatcher: Dispatcher;
-  /** The pools of connections to the target. */
-  readonly pools: readonly Pool[];
-}
-
 /**
  * Opens a connection pool to the target: no redirects, no pipelining. Connections are kept alive until a request
  * starves: a server with a worker for each connection does not read new ones while all its workers wait for idle ones.
@@ -91,7 +67,7 @@ interface Route {
 export function createClient(options: ClientOptions): Client {
   const { target, timeoutMs, signal } = options;
   const basePath = target.pathname.replace(/\/+$/, '');
-  const errorContext = { timeoutMs, isProxied: false, tlsAlert: undefined, now: options.now };
+  const errorContext = { timeoutMs, proxied: undefined, tlsAlert: undefined, now: options.now };
   const routes = [openRoute(options, true, errorContext)];
   const connections: Connections = { options, basePath, routes, answered: 0, errorContext, isReusing: true };
   const destroyAll = async (error?: Error) => {
@@ -102,62 +78,13 @@ export function createClient(options: ClientOptions): Client {
   return {
     send: (request) => send(connections, request),
     renew: () => openAgain(connections, connections.isReusing),
+    isProxied: () => connections.errorContext.proxied !== undefined,
     close: () => {
       signal.removeEventListener('abort', cutOffAll);
       return destroyAll();
     },
   };
 }
-
-function openRoute(options: ClientOptions, isReusing: boolean, errorContext: ErrorContext): Route {
-  const { target, timeoutMs, connections, insecure, ca, cert, certKey: key, proxy } = options;
-  const pools: Pool[] = [];
-  const open = (connect: buildConnector.connector) => {
-    const pool = new Pool(target.origin, {
-      connections,
-      // 0 sends `Connection: close`.
-      pipelining: isReusing ? 1 : 0,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      maxHeaderSize: MAX_HEADER_KIB * 1024,
-      connect: noticingAlerts(connect, errorContext),
-    });
-    pools.push(pool);
-    return pool;
-  };
-  const tls = { timeout: timeoutMs, rejectUnauthorized: !insecure, ...defined({ ca, cert, key }) };
-  const connect = connectorOf(tls);
-  if (proxy === undefined || isLoopback(target)) return { pools, dispatcher: open(connect) };
-  const dispatcher = new EnvHttpProxyAgent({
-    ...proxy,
-    connect,
-    requestTls: tls,
-    // The proxy gets CONNECT. Only the whole of undici has this method.
-    clientFactory: (origin, given) => Object.assign(new Pool(origin, given), { connect: connectMethod }),
-    // undici gives the connector of the proxy, or the one above if NO_PROXY has the target.
-    factory: (_origin, given) => {
-      const chosen = (given as { readonly connect: buildConnector.connector }).connect;
-      errorContext.isProxied = chosen !== connect;
-      return open(chosen);
-    },
-  });
-  return { pools, dispatcher };
-}
-
-const isLoopback = ({ hostname }: URL) =>
-  /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
-
-/** Notes TLS alerts that come after the handshake: undici reports only that the connection was closed. */
-const noticingAlerts =
-  (connect: buildConnector.connector, errorContext: ErrorContext): buildConnector.connector =>
-  (options, done) =>
-    connect(options, (...[error, socket]) => {
-      socket?.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
-        if (code.startsWith('ERR_SSL_')) errorContext.tlsAlert = code;
-      });
-      if (error === null) done(null, socket);
-      else done(error, null);
-    });
 
 /** Idle connections close now, the others after their answer. */
 function openAgain(connections: Connections, isReusing: boolean): void {
@@ -182,6 +109,9 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
       ? trouble('budget', '--max-duration was reached before the answer came')
       : timedOut(timeoutMs);
   if (signal.aborted) return outOfTime();
+  // Other lookups show the same, as if a bound had left this one out.
+  if (errorContext.proxied === 'forwarded' && Object.keys(request.headers).some(isOfProxy))
+    return trouble('budget', 'a proxy keeps Proxy-Authorization for itself');
   const started = performance.now();
   const answeredBefore = connections.answered;
   return new Promise<Reply>((resolve, reject) => {
@@ -226,6 +156,8 @@ async function send(connections: Connections, request: WireRequest): Promise<Rep
   });
 }
 
+const isOfProxy = (name: string) => name.toLowerCase() === 'proxy-authorization';
+
 type Head = Pick<Answer, 'status' | 'headers'>;
 
 interface CollectorOptions {
@@ -259,6 +191,8 @@ function createCollector({ errorContext, onHead, toAnswer, onEnd }: CollectorOpt
     },
     onResponseStart: (_controller, status, headers) => {
       if (isOver || status < 200) return;
+      if (status === 407 && errorContext.proxied === 'forwarded')
+        return cutOff(trouble('network', PROXY_PASSWORD));
       onHead();
       head = { status, headers: multiMap(headers) };
       let fields = 0;

@@ -7,8 +7,8 @@ export const MAX_HEADER_KIB = 64;
 /** What is known about the connections of a client. */
 export interface ErrorContext {
   readonly timeoutMs: number;
-  /** Whether a proxy stands between. */
-  isProxied: boolean;
+  /** How a proxy stands between, if one does: it passes requests on, or bytes (CONNECT). */
+  proxied: 'forwarded' | 'tunnelled' | undefined;
   /** Code of the last TLS alert that came after a handshake. */
   tlsAlert: string | undefined;
   /** The engine's clock, in ms. */
@@ -107,7 +107,7 @@ export function transportErrorOf(error: Error, context: ErrorContext, hasHead: b
     (code === 'CERT_NOT_YET_VALID' ? notYetValid(context.now()) : undefined) ??
     knownErrors[syscall === 'getaddrinfo' ? 'ENOTFOUND' : code];
   // Only the proxy is connected to.
-  const isOfProxy = context.isProxied && (syscall === 'connect' || syscall === 'getaddrinfo');
+  const isOfProxy = context.proxied !== undefined && (syscall === 'connect' || syscall === 'getaddrinfo');
   const place = isOfProxy ? 'the proxy (HTTP_PROXY, HTTPS_PROXY): ' : '';
   // The message may contain text of the target.
   const shown = `${code} ${message}`.replace(/[^\u0020-\u007e]+/g, ' ').trim();
@@ -117,10 +117,12 @@ export function transportErrorOf(error: Error, context: ErrorContext, hasHead: b
 const notYetValid = (now: number) =>
   `its certificate is not valid yet: by the clock of this machine it is ${new Date(now).toISOString()}; check it and the clock of the authority`;
 
+export const PROXY_PASSWORD =
+  'the proxy (HTTP_PROXY, HTTPS_PROXY) answered 407: its URL needs a user name and a password';
+
 function refusalOfProxy(message: string): string | undefined {
   const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
-  if (status === '407')
-    return 'the proxy (HTTP_PROXY, HTTPS_PROXY) answered 407: its URL needs a user name and a password';
+  if (status === '407') return PROXY_PASSWORD;
   return (
     status &&
     `the proxy (HTTP_PROXY, HTTPS_PROXY) answered ${status} to CONNECT, so the target is not reached`

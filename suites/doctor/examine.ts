@@ -3,7 +3,7 @@ import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import { firstWords, summary, trouble, type Answer, type Reply } from '../answer.ts';
 import { table } from '../requirements/catalogue.ts';
-import { createClient } from '../client/client.ts';
+import { createClient, type Client } from '../client/client.ts';
 import { redactor } from '../judging/evidence.ts';
 import { expectedRun } from '../engine/expected-run.ts';
 import { isOfService, onlyFrontEnd, otherServiceSign, waitUntilItAnswers } from '../engine/preflight.ts';
@@ -88,7 +88,7 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
       stateHook === undefined
         ? []
         : [{ area: 'state hook', subject: 'teardown', ...(await checkHook(stateHook, known)) }];
-    const all = (await Promise.all([checksOf(options, ask), hookChecks()])).flat();
+    const all = (await Promise.all([checksOf(options, ask, client), hookChecks()])).flat();
     const redact = redactor(known, options.headers);
     const short = (words: string) => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
     const answers = (await Promise.all(replies.values())).filter((one) => one.kind === 'answer');
@@ -129,6 +129,7 @@ function planOf(options: ExamineOptions, answers: readonly Answer[]): Checkup['p
 async function checksOf(
   { known, fixture, target }: ExamineOptions,
   ask: (request: Request) => Promise<Reply>,
+  { isProxied }: Pick<Client, 'isProxied'>,
 ): Promise<readonly Check[]> {
   const keyless = endpointNames.map((endpoint): Probe => ({
     area: 'interface',
@@ -146,7 +147,8 @@ async function checksOf(
     ...known.callerKeys.slice(0, 1).flatMap((key) => underTest(key, known, fixture)),
   ];
   const replies = await Promise.all(probes.map(async ({ request }) => ask(request)));
-  const http = reach('HTTP', ok(`${first.status} after ${Math.round(first.tookMs)} ms`));
+  const way = isProxied?.() === true ? ' through a proxy (HTTP_PROXY, HTTPS_PROXY)' : '';
+  const http = reach('HTTP', ok(`${first.status} after ${Math.round(first.tookMs)} ms${way}`));
   const shown = replies.flatMap((reply) => (reply.kind === 'answer' ? [reply] : []));
   if (shown.every((answer) => !isOfService(answer)))
     return [http, reach('service', problem(onlyFrontEnd(shown[0]!), frontEndFix)), notAsked];
