@@ -4,9 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { around, on } from '../mock/deviations/deviate.ts';
+import { around, error, on } from '../mock/deviations/deviate.ts';
 import { reference, type Behaviour } from '../mock/server/handler.ts';
+import { endpoints } from '../schemas/endpoints.ts';
 import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import { reports } from '../reports/index.ts';
 import { judgedBy } from '../reports/judgement.ts';
 import { readBody, type Reply } from '../suites/answer.ts';
 import type { Client } from '../suites/index.ts';
@@ -38,7 +40,7 @@ const answer = (status: number, text: string): Reply => ({
   tookMs: 0,
 });
 const page = (status: number, words = '') => answer(status, `<html><title>${status}</title>${words}</html>`);
-const json = (status: number, error: string) => answer(status, JSON.stringify({ error }));
+const json = (status: number, words: string) => answer(status, JSON.stringify({ error: words }));
 const refused: Reply = { kind: 'trouble', code: 'network', words: 'connect ECONNREFUSED' };
 const silent: Reply = { kind: 'trouble', code: 'timeout', words: 'no answer within 5 s' };
 
@@ -175,6 +177,12 @@ const mustFail: Readonly<Record<string, Row>> = {
         nth >= 500 && request.target.includes('user-status') && isKey(request) && !isMalformed(request)
           ? answer(200, '{"is_under_ib":false}')
           : undefined,
+  },
+  'one of three nodes that is bad, sticky by connection': {
+    between:
+      () =>
+      ({ inFlight }) =>
+        inFlight % 3 === 2 ? json(500, 'no connection') : undefined,
   },
   'a stack trace with an e-mail address in the page of an outage': {
     between: outage(600, 2000, ({ nth }) => page(502, `user${nth}@example.com at db.js:12`)),
@@ -315,6 +323,41 @@ const failedRequired = (record: RunRecord) => {
   );
   return failedIds(record).filter((id) => required.has(id));
 };
+
+/** A pool that leaks: 3 s after the start, for so many ms, executed deposits are not found. */
+function leak(ms: number): Row {
+  let startedAt: number | undefined;
+  const behaviour = on('executed', (response, exchange) => {
+    startedAt ??= exchange.now;
+    const sinceMs = exchange.now - startedAt - 3000;
+    const isEmpty = sinceMs > 0 && sinceMs < ms;
+    return isEmpty ? error(404, endpoints['deposit-check'].messages[404])(response, exchange) : {};
+  })(reference);
+  return { behaviour, isBrief: false, cases: 1800 };
+}
+
+for (const [what, ms] of [
+  ['from then on', Infinity],
+  ['for 2 s', 2000],
+] as const)
+  test(`says since when, or how long, a pool leaked: ${what}`, async () => {
+    const { record, code } = await verified(leak(ms));
+    assert.equal(code, 1);
+    const row = record.requirements.find(({ id }) => id === 'valid/deposit-check/executed');
+    assert.ok(row?.outcome === 'failed' && row.since !== undefined);
+    const { fromRequest, lastRightSeconds, fromSeconds, untilSeconds } = row.since;
+    assert.ok(fromRequest > 500 && lastRightSeconds <= 3 && fromSeconds > 3);
+    const [isOver, lines] = [
+      ms < Infinity,
+      reports.console(record, { color: false, width: 200 }).split('\n'),
+    ];
+    assert.equal(untilSeconds !== undefined && untilSeconds < 5, isOver);
+    // Its request alone cannot show what is over.
+    const block = lines.slice(lines.findIndex((line) => line.includes(row.title)));
+    const labels = block.slice(0, block.indexOf('')).map((line) => line.trim().split(/ {2,}/)[0]!);
+    assert.ok(labels.includes('since'), labels.join());
+    assert.deepEqual([labels.includes('request'), row.replay !== undefined], [!isOver, !isOver]);
+  });
 
 for (const [what, row] of Object.entries(mustFail))
   test(`fails: ${what}`, async () => assert.equal((await verified(row)).code, 1));

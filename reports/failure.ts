@@ -76,7 +76,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
   const exchange = tried?.counterexample;
   const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
   // What came only while something else was lost cannot be shown by its request.
-  const isShown = failed?.during === undefined;
+  const isShown = failed?.during === undefined && failed?.since?.untilSeconds === undefined;
   const body = response?.body;
   const ids = failed?.separation?.ids;
   const isMarked = failed !== undefined && failed.expected !== failed.actual;
@@ -130,9 +130,13 @@ function fact(
 
 const UNEXPLAINED = 'the run had to end before a smaller request and the conditions were found';
 
-/** `4.2 s after the start: 35 answers before were right, the last one at 4.1 s` */
-const sinceWords = ({ rightBefore, lastRightSeconds, fromSeconds }: NonNullable<Failed['since']>): string =>
-  `${fromSeconds.toFixed(1)} s after the start: ${plural(rightBefore, 'answer')} before were right, the last one at ${lastRightSeconds.toFixed(1)} s`;
+/** `request 242, 4.2 s after the start; 35 answers before were right, the last one at 4.1 s` */
+function sinceWords(since: NonNullable<Failed['since']>): string {
+  const { rightBefore, lastRightSeconds, fromRequest, fromSeconds, untilSeconds, rightAfter } = since;
+  const until = untilSeconds === undefined ? '' : `, until ${untilSeconds.toFixed(1)} s`;
+  const after = rightAfter === undefined ? '' : `; ${plural(rightAfter, 'answer')} after were right, too`;
+  return `request ${count(fromRequest)}, ${fromSeconds.toFixed(1)} s after the start${until}: ${plural(rightBefore, 'answer')} before were right, the last one at ${lastRightSeconds.toFixed(1)} s${after}`;
+}
 
 const shownWords = (body: string) => `cut: the body has ${count(body.length)} characters`;
 

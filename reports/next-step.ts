@@ -104,12 +104,13 @@ export function runCommand({ rerun, seed }: RunRecord): string | undefined {
 
 /**
  * What to add to the command of the run to check one requirement again: with the failed input if the record has its
- * path. Undefined if there is no command, if it is a replay itself, or if it failed in a loss only.
+ * path. Undefined if there is no command, if it is a replay itself, or if it failed for some time only.
  */
 export function replayFlag(record: RunRecord, result: Failed | Inconclusive): string | undefined {
   const { id, replay } = result;
-  const isInLoss = result.outcome === 'failed' && result.during !== undefined;
+  const isOver =
+    result.outcome === 'failed' && (result.during !== undefined || result.since?.untilSeconds !== undefined);
   if (record.rerun === undefined || record.selection?.replay !== undefined) return undefined;
-  if (isInLoss) return undefined;
+  if (isOver) return undefined;
   return `--replay ${shellWord(compact(id, replay?.path).join(' '))}`;
 }

@@ -20,6 +20,8 @@ export interface Answer {
   readonly receivedAt: number;
   /** The traceparent that was sent: it names the request in logs of the target. */
   readonly trace?: string;
+  /** Number of requests of the run up to this one. */
+  readonly nth?: number;
   /** From request to complete answer, in ms of real time, also with a virtual clock. */
   readonly tookMs: number;
 }
@@ -42,6 +44,7 @@ export interface Trouble {
   readonly isJudged?: true;
   /** As of an answer. */
   readonly trace?: string;
+  readonly nth?: number;
 }
 
 export const trouble = (code: Trouble['code'], words: string): Trouble => ({ kind: 'trouble', code, words });

@@ -643,7 +643,7 @@ export interface Failed1 {
   separation?: Separation;
   intermittent?: Intermittent;
   /**
-   * Set if all answers were right until some moment, and all were wrong from then on. Not in records of version 0.1.0.
+   * Set if all answers were right until some moment, and all were wrong from then on, or for some time. Not in records of version 0.1.0.
    */
   since?: {
     /**
@@ -655,9 +655,21 @@ export interface Failed1 {
      */
     lastRightSeconds: number;
     /**
+     * Number of requests up to the first wrong answer.
+     */
+    fromRequest: number;
+    /**
      * When the first wrong answer came.
      */
     fromSeconds: number;
+    /**
+     * When the last wrong answer came, if right ones followed.
+     */
+    untilSeconds?: number;
+    /**
+     * Number of right answers after it.
+     */
+    rightAfter?: number;
   };
   /**
    * Set if the run had to end before a smaller request and the conditions were found. Not in records of version 0.1.0.

@@ -100,6 +100,7 @@ export async function transmit(
   let sentAt = clock.now();
   for (let tries = 1; ; tries++) {
     const end = await budget.spend(options.isAtOnce);
+    const nth = budget.spent();
     // Why there was no answer tells more than that there is no time to ask again.
     if (end !== undefined) return isAlone && before?.kind === 'trouble' ? before : end;
     const answeredBefore = answered[endpoint];
@@ -114,7 +115,7 @@ export async function transmit(
       if (isLimited) load.end(false);
       throw error instanceof Problem ? error : asBug(error, request, options);
     });
-    let reply: Reply = trace === undefined ? came : { ...came, trace };
+    let reply: Reply = { ...came, ...(trace !== undefined && { trace }), nth };
     isFrontEnd =
       reply.kind === 'answer' && isFromFrontEnd(reply) && !isOwnPage(present.known, request, reply);
     const isBroken = reply.kind === 'trouble' && reply.code === 'network';

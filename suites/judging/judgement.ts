@@ -35,7 +35,7 @@ export function judgementOf(
   if (failure !== undefined) {
     const { verdict, exchange, lookup } = failure;
     // Conditions tell more.
-    const since = explained.where === undefined ? sinceWhen(course) : undefined;
+    const since = (explained.where ?? []).length === 0 ? sinceWhen(course) : undefined;
     return defined({ verdict, cases, evidence: exchange, lookup, since, ...explained });
   }
   const [refusal] = refusals;

@@ -1,4 +1,4 @@
-import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { Failed, RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import type { Known } from '../known.ts';
 import { rankOf, type Requirement, type Share } from '../rules/requirement.ts';
@@ -100,10 +100,15 @@ const UNTRACED =
 const refusedNote = (key: string) =>
   `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
 
-const inSeconds = ({ rightBefore, lastRightAt, wrongAt }: Since, startedAt: number) => ({
+const inSeconds = (
+  { rightBefore, lastRightAt, wrongAt, fromRequest, until }: Since,
+  startedAt: number,
+): NonNullable<Failed['since']> => ({
   rightBefore,
   lastRightSeconds: (lastRightAt - startedAt) / 1000,
+  fromRequest,
   fromSeconds: (wrongAt - startedAt) / 1000,
+  ...(until && { untilSeconds: (until.at - startedAt) / 1000, rightAfter: until.rightAfter }),
 });
 
 /** Returns a function that turns a result into its entry in the record. @param startedAt in ms of the clock */
@@ -137,7 +142,10 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
           unexplained,
         })),
       ...(isOpen && evidence && { counterexample: recordExchange(evidence, target, redact, known) }),
-      ...(isOpen && lookup !== undefined && { replay: { seed, path: pathOf(lookup) } }),
+      // What came and went cannot be shown again.
+      ...(isOpen &&
+        lookup !== undefined &&
+        since?.until === undefined && { replay: { seed, path: pathOf(lookup) } }),
     } as RequirementResult;
   };
 }

@@ -178,7 +178,7 @@ function note(
   if (verdict.kind === 'inconclusive')
     return void (state.unclear ??= { verdict, cases: 0, evidence: exchange });
   state.cases++;
-  if (reply.kind === 'answer') countAnswer(state.course, verdict.kind === 'passed', reply.receivedAt);
+  if (reply.kind === 'answer') countAnswer(state.course, verdict.kind === 'passed', reply);
   if (verdict.kind === 'passed') state.showedEntity ||= reply.kind === 'answer' && showsEntity(reply);
   if (verdict.kind !== 'failed') return;
   const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';
