@@ -255,6 +255,13 @@ const blameless: Readonly<Record<string, Row>> = {
       ),
     ),
   ),
+  'an outage behind a front end that refuses long paths with a page': {
+    cases: 1800,
+    between: () => {
+      const down = outage(2500, 8000, () => page(502))();
+      return (sent) => down(sent) ?? (sent.request.target.length > 4000 ? page(414) : undefined);
+    },
+  },
   'an address that is blocked for 10 s': {
     between: () => {
       const block = outage(0, 10_000, () => page(403))();

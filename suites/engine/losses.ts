@@ -95,6 +95,8 @@ export const createLosses = (options: LossOptions) => ({
   waitsAfter: 0,
   /** How often what was asked has to be asked again. */
   excused: 0,
+  /** Pages that came, and ways in which no answer came, while other lookups were right: no loss shows in them. */
+  own: new Set<string>(),
   /** Since when no answer of the service came. */
   silentSince: undefined as Moment | undefined,
   /** While something is looked into: what becomes of lookups without an answer. Nothing else is sent. */
@@ -146,38 +148,54 @@ export function noteReply(losses: Losses, isOfService: boolean): void {
 /** Whether the target was down again, so that lookups without an answer are failures. */
 export const wasDownAgain = ({ seen }: Losses): boolean => (seen.get(FRONT) ?? 0) >= MAX_WAITS;
 
+/** A lookup that got no answer of the service, when it was sent first (ms of the clock), and how. */
+interface Unanswered {
+  readonly sentAt: number;
+  /** Whether it is asked again after another loss. */
+  readonly isAhead: boolean;
+  /** Whether it was sent again before, as nothing was lost. */
+  readonly isAlone: boolean;
+}
+
 /**
  * Called with a lookup that got no answer of the service, and neither did any other there.
  *
- * @param sentAt when it was sent first, in ms of the clock
- * @param isAhead whether it is asked again after another loss
  * @returns whether it is sent again
  */
 export async function isSentAgain(
   losses: Losses,
   request: Request,
   reply: Reply,
-  { sentAt, isAhead }: { readonly sentAt: number; readonly isAhead: boolean },
+  how: Unanswered,
 ): Promise<boolean> {
-  const { open, silentSince: since = momentOf(losses), answered, waitsAfter, options } = losses;
+  const { open, silentSince: since = momentOf(losses), answered, waitsAfter, own, options } = losses;
   // It is not sent, and so not judged.
   if (options.budget.ended() !== undefined) return true;
-  const isOver = wasDownAgain(losses) || answered <= waitsAfter;
-  if (open === undefined ? isOver : isAhead) return false;
-  const after = await (open ?? begin(losses, waitFor(losses, request, reply, since)));
+  const isOver = wasDownAgain(losses) || answered <= waitsAfter || own.has(wayOf(reply));
+  if (open === undefined ? isOver : how.isAhead) return false;
+  const after = await (open ?? begin(losses, waitFor(losses, request, reply, since, how.isAlone)));
   // What was sent while the target was down did not bring it down.
-  return after === 'again' || sentAt > since.at;
+  return after === 'again' || (how.sentAt > since.at && !own.has(wayOf(reply)));
 }
 
+/** A page by its status and title, or why no answer came. */
+const wayOf = (reply: Reply): string =>
+  reply.kind === 'trouble' ? reply.words : `${reply.status} ${firstWords(reply).replaceAll(/\d/g, '')}`;
+
 /** Waits for a target of which no answer came. */
-async function waitFor(losses: Losses, request: Request, reply: Reply, since: Moment): Promise<After> {
-  const { seen, right } = losses;
+async function waitFor(
+  losses: Losses,
+  request: Request,
+  reply: Reply,
+  since: Moment,
+  isAlone: boolean,
+): Promise<After> {
+  const { seen, right, own } = losses;
   const times = seen.get(FRONT) ?? 0;
   const found = await examine(right, request);
-  if (found.is === 'none') {
-    losses.waitsAfter = WAITS_AGAIN * losses.answered;
-    return 'again';
-  }
+  if (found.is === 'unknown') losses.waitsAfter = WAITS_AGAIN * losses.answered;
+  if (found.is === 'none' && isAlone) own.add(wayOf(reply));
+  if (found.is === 'none' || found.is === 'unknown') return isAlone ? 'judged' : 'again';
   seen.set(FRONT, times + 1);
   const isJudged = times > 0 && found.is === 'over';
   note(losses, found, { kind: FRONT, reply, since }, isJudged);

@@ -29,9 +29,12 @@ export const FRONT = 'none of the service';
 export const statusOf = (kind: Kind): string => (kind === FRONT ? FRONT : kind.slice(0, 3));
 export const isRefusal = (kind: Kind): boolean => ['401', '403'].includes(statusOf(kind));
 
-/** What was found out about a loss: whether there is one, and who asks in vain, by endpoint and key. */
+/**
+ * What was found out about a loss: nothing is lost, nothing was right before that could be lost, it is over, or it lasts;
+ * and who asks in vain, by endpoint and key.
+ */
 export interface Found {
-  readonly is: 'none' | 'over' | 'lasting';
+  readonly is: 'none' | 'unknown' | 'over' | 'lasting';
   readonly lost: ReadonlySet<string>;
 }
 
@@ -45,6 +48,7 @@ const [PAUSE_MS, MAX_MS] = [1000, 20_000];
 const MAX_KEPT = 3;
 
 const NOTHING: Found = { is: 'none', lost: new Set() };
+const UNKNOWN: Found = { is: 'unknown', lost: new Set() };
 
 export type RightBefore = ReturnType<typeof createRightBefore>;
 
@@ -134,7 +138,7 @@ export async function examine(right: RightBefore, request: Request): Promise<Fou
     (name === undefined ? kindOf(right, plain, await askOnce(plain)) : await ask(right, name, nth)) ===
     undefined;
   for (let nth = 0; nth < AT_ONCE; nth++) if (await isGood(nth)) return NOTHING;
-  if (budget.ended() !== undefined) return NOTHING;
+  if (budget.ended() !== undefined) return UNKNOWN;
   const lost = await lostNow(right);
   const endsAt = clock.now() + MAX_MS;
   for (let nth = 0; clock.now() < endsAt && budget.ended() === undefined; nth++) {
@@ -142,6 +146,5 @@ export async function examine(right: RightBefore, request: Request): Promise<Fou
     await sleep(limiter, { until, reason: 'lost-target', why: waitWords['lost-target'] });
     if (await isGood(nth)) return { is: 'over', lost };
   }
-  // Nothing was right before, so that nothing was lost.
-  return name === undefined ? NOTHING : { is: 'lasting', lost: await lostNow(right) };
+  return name === undefined ? UNKNOWN : { is: 'lasting', lost: await lostNow(right) };
 }

@@ -138,7 +138,11 @@ export async function transmit(
     let why: Trouble | undefined;
     if (tries === MAX_TRIES && (isBroken || isFrontEnd) && answered[endpoint] === answeredBefore) {
       // Those that were in flight when the target went down are sent again one at a time.
-      isAlone = await isSentAgain(losses, request, reply, { sentAt, isAhead: options.isAhead === true });
+      isAlone = await isSentAgain(losses, request, reply, {
+        sentAt,
+        isAlone,
+        isAhead: options.isAhead === true,
+      });
       isLast = !isAlone;
       if (isAlone) [tries, sending.lostInARow] = [0, 0];
       why = troubleOf(losses, request);

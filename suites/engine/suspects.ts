@@ -125,7 +125,7 @@ async function lookInto(losses: Losses, row: Row, request: Request): Promise<Aft
     return 'again';
   }
   losses.excused++;
-  if (found.is !== 'none') note(losses, found, row);
+  if (found.is === 'over' || found.is === 'lasting') note(losses, found, row);
   for (const { exchange } of takeOut(losses, isOfKind)) {
     // A scenario asks again for itself.
     if (exchange.lookup === undefined) continue;
