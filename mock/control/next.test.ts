@@ -156,14 +156,7 @@ describe('on a connection', () => {
     await closed;
     assert.equal((await ask(mock.port, path)).body, FOUND);
   });
-  test('a delay ends when the mock closes', { timeout: 30_000 }, async (t) => {
-    const { mock, answered } = await startedFor(t, { next: [{ delay: '10m' }] });
-    const response = ask(mock.port, path);
-    await answered;
-    const [{ status, body, headers }] = await Promise.all([response, mock.close()]);
-    assert.deepEqual([status, body, headers.connection], [200, FOUND, 'close']);
-  });
-  test('pipelined requests are all answered when the mock closes', { timeout: 30_000 }, async (t) => {
+  test('a close ends all delays, also of pipelined requests', { timeout: 30_000 }, async (t) => {
     let answered = 0;
     let both: () => void = () => {};
     const isAnswered = new Promise<void>((resolve) => (both = resolve));

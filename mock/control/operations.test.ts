@@ -26,7 +26,10 @@ describe('a wrong call gets a reason', () => {
   });
   const nested = `{"users": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
   const limits = { 'user-status': { failedLookups: 0, windowSeconds: 1 } };
-  const negative = { state: 'deposit executed', params: { reference_id: ids.pending, amountInUsd: -1 } };
+  const executed = (params: object) => {
+    return { state: 'deposit executed', params: { reference_id: ids.pending, ...params } };
+  };
+  const revoked = (more: object) => ({ state: 'key revoked', params: { key: 'northwind-key' }, ...more });
   /** By status: call, body, error and place. */
   const wrong: Readonly<Record<number, readonly (readonly [string, unknown, RegExp, string?])[]>> = {
     400: [
@@ -123,8 +126,22 @@ describe('a wrong call gets a reason', () => {
       ['GET /requests?key=northwind/activ', undefined, /^key is not a key or a name that/, 'key'],
       ['GET /requests?world=a&key=northwind-key~b', undefined, /^key names another world/, 'key'],
       [`GET /requests?key=northwind-key~${'a'.repeat(101)}`, undefined, /^key .* maximum is 100$/, 'key'],
-      ['POST /state', negative, /^params.amountInUsd is not an amount/, 'params.amountInUsd'],
-      ['POST /state', { state: 'x' }, /^state is not one of "key revoked", "deposit executed"/, 'state'],
+      ['POST /state', executed({ amountInUsd: -1 }), /^params.amountInUsd is not an/, 'params.amountInUsd'],
+      ['POST /state', executed({ amountInUsd: '1' }), /^params.amountInUsd is not an/, 'params.amountInUsd'],
+      ['POST /state', executed({ executedAt: 1 }), /^params need amountInUsd/, 'params'],
+      [
+        'POST /state',
+        executed({ reference_id: ids.member, amountInUsd: 1, executedAt: 1 }),
+        /^params need the reference_id/,
+        'params',
+      ],
+      ['POST /state', {}, /^the body lacks "state"$/, 'state'],
+      ['POST /state', { state: 'constructor' }, /^state is not one of "key revoked", "deposit ex/, 'state'],
+      ['POST /state', revoked({ action: 'reset' }), /^action is not one of "setup", "teardown"/, 'action'],
+      ['POST /state', revoked({ world: 'a' }), /^the body has an unknown key "world"/, 'world'],
+      ['POST /state', revoked({ params: undefined }), /^params need a key/, 'params'],
+      ['POST /state', revoked({ params: { key: 'nope' } }), /^params need a key/, 'params'],
+      ['POST /state', revoked({ params: { key: ['x'] } }), /^params.key is not a key/, 'params.key'],
     ],
     404: [['PUT /keys/some-secret', { state: 'revoked' }, /^there is no such key here; [^s]/, 'key']],
     409: [['PUT /keys/mine', { key: 'northwind-key', partner: null }, /^this key exists/, 'key']],
@@ -533,24 +550,19 @@ test('another fixture is served in all worlds, with secret keys, until a reset',
   assert.equal(data().keys[0]?.key, 'northwind-key');
 });
 
-test('a reset applies to one world, or to all', async () => {
-  const { callJson, call, user } = testAdmin();
-  for (const world of ['', '?world=a'])
-    await callJson('PUT', `/keys/northwind-key${world}`, { state: 'revoked' });
+test('a reset applies to one world, or to all, over HTTP and in JavaScript', async () => {
+  const { call, user, world, reset, setKey } = testAdmin();
   const statuses = () => ['northwind-key', 'northwind-key~a'].map((key) => user(ids.member, key).status);
-  assert.equal((await call('POST', '/reset?world=a')).status, 204);
-  assert.deepEqual(statuses(), [401, 200]);
-  assert.equal((await call('POST', '/reset', {})).status, 204);
-  assert.deepEqual(statuses(), [200, 200]);
-});
-
-test('a provider state is set up and torn down with 204', async () => {
-  const { call, user } = testAdmin();
-  const body = { state: 'key revoked', params: { key: 'northwind-key' } };
-  assert.equal((await call('POST', '/state', body)).status, 204);
-  assert.equal(user(ids.member).status, 401);
-  await call('POST', '/state', { ...body, action: 'teardown' });
-  assert.equal(user(ids.member).status, 200);
+  for (const [resetOne, resetAll] of [
+    [() => call('POST', '/reset?world=a'), () => call('POST', '/reset', {})],
+    [() => world('a').reset(), () => reset()],
+  ] as const) {
+    for (const one of [setKey, world('a').setKey]) one('northwind-key', { state: 'revoked' });
+    await resetOne();
+    assert.deepEqual(statuses(), [401, 200]);
+    await resetAll();
+    assert.deepEqual(statuses(), [200, 200]);
+  }
 });
 
 describe('a list', () => {

@@ -85,11 +85,6 @@ test('a key is redacted for ever, and is no name of a world', () => {
   assert.deepEqual(entries('northwind-key'), []);
 });
 
-test('operations on all worlds are not those of one', () => {
-  const { world } = testSession();
-  assert.throws(() => world('a').setData({ users: [] }), { status: 400, message: /^world is unknown here/ });
-});
-
 test('the name of a world is a text', () => {
   const { world } = testSession();
   for (const name of [5, null, {}, 'a~b', ' a'])
