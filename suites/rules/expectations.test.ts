@@ -25,24 +25,19 @@ const bytes = (...parts: readonly (string | readonly number[])[]) =>
 
 const unauthorized = expectError('user-status', 401);
 
-/** Bodies of a 401 of user-status, and the error in each. */
+/** Bodies of a 401 of user-status, and the error in each. Faults of the mock have simpler ones. */
 const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expected: string]>> = {
   'the body of the interface': ['{"error":"Unauthorized"}', 'passed'],
   'white space': [' \t\r\n{ "error" :\n\t"Unauthorized" }\r\n', 'passed'],
   'escapes in the message': [String.raw`{"error":"\u0055nauthorize\u0064"}`, 'passed'],
   'escapes in the name': [String.raw`{"\u0065rror":"Unauthorized"}`, 'passed'],
 
-  'a letter changed': ['{"error":"Unauthorised"}', 'message'],
-  'all letters in another case': ['{"error":"UNAUTHORIZED"}', 'message'],
-  'a space behind': ['{"error":"Unauthorized "}', 'message'],
   'a NUL behind': [String.raw`{"error":"Unauthorized\u0000"}`, 'message'],
   'a look-alike': ['{"error":"Unаuthorized"}', 'message'],
   'an empty message': ['{"error":""}', 'message'],
   'the name within the message': [String.raw`{"error":"the \"error\""}`, 'message'],
 
-  'another name': ['{"message":"Unauthorized"}', 'shape'],
   'the name in another case': ['{"Error":"Unauthorized"}', 'shape'],
-  'a second field': ['{"error":"Unauthorized","code":401}', 'shape'],
   'a field __proto__': ['{"error":"Unauthorized","__proto__":null}', 'shape'],
   'an empty object': ['{}', 'shape'],
   'no string: null': ['{"error":null}', 'shape'],
@@ -53,14 +48,9 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
     String.raw`{"\u0065rror":"Deposit not found","error":"Unauthorized"}`,
     'shape',
   ],
-  'an array': ['[{"error":"Unauthorized"}]', 'shape'],
   null: ['null', 'shape'],
   'a string': ['"Unauthorized"', 'shape'],
 
-  'no body': ['', 'JSON'],
-  text: ['Unauthorized', 'JSON'],
-  HTML: ['<html><body>401 Unauthorized</body></html>', 'JSON'],
-  'single quotes': ["{'error':'Unauthorized'}", 'JSON'],
   'a second value': ['{"error":"Unauthorized"}{"error":"Unauthorized"}', 'JSON'],
   'half a body': ['{"error":"Unauth', 'JSON'],
   'a raw control character': ['{"error":"Unauthorized\n"}', 'JSON'],
@@ -129,14 +119,11 @@ const results: readonly (readonly [
   ['member', expectMember, 200, member, 'passed'],
   ['member', expectMember, 200, { is_under_ib: true }, 'passed'],
   ['member', expectMember, 201, member, 'status'],
-  ['member', expectMember, 200, notMember, 'value'],
-  ['member', expectMember, 200, { is_under_ib: 'true' }, 'value'],
   ['member', expectMember, 200, { is_under_ib: 1 }, 'value'],
   ['member', expectMember, 200, [member], 'JSON'],
   ['member', expectMember, 200, 'null', 'JSON'],
   ['member', expectMember, 200, '', 'JSON'],
   ['no member', expectNotMember, 200, notMember, 'passed'],
-  ['no member', expectNotMember, 200, member, 'value'],
   ['no member', expectNotMember, 200, { is_under_ib: null }, 'value'],
   ['no member', expectNotMember, 200, { is_under_ib: 0 }, 'value'],
   ['executed', expectExecuted, 200, executed, 'passed'],
@@ -146,7 +133,6 @@ const results: readonly (readonly [
   ['executed', expectExecuted, 200, [executed], 'JSON'],
   ['amount', amount, 200, executed, 'passed'],
   ['amount', amount, 200, '{"amountInUsd":2505E-1}', 'passed'],
-  ['amount', amount, 200, { amountInUsd: '250.5' }, 'value'],
   ['amount', amount, 200, { amountInUsd: 250.50000000000003 }, 'value'],
   ['amount', amount, 200, { amountInUsd: 250 }, 'value'],
   ['amount', amount, 200, { amountInUsd: null }, 'value'],
@@ -154,7 +140,6 @@ const results: readonly (readonly [
   ['amount', amount, 404, executed, 'depends'],
   ['amount', amount, 200, '', 'depends'],
   ['result', whole, 200, executed, 'passed'],
-  ['result', whole, 200, { ...executed, executedAt: 1705314600 }, 'value'],
   ['result', whole, 200, { ...executed, executedAt: 1705314600001 }, 'value'],
 ];
 
