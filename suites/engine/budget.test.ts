@@ -45,14 +45,6 @@ test('the time ends at the deadline, or earlier with `until`', async () => {
   assert.equal(spent(), 0);
 });
 
-test('lookups leave the requests that are reserved', async () => {
-  const { spend, words } = budgetOf({ maxRequests: 2, reserved: 1 });
-  assert.equal(words(100), undefined);
-  await spend();
-  assert.match(words(100)!, /--max-requests/);
-  assert.equal(words(), undefined);
-});
-
 test('with a virtual clock, real time ends a run too', () => {
   assert.equal(budgetOf({ maxRealMs: 60_000 }).words(), undefined);
   assert.match(budgetOf({ maxRealMs: 0 }).words()!, /--max-duration/);

@@ -119,6 +119,7 @@ const results: readonly (readonly [
   ['member', expectMember, 200, member, 'passed'],
   ['member', expectMember, 200, { is_under_ib: true }, 'passed'],
   ['member', expectMember, 201, member, 'status'],
+  ['member', expectMember, 200, { is_under_ib: 'true' }, 'value'],
   ['member', expectMember, 200, { is_under_ib: 1 }, 'value'],
   ['member', expectMember, 200, [member], 'JSON'],
   ['member', expectMember, 200, 'null', 'JSON'],
