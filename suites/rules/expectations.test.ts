@@ -172,25 +172,15 @@ test('an amount is compared as an IEEE double, however it is written', () => {
   );
 });
 
+const joined = (seconds: string) => `{"date_joined":"2024-01-01T00:00:${seconds}"}`;
+
 /** Two answers to one lookup, and whether they are the same. */
 const pairs: Readonly<Record<string, readonly [number, string, number, string, boolean]>> = {
   'the very same': [200, '{"a":1}', 200, '{"a":1}', true],
   'another order of fields': [200, '{"a":{"x":1,"y":2},"b":2}', 200, '{"b":2,"a":{"y":2,"x":1}}', true],
   'another spelling': [200, '{"a":"A"}', 200, String.raw` {"a" : "\u0041"}`, true],
-  'another form of a join date': [
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.500Z"}',
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.5+00:00"}',
-    true,
-  ],
-  'another join date': [
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.005Z"}',
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.5Z"}',
-    false,
-  ],
+  'another form of a join date': [200, joined('00.500Z'), 200, joined('00.5+00:00'), true],
+  'another join date': [200, joined('00.005Z'), 200, joined('00.5Z'), false],
   'another status': [200, '{"a":1}', 201, '{"a":1}', false],
   'another value': [200, '{"a":1}', 200, '{"a":2}', false],
   'another type': [200, '{"a":1}', 200, '{"a":"1"}', false],
