@@ -63,32 +63,6 @@ test('keys are grouped by state and owner', () => {
   assert.deepEqual(keys(known.everyKey), keys(fixture.apiKeys!));
 });
 
-describe('names of keys', () => {
-  test('are unique and contain no value of a key, for any number of keys', () => {
-    const apiKeys = (['northwind', 'contoso', null] as const).flatMap((partner) =>
-      (['active', 'revoked', 'expired'] as const).flatMap((state) =>
-        Array.from({ length: 4 }, (_, nth): FixtureApiKey => ({
-          key: `secret-${partner}-${state}-${nth}`,
-          partner,
-          state,
-        })),
-      ),
-    );
-    const names = knownFrom({ apiKeys }).everyKey.map(({ name }) => name);
-    assert.equal(new Set(names).size, apiKeys.length);
-    for (const { key } of apiKeys) assert.ok(names.every((name) => !name.includes(key)));
-    assert.ok(names.every((name) => !name.includes('secret')));
-  });
-  test('are unique with a partner called non-partner', () => {
-    const apiKeys: FixtureApiKey[] = [
-      { key: 'one', partner: 'non-partner', state: 'active' },
-      { key: 'two', partner: null, state: 'active' },
-    ];
-    const [one, two] = knownFrom({ apiKeys }).everyKey;
-    assert.notEqual(one?.name, two?.name);
-  });
-});
-
 const ids = (list: readonly ({ readonly user_id: string } | { readonly reference_id: string })[]) =>
   list.map((item) => ('reference_id' in item ? item.reference_id : item.user_id).slice(0, 2).toLowerCase());
 
