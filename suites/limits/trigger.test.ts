@@ -24,9 +24,8 @@ import {
   type Kind,
   type Refusal,
 } from '../testing/limiters.ts';
-import { answerOf, sampleFixture, unjudged } from '../testing/samples.ts';
+import { answerOf, limiterOn, sampleFixture, unjudged } from '../testing/samples.ts';
 import { statedLimits } from './limit.ts';
-import { createLimiter } from './limiter.ts';
 import type { Judged } from './trial.ts';
 import { trials } from './trigger.ts';
 
@@ -105,20 +104,14 @@ async function tried({
           : refusalOf(decision);
     return { ...reply, sentAt, receivedAt: clock.now() } as Reply;
   };
-  const limiter = createLimiter({
-    ...bounds,
-    budget,
-    stated: statedLimits(known),
-    lookupsEndAt: MOST_MS,
-    reserved: { 'user-status': 0, 'deposit-check': 0 },
-  });
+  const stating = { stated: statedLimits(known), lookupsEndAt: MOST_MS };
   const sender = createSender({
     headers: {},
     ...bounds,
     client: { send, close: () => Promise.resolve() },
     known,
     budget,
-    limiter,
+    limiter: limiterOn(clock, { ...bounds, ...stating, budget }),
     maxLostInARow: 10,
     present: presentOf(known),
     onExchange: () => undefined,

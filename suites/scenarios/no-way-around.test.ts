@@ -1,15 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { trouble, type Answer, type Reply } from '../answer.ts';
+import { readJson, trouble, type Answer, type Reply } from '../answer.ts';
 import { formsOfRequests } from '../inputs/forms.ts';
 import { unknownId } from '../inputs/uuids.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../rules/scenario-context.ts';
-import { answerOf, sampleKnown as known } from '../testing/samples.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
 import { inconclusive } from '../rules/verdict.ts';
 import { judgeWaysAround } from './no-way-around.ts';
 
-const answer = (status: number, text = '') => answerOf(status, text);
+const answer = (status: number, text = ''): Answer => ({
+  kind: 'answer',
+  status,
+  headers: {},
+  text,
+  json: readJson(text),
+  sentAt: 0,
+  receivedAt: 0,
+  tookMs: 0,
+});
 
 const found = answer(200, '{"is_under_ib":true,"date_joined":"2024-01-01T00:00:00Z"}');
 const refused = answer(401, '{"error":"Unauthorized"}');
