@@ -27,10 +27,8 @@ describe('the caller', () => {
     assert.equal(contoso.partner, 'contoso');
     assert.deepEqual(keys(contoso.callerKeys), ['pk_cont_Yt5Wn0Qs']);
     assert.deepEqual(keys(contoso.otherKeys), ['pk_live_aB3dE6gH9', 'pk_spare_zX8cV1bN']);
-    assert.deepEqual(
-      contoso.members.map(({ partner }) => partner),
-      ['contoso'],
-    );
+    const partners = contoso.members.map(({ partner }) => partner);
+    assert.deepEqual(partners, ['contoso']);
   });
   for (const partner of ['fabrikam', 'nobody', 'Northwind', ''])
     test(`cannot be ${JSON.stringify(partner)}, which has no active key`, () => {

@@ -273,10 +273,8 @@ describe('requests', () => {
     // Admin calls are not in the journal.
     await callJson('GET', '/data');
     const reasons = ['200: member of the IB', '401: no such key', '404: deposit pending'];
-    assert.deepEqual(
-      requests().map(({ reason }) => reason),
-      reasons,
-    );
+    const shown = requests().map(({ reason }) => reason);
+    assert.deepEqual(shown, reasons);
     for (const [filter, found] of [
       [{ status: 401 }, [2]],
       [{ method: 'GET', endpoint: 'user-status' }, [1, 2]],

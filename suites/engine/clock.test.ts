@@ -62,10 +62,8 @@ describe('the real clock', () => {
       track(realClock.sleep(2000, signal)),
     );
     await turns(1);
-    assert.deepEqual(
-      sleepers.map(({ isDone }) => isDone),
-      [true, false],
-    );
+    const areDone = sleepers.map(({ isDone }) => isDone);
+    assert.deepEqual(areDone, [true, false]);
     abort.abort();
     await turns(1);
     assert.equal(sleepers[1]!.isDone, true);

@@ -123,10 +123,8 @@ test('a lookup that a front end refuses twice is sent once more, when no other i
   const both = Promise.all([sender.send(someUser), sender.send(someUser)]);
   while (sent() < 3) await new Promise((resolve) => setImmediate(resolve));
   free();
-  assert.deepEqual(
-    (await both).map(({ reply }) => reply.kind === 'answer' && reply.status),
-    [200, 200],
-  );
+  const statuses = (await both).map(({ reply }) => reply.kind === 'answer' && reply.status);
+  assert.deepEqual(statuses, [200, 200]);
 });
 
 describe('a connection that breaks', () => {

@@ -122,10 +122,8 @@ for (const [clause, rows] of Object.entries(correct))
       test(`${name}: ${answers[0] ?? 'nothing'}`, () => {
         const facts = factsOf(known, request);
         const right = facts === undefined ? [] : table.coverOf(facts).right;
-        assert.deepEqual(
-          right.map(({ answer, row }) => `${answer.name} ${short(row.id, request)}`),
-          answers,
-        );
+        const names = right.map(({ answer, row }) => `${answer.name} ${short(row.id, request)}`);
+        assert.deepEqual(names, answers);
       });
   });
 
@@ -188,8 +186,9 @@ test('a correct answer counts for every requirement of the lookup', () => {
     [depositCheck(version(unknown, '7')), is.notFound, ['foreign-ib/unknown', 'valid/any-uuid-version']],
   ] as const) {
     const findings = findingsOf(request, answer).filter(({ row }) => row.kind !== 'property');
+    const kinds = findings.map(({ row, verdict }) => [short(row.id, request), verdict.kind]);
     assert.deepEqual(
-      findings.map(({ row, verdict }) => [short(row.id, request), verdict.kind]),
+      kinds,
       ids.map((id) => [id, 'passed']),
     );
   }
