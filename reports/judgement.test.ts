@@ -37,18 +37,6 @@ const headlines: readonly (readonly [when: string, rows: string, more: More, exp
     'nonconformant: 1 of 3 required failed, 2 verified, 1 of 1 recommended',
   ],
   [
-    'only a recommended requirement fails',
-    `${passed}; a/d/1 recommended failed`,
-    {},
-    'conformant: 1 of 1 required verified, 1 of 2 recommended',
-  ],
-  [
-    'a required requirement is inconclusive',
-    `${passed}; a/e/1 required inconclusive timeout`,
-    { verdict: 'incomplete' },
-    'incomplete: 1 of 2 required verified, 1 of 1 recommended',
-  ],
-  [
     'that --allow-incomplete does not accept',
     `${passed}; a/e/1 required inconclusive no-fixture; a/e/2 required inconclusive flaky`,
     { verdict: 'incomplete', allowIncomplete: true },
@@ -90,12 +78,6 @@ const headlines: readonly (readonly [when: string, rows: string, more: More, exp
     'a/b/1 recommended passed',
     { verdict: 'incomplete', selection: { whole: false, skip: [] } },
     'incomplete (narrowed by --only): no required requirement, 1 of 1 recommended',
-  ],
-  [
-    'narrowed by --skip',
-    passed,
-    { selection: { whole: true, skip: ['a/c/1'] } },
-    'conformant (narrowed by --skip): 1 of 1 required verified, 1 of 1 recommended',
   ],
   [
     'of one lookup',

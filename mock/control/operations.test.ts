@@ -14,10 +14,8 @@ describe('a wrong call gets a reason', () => {
   test('404 lists the calls', async () => {
     const { status, json } = await testAdmin().call('GET', '/nothing');
     assert.deepEqual([status, json['error']], [404, 'unknown path /nothing']);
-    assert.deepEqual(
-      json['calls'],
-      calls.map((call) => call.replace(' ', ' /__admin')),
-    );
+    const paths = calls.map((call) => call.replace(' ', ' /__admin'));
+    assert.deepEqual(json['calls'], paths);
   });
   test('405 lists the allowed methods', async () => {
     const { status, headers, json } = await testAdmin().call('PATCH', '/requests');
@@ -313,11 +311,8 @@ describe('requests', () => {
   });
   test('of a world that was never used are named as such', async () => {
     const { callJson, user } = testAdmin();
-    assert.deepEqual(await callJson('GET', '/requests?world=typo'), {
-      requests: [],
-      dropped: 0,
-      unused: true,
-    });
+    const unused = { requests: [], dropped: 0, unused: true };
+    assert.deepEqual(await callJson('GET', '/requests?world=typo'), unused);
     user(ids.member, 'northwind-key~typo');
     assert.deepEqual(Object.keys(await callJson('GET', '/requests?world=typo')), ['requests', 'dropped']);
   });
@@ -447,12 +442,8 @@ describe('keys', () => {
     const { setKey, user, deposit, passTime } = testSession();
     passTime(100_000);
     const shown = setKey('mine', { ...another, expiresAfterSeconds: 10 });
-    assert.deepEqual(shown, {
-      name: '<key mine>',
-      partner: 'northwind',
-      state: 'active',
-      expiresAt: START + 110_000,
-    });
+    const added = { name: '<key mine>', partner: 'northwind', state: 'active' };
+    assert.deepEqual(shown, { ...added, expiresAt: START + 110_000 });
     assert.equal(user(ids.member, 'another-key').status, 200);
     setKey('mine', { limits: { 'deposit-check': { requests: 1, windowSeconds: 60 } } });
     const statuses = [1, 2].map(() => deposit(ids.executed, 'another-key').status);

@@ -140,14 +140,10 @@ test('one key of each kind is tried', async () => {
     fixture: { ...sampleFixture, apiKeys: [...active, ...sampleFixture.apiKeys!] },
   });
   const keys = checkup.checks.filter(({ area }) => area === 'keys');
-  assert.deepEqual(
-    keys.filter(({ outcome }) => outcome === 'ok').map(({ subject }) => subject),
-    ['<key northwind/revoked>', '<key northwind/expired>', '<key non-partner/active>'],
-  );
-  assert.match(
-    find(checkup, '<key northwind/active>').words,
-    /^refused \(401\), but apiKeys\[0\] is active$/,
-  );
+  const fine = keys.filter(({ outcome }) => outcome === 'ok').map(({ subject }) => subject);
+  assert.deepEqual(fine, ['<key northwind/revoked>', '<key northwind/expired>', '<key non-partner/active>']);
+  const { words } = find(checkup, '<key northwind/active>');
+  assert.match(words, /^refused \(401\), but apiKeys\[0\] is active$/);
 });
 
 test('without a key, the other checks still run', async () => {

@@ -54,10 +54,8 @@ test('no more than the maximum of requests, even at once', async () => {
   const { spend, spent, words } = budgetOf({ maxRequests: 10 });
   const outcomes = await Promise.all(Array.from({ length: 25 }, async () => spend()));
   assert.equal(outcomes.filter((end) => end === undefined).length, 10);
-  assert.deepEqual(
-    new Set(outcomes.flatMap((end) => (end === undefined ? [] : [end.words]))),
-    new Set(['--max-requests was reached']),
-  );
+  const ends = new Set(outcomes.flatMap((end) => (end === undefined ? [] : [end.words])));
+  assert.deepEqual(ends, new Set(['--max-requests was reached']));
   assert.deepEqual([spent(), words()], [10, '--max-requests was reached']);
 });
 

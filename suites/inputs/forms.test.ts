@@ -15,6 +15,7 @@ const plain: Request = {
 // Faults of the mock show the other forms.
 test('every form that a server may read as the plain request is among them', () => {
   const changes = formsOfRequests.map(({ change }) => change(plain));
+  const texts = new Set(changes.map((one) => JSON.stringify(one)));
   for (const expected of [
     { method: 'POST' },
     { method: 'POST', headers: { 'x-http-method-override': 'GET' } },
@@ -22,10 +23,7 @@ test('every form that a server may read as the plain request is among them', () 
     { headers: { 'x-original-url': '/', 'x-rewrite-url': '/' } },
     { headers: { 'x-forwarded-prefix': '/internal' } },
   ])
-    assert.ok(
-      changes.some((one) => JSON.stringify(one) === JSON.stringify(expected)),
-      JSON.stringify(expected),
-    );
+    assert.ok(texts.has(JSON.stringify(expected)), JSON.stringify(expected));
   for (const address of ['127.0.0.1', '10.', '172.16.', '192.168.'])
     for (const name of ['x-forwarded-for', 'x-real-ip', 'true-client-ip', 'cf-connecting-ip'])
       assert.ok(

@@ -31,22 +31,14 @@ function short(id: string, { endpoint }: Request): string {
   return id.replace(`/${endpoint}/`, '/');
 }
 
+const spelled = 'invalid invalid-uuid/alternative-spelling';
+const unknownUser = 'not a member foreign-ib/unknown';
+
 /** Every correct answer with its requirement, the plain reading first. `factors.test.ts` has the plain lookups. */
 const correct: Readonly<Record<string, readonly (readonly [string, Request, ...string[]])[]>> = {
   'GET user-status, 400': [
-    [
-      'braces',
-      userStatus(`{${member}}`),
-      'invalid invalid-uuid/alternative-spelling',
-      'member valid/member',
-      'not a member foreign-ib/unknown',
-    ],
-    [
-      'other variant bits',
-      userStatus(variant(member)),
-      'invalid invalid-uuid/alternative-spelling',
-      'not a member foreign-ib/unknown',
-    ],
+    ['braces', userStatus(`{${member}}`), spelled, 'member valid/member', unknownUser],
+    ['other variant bits', userStatus(variant(member)), spelled, unknownUser],
   ],
   'GET deposit-check, 200 and 404; States': [
     [
@@ -57,7 +49,7 @@ const correct: Readonly<Record<string, readonly (readonly [string, Request, ...s
     ],
     ['of another IB, becoming', depositCheck(idOf('5c')), 'not found foreign-ib/other-ib'],
     ['a user', depositCheck(member), 'not found foreign-ib/unknown'],
-    ['a deposit, asked for as a user', userStatus(idOf('4a')), 'not a member foreign-ib/unknown'],
+    ['a deposit, asked for as a user', userStatus(idOf('4a')), unknownUser],
   ],
   'spellings that a server may read or refuse': [
     ...[nil, version(unknown, '0'), variant(unknown)].map(
@@ -70,7 +62,7 @@ const correct: Readonly<Record<string, readonly (readonly [string, Request, ...s
       'member valid/member',
       'member valid/percent-encoding',
       'invalid invalid-uuid/malformed',
-      'not a member foreign-ib/unknown',
+      unknownUser,
     ],
     [
       'another parameter beside it',
