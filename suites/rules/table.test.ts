@@ -34,7 +34,7 @@ function short(id: string, { endpoint }: Request): string {
 const spelled = 'invalid invalid-uuid/alternative-spelling';
 const unknownUser = 'not a member foreign-ib/unknown';
 
-/** Every correct answer with its requirement, the plain reading first. `factors.test.ts` has the plain lookups. */
+/** Every correct answer with its requirement, the plain reading first. `factors.test.ts` has plain lookups. */
 const correct: Readonly<Record<string, readonly (readonly [string, Request, ...string[]])[]>> = {
   'GET user-status, 400': [
     ['braces', userStatus(`{${member}}`), spelled, 'member valid/member', unknownUser],
