@@ -52,6 +52,10 @@ const mistakes: Readonly<
     (fixture) => fixture.replace('"failed"', '"lost"'),
     /^f\.json: deposits\[\d+\]\.state is not one of "EXECUTED", "pending", "failed"$/,
   ],
+  'a limit of 0': [
+    (fixture) => fixture.replace('"requests": 250', '"requests": 0'),
+    /^f\.json: limits\.deposit-check\.requests is not a number of requests \(1 or more\): 0$/,
+  ],
   'the same user in another letter case': [
     (fixture) => fixture.replace('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', userId.toUpperCase()),
     /^f\.json: users\[\d\]\.user_id is the same as users\[\d\]\.user_id: "33333333-/,
