@@ -73,10 +73,8 @@ test('every line is a command with a title, at most ten of a kind, and every fai
       );
       for (const line of lines) {
         assert.ok(line?.command === 'error' || line?.command === 'warning');
-        assert.deepEqual(
-          line.properties.map(([name]) => name),
-          ['title'],
-        );
+        const names = line.properties.map(([name]) => name);
+        assert.deepEqual(names, ['title']);
       }
       for (const kind of ['error', 'warning'])
         assert.ok([first, ...lines].filter((line) => line?.command === kind).length <= 10);

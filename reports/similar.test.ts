@@ -83,10 +83,6 @@ test('the worst comes first: data, keys, answers, messages, formats, advice', ()
     failure('key', 406, '6', { aspect: 'status', rank: 2 }),
     failure('partner', 407, '7', { aspect: 'status', rank: 1 }),
   ];
-  assert.equal(
-    worstFirst(some)
-      .map(({ first }) => first.id)
-      .join(' '),
-    'partner key answer message format media-type advice',
-  );
+  const order = ids(worstFirst(some).map(({ first }) => first));
+  assert.equal(order, 'partner key answer message format media-type advice');
 });

@@ -7,52 +7,42 @@ import { columns, printable } from './text.ts';
 
 const long = 'x'.repeat(1_000_000);
 
-/** Two texts and the expected lines; `mark` is the line without a label. */
+/** Two texts, and what stands below them: a mark below the difference, and its name. */
 const comparisons: readonly (readonly [
   what: string,
   expected: string,
   actual: string,
-  ...lines: readonly string[],
+  ...marks: readonly string[],
 ])[] = [
-  ['a different letter is marked', 'UNA', 'UNB', 'expected: UNA', 'actual: UNB', 'mark:   ^'],
-  [
-    'a letter with the same look is named',
-    'abc',
-    'ab\u0441',
-    'expected: abc',
-    'actual: ab\u0441',
-    'mark:   ^',
-    'mark: U+0441 instead of U+0063',
-  ],
+  ['a different letter is marked', 'UNA', 'UNB', '  ^'],
+  ['a letter with the same look is named', 'abc', 'ab\u0441', '  ^', 'U+0441 instead of U+0063'],
   [
     'a fraction of another length is named',
     '"T00:00:00.917773Z"',
     '"T00:00:00.917Z"',
-    'expected: "T00:00:00.917773Z"',
-    'actual: "T00:00:00.917Z"',
-    'mark:               ^',
-    'mark: 6 fraction digits expected, 3 given',
+    '              ^',
+    '6 fraction digits expected, 3 given',
   ],
-  ['additional text is marked', 'abc', 'abc\n', 'expected: abc', 'actual: abc\\u{a}', 'mark:    ^'],
-  ['texts with different beginnings are not marked', '200', '404', 'expected: 200', 'actual: 404'],
-  ['equal texts are not marked', 'a', 'a', 'expected: a', 'actual: a'],
-  ['an empty text is shown', 'a', '', 'expected: a', 'actual: '],
-  [
-    'a surrogate pair is not split',
-    'a\u{1f980}',
-    'a\u{1f981}',
-    'expected: a\u{1f980}',
-    'actual: a\u{1f981}',
-    'mark:  ^',
-    'mark: U+1F981 instead of U+1F980',
-  ],
+  ['additional text is marked', 'abc', 'abc!', '   ^'],
+  ['texts with different beginnings are not marked', '200', '404'],
+  ['equal texts are not marked', 'a', 'a'],
+  ['an empty text is shown', 'a', ''],
+  ['a surrogate pair is not split', 'a\u{1f980}', 'a\u{1f981}', ' ^', 'U+1F981 instead of U+1F980'],
 ];
 
 const drawnLines = (expected: string, actual: string, width: number) =>
   alignTexts(expected, actual, width).map(({ label, text }) => `${label || 'mark'}: ${text}`);
 
-for (const [what, expected, actual, ...lines] of comparisons)
-  test(what, () => assert.deepEqual(drawnLines(expected, actual, 40), lines));
+for (const [what, expected, actual, ...marks] of comparisons)
+  test(what, () => {
+    const lines = [`expected: ${expected}`, `actual: ${actual}`, ...marks.map((one) => `mark: ${one}`)];
+    assert.deepEqual(drawnLines(expected, actual, 40), lines);
+  });
+
+test('invisible characters are shown', () => {
+  const [, actual] = drawnLines('abc', 'abc\n', 40);
+  assert.equal(actual, 'actual: abc\\u{a}');
+});
 
 test('long texts have several pairs of lines, with the mark below the difference', () => {
   const pairs = ['expected: abcd', 'actual: abcd'];

@@ -6,15 +6,7 @@ import { depositCheck, fingerprint, lookup, userStatus, writtenName } from './re
 
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
-test('a lookup matches the interface', () => {
-  assert.deepEqual(userStatus(id), {
-    endpoint: 'user-status',
-    method: 'GET',
-    target: `/api/ib/user-status?user_id=${id}`,
-    credential: { as: 'caller' },
-    headers: {},
-  });
-  assert.equal(depositCheck(id).target, `/api/ib/deposit-check?reference_id=${id}`);
+test('a lookup may have no query, or an empty one', () => {
   assert.equal(lookup('user-status', undefined).target, '/api/ib/user-status');
   assert.equal(lookup('user-status', '').target, '/api/ib/user-status?');
 });

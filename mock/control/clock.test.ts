@@ -30,14 +30,6 @@ test('a minute ends the limit, executes the deposit and expires the key; reset u
   assert.deepEqual(statuses(mock), [200, 404, 200]);
 });
 
-test('changes fall due to the millisecond', () => {
-  const { setClock, deposit } = testSession({ clock: 'frozen' });
-  setClock({ advance: 4999 });
-  assert.equal(deposit(ids.afterSeconds).status, 404);
-  setClock({ advance: '1ms' });
-  assert.equal(deposit(ids.afterSeconds).status, 200);
-});
-
 describe('a clock that is set', () => {
   test('forward executes what falls due', () => {
     const { setClock, deposit } = testSession();

@@ -14,10 +14,8 @@ describe('a wrong call gets a reason', () => {
   test('404 lists the calls', async () => {
     const { status, json } = await testAdmin().call('GET', '/nothing');
     assert.deepEqual([status, json['error']], [404, 'unknown path /nothing']);
-    assert.deepEqual(
-      json['calls'],
-      calls.map((call) => call.replace(' ', ' /__admin')),
-    );
+    const paths = calls.map((call) => call.replace(' ', ' /__admin'));
+    assert.deepEqual(json['calls'], paths);
   });
   test('405 lists the allowed methods', async () => {
     const { status, headers, json } = await testAdmin().call('PATCH', '/requests');
@@ -26,7 +24,16 @@ describe('a wrong call gets a reason', () => {
   });
   const nested = `{"users": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
   const limits = { 'user-status': { failedLookups: 0, windowSeconds: 1 } };
-  const negative = { state: 'deposit executed', params: { reference_id: ids.pending, amountInUsd: -1 } };
+  const executed = (params: object) => {
+    return { state: 'deposit executed', params: { reference_id: ids.pending, ...params } };
+  };
+  const length = 'content-length';
+  const failed = { user_id: ids.member, state: 'failed' };
+  const pending = `PUT /deposits/${ids.pending}`;
+  const added = `PUT /deposits/${ids.nobody}`;
+  const ofUser = executed({ reference_id: ids.member, amountInUsd: 1, executedAt: 1 });
+  const inherited = { state: 'constructor' };
+  const revoked = (more: object) => ({ state: 'key revoked', params: { key: 'northwind-key' }, ...more });
   /** By status: call, body, error and place. */
   const wrong: Readonly<Record<number, readonly (readonly [string, unknown, RegExp, string?])[]>> = {
     400: [
@@ -57,27 +64,12 @@ describe('a wrong call gets a reason', () => {
       ['GET /data?limit=1&limit=2', undefined, /^the query names a parameter twice/],
       ['GET /data?limit=x', undefined, /^limit is not a maximum number/, 'limit'],
       ['GET /data?state=done', undefined, /^the query has an unknown key "state"/, 'state'],
-      [
-        `PUT /deposits/${ids.pending}`,
-        { amountInUsd: -1, state: 'EXECUTED' },
-        /^amountInUsd is not/,
-        'amountInUsd',
-      ],
-      [`PUT /deposits/${ids.pending}`, { amount: 1 }, /^the body has an unknown key "amount"/, 'amount'],
-      [`PUT /deposits/${ids.pending}`, { reference_id: ids.nobody }, /^reference_id belongs/, 'reference_id'],
-      [`PUT /deposits/${ids.nobody}`, { state: 'pending' }, /^the body lacks "user_id"/, 'user_id'],
-      [
-        `PUT /deposits/${ids.nobody}`,
-        { user_id: ids.nobody, state: 'pending' },
-        /is not a known user/,
-        'user_id',
-      ],
-      [
-        'PUT /deposits/x',
-        { user_id: ids.member, state: 'failed' },
-        /^reference_id is not a UUID/,
-        'reference_id',
-      ],
+      [pending, { amountInUsd: -1, state: 'EXECUTED' }, /^amountInUsd is not/, 'amountInUsd'],
+      [pending, { amount: 1 }, /^the body has an unknown key "amount"/, 'amount'],
+      [pending, { reference_id: ids.nobody }, /^reference_id belongs/, 'reference_id'],
+      [added, { state: 'pending' }, /^the body lacks "user_id"/, 'user_id'],
+      [added, { user_id: ids.nobody, state: 'pending' }, /is not a known user/, 'user_id'],
+      ['PUT /deposits/x', failed, /^reference_id is not a UUID/, 'reference_id'],
       ['PUT /users/x', { partner: null }, /^user_id is not a UUID of version 4/, 'user_id'],
       [`PUT /users/${ids.nobody}`, { partner: 'x' }, /^partner "x" is not a/, 'partner'],
       [`PUT /users/${ids.nobody}`, 5, /^the body must be a JSON object/],
@@ -87,12 +79,7 @@ describe('a wrong call gets a reason', () => {
       ['PUT /keys/my-secret', { key: 'secret' }, /^name of a new key/, 'name'],
       ['PUT /limits', limits, /^user-status.failedLookups is not/, 'user-status.failedLookups'],
       ['PUT /limits', { 'deposit-check': 5 }, /^deposit-check /, 'deposit-check'],
-      [
-        'PUT /limits',
-        { 'deposit-chek': null },
-        /^the body has an unknown key "deposit-chek"/,
-        'deposit-chek',
-      ],
+      ['PUT /limits', { deposit: null }, /^the body has an unknown key "deposit"/, 'deposit'],
       ['PUT /limits', 5, /^the body /],
       ['PUT /fault', {}, /^the body lacks "fault"/, 'fault'],
       ['PUT /fault', { fault: 'toString' }, /^fault is not an id that GET/, 'fault'],
@@ -104,27 +91,31 @@ describe('a wrong call gets a reason', () => {
       ['POST /next', { reset: false }, /^reset /, 'reset'],
       [
         'POST /next',
-        { headers: { 'content-length': '5' } },
-        /^headers.content-length is written by/,
-        'headers.content-length',
+        { headers: { [length]: '5' } },
+        /^headers.content-length is written/,
+        `headers.${length}`,
       ],
       ['POST /next', { delay: '25h' }, /^delay is longer than a day/, 'delay'],
       ['POST /next', { status: 503, count: 1.5 }, /^count is not a number of requests/, 'count'],
       ['POST /next', { kind: '503' }, /^the body has an unknown key "kind"/, 'kind'],
-      [
-        'GET /requests?color=1',
-        undefined,
-        /^the query has an unknown key "color"; known are "method"/,
-        'color',
-      ],
+      ['GET /requests?hue=1', undefined, /^the query has an unknown key "hue"; known are "method"/, 'hue'],
       ['GET /requests?method=get', undefined, /^method is not a method of HTTP/, 'method'],
       ['GET /requests?endpoint=users', undefined, /^endpoint is not one of "user-s/, 'endpoint'],
       ['GET /requests?status=4o4', undefined, /^status is not a status/, 'status'],
       ['GET /requests?key=northwind/activ', undefined, /^key is not a key or a name that/, 'key'],
       ['GET /requests?world=a&key=northwind-key~b', undefined, /^key names another world/, 'key'],
       [`GET /requests?key=northwind-key~${'a'.repeat(101)}`, undefined, /^key .* maximum is 100$/, 'key'],
-      ['POST /state', negative, /^params.amountInUsd is not an amount/, 'params.amountInUsd'],
-      ['POST /state', { state: 'x' }, /^state is not one of "key revoked", "deposit executed"/, 'state'],
+      ['POST /state', executed({ amountInUsd: -1 }), /^params.amountInUsd is not an/, 'params.amountInUsd'],
+      ['POST /state', executed({ amountInUsd: '1' }), /^params.amountInUsd is not an/, 'params.amountInUsd'],
+      ['POST /state', executed({ executedAt: 1 }), /^params need amountInUsd/, 'params'],
+      ['POST /state', ofUser, /^params need the reference_id/, 'params'],
+      ['POST /state', {}, /^the body lacks "state"$/, 'state'],
+      ['POST /state', inherited, /^state is not one of "key revoked", "deposit executed"/, 'state'],
+      ['POST /state', revoked({ action: 'reset' }), /^action is not one of "setup", "teardown"/, 'action'],
+      ['POST /state', revoked({ world: 'a' }), /^the body has an unknown key "world"/, 'world'],
+      ['POST /state', revoked({ params: undefined }), /^params need a key/, 'params'],
+      ['POST /state', revoked({ params: { key: 'nope' } }), /^params need a key/, 'params'],
+      ['POST /state', revoked({ params: { key: ['x'] } }), /^params.key is not a key/, 'params.key'],
     ],
     404: [['PUT /keys/some-secret', { state: 'revoked' }, /^there is no such key here; [^s]/, 'key']],
     409: [['PUT /keys/mine', { key: 'northwind-key', partner: null }, /^this key exists/, 'key']],
@@ -277,10 +268,8 @@ describe('requests', () => {
     // Admin calls are not in the journal.
     await callJson('GET', '/data');
     const reasons = ['200: member of the IB', '401: no such key', '404: deposit pending'];
-    assert.deepEqual(
-      requests().map(({ reason }) => reason),
-      reasons,
-    );
+    const shown = requests().map(({ reason }) => reason);
+    assert.deepEqual(shown, reasons);
     for (const [filter, found] of [
       [{ status: 401 }, [2]],
       [{ method: 'GET', endpoint: 'user-status' }, [1, 2]],
@@ -319,11 +308,8 @@ describe('requests', () => {
   });
   test('of a world that was never used are named as such', async () => {
     const { callJson, user } = testAdmin();
-    assert.deepEqual(await callJson('GET', '/requests?world=typo'), {
-      requests: [],
-      dropped: 0,
-      unused: true,
-    });
+    const unused = { requests: [], dropped: 0, unused: true };
+    assert.deepEqual(await callJson('GET', '/requests?world=typo'), unused);
     user(ids.member, 'northwind-key~typo');
     assert.deepEqual(Object.keys(await callJson('GET', '/requests?world=typo')), ['requests', 'dropped']);
   });
@@ -453,12 +439,8 @@ describe('keys', () => {
     const { setKey, user, deposit, passTime } = testSession();
     passTime(100_000);
     const shown = setKey('mine', { ...another, expiresAfterSeconds: 10 });
-    assert.deepEqual(shown, {
-      name: '<key mine>',
-      partner: 'northwind',
-      state: 'active',
-      expiresAt: START + 110_000,
-    });
+    const added = { name: '<key mine>', partner: 'northwind', state: 'active' };
+    assert.deepEqual(shown, { ...added, expiresAt: START + 110_000 });
     assert.equal(user(ids.member, 'another-key').status, 200);
     setKey('mine', { limits: { 'deposit-check': { requests: 1, windowSeconds: 60 } } });
     const statuses = [1, 2].map(() => deposit(ids.executed, 'another-key').status);
@@ -533,24 +515,19 @@ test('another fixture is served in all worlds, with secret keys, until a reset',
   assert.equal(data().keys[0]?.key, 'northwind-key');
 });
 
-test('a reset applies to one world, or to all', async () => {
-  const { callJson, call, user } = testAdmin();
-  for (const world of ['', '?world=a'])
-    await callJson('PUT', `/keys/northwind-key${world}`, { state: 'revoked' });
+test('a reset applies to one world, or to all, over HTTP and in JavaScript', async () => {
+  const { call, user, world, reset, setKey } = testAdmin();
   const statuses = () => ['northwind-key', 'northwind-key~a'].map((key) => user(ids.member, key).status);
-  assert.equal((await call('POST', '/reset?world=a')).status, 204);
-  assert.deepEqual(statuses(), [401, 200]);
-  assert.equal((await call('POST', '/reset', {})).status, 204);
-  assert.deepEqual(statuses(), [200, 200]);
-});
-
-test('a provider state is set up and torn down with 204', async () => {
-  const { call, user } = testAdmin();
-  const body = { state: 'key revoked', params: { key: 'northwind-key' } };
-  assert.equal((await call('POST', '/state', body)).status, 204);
-  assert.equal(user(ids.member).status, 401);
-  await call('POST', '/state', { ...body, action: 'teardown' });
-  assert.equal(user(ids.member).status, 200);
+  for (const [resetOne, resetAll] of [
+    [() => call('POST', '/reset?world=a'), () => call('POST', '/reset', {})],
+    [() => world('a').reset(), () => reset()],
+  ] as const) {
+    for (const one of [setKey, world('a').setKey]) one('northwind-key', { state: 'revoked' });
+    await resetOne();
+    assert.deepEqual(statuses(), [401, 200]);
+    await resetAll();
+    assert.deepEqual(statuses(), [200, 200]);
+  }
 });
 
 describe('a list', () => {

@@ -76,8 +76,6 @@ const probes: readonly TimedRequest[] = [
   user('1e500000-0000-4000-8000-000000000001'),
   deposit(ids.executed),
   ...['HEAD', 'POST', 'OPTIONS'].map((method) => user(ids.member, { method })),
-  lookup('/api/ib/user-status/'),
-  lookup(`/API/IB/user-status?user_id=${ids.member}`),
   lookup('/', { key: null }),
   ...pathForms.map((path) => lookup(`${path}?user_id=${ids.member}`)),
   lookup(`${USER}${ids.member}&user_id=${ids.foreignUser}`),

@@ -76,6 +76,11 @@ describe('no other spelling of a path reaches an endpoint or the admin API', () 
     '//api/ib/user-status',
     'http://x//api/ib/user-status',
     '/api/ib/user%2dstatus',
+    '/api/ib\\user-status',
+    '/api/ib/user-status;x=1',
+    '/api/ib/user-status.json',
+    '/api/ib/user-status%20',
+    '/x/..;/api/ib/user-status',
     '/API/ib/user-status',
   ])
     test(target, async () => {

@@ -37,7 +37,10 @@ const shown: Readonly<Record<string, () => boolean>> = {
   HEAD: () =>
     status(lookup(target, { method: 'HEAD' })) === 200 &&
     last(lookup(target, { method: 'HEAD' })).body === '',
-  'Other methods': () => status(lookup(target, { method: 'POST', key: null })) === 405,
+  'Other methods': () => {
+    const { status: got, body } = last(lookup(target, { method: 'POST', key: null }));
+    return got === 405 && body === '{"error":"Method not allowed"}';
+  },
   'Other paths': () => last(lookup('/metrics', { key: null })).body === '{"error":"Not found"}',
   'Trailing slash, or other letter case, in a path': () =>
     status(lookup(`${path}/?user_id=${ids.member}`)) === 404 && status(lookup(target.toUpperCase())) === 404,

@@ -83,19 +83,6 @@ describe('what goes wrong on the way, without a socket', () => {
   });
 });
 
-test('the operations of one world leave the others alone; reset of the mock resets all', async () => {
-  const mock = createMock({ clock: frozen });
-  const statusWith = async (own: string) =>
-    (await answerOf(mock, depositPath(ids.pending), bearer(own))).status;
-  for (const name of ['a', 'b']) mock.world(name).setDeposit(ids.pending, { state: 'EXECUTED' });
-  assert.deepEqual([await statusWith('northwind-key~a'), await statusWith('northwind-key~b')], [200, 200]);
-  assert.deepEqual([await statusWith('northwind-key'), mock.world('a').requests().length], [404, 1]);
-  mock.world('a').reset();
-  assert.deepEqual([await statusWith('northwind-key~a'), await statusWith('northwind-key~b')], [404, 200]);
-  mock.reset();
-  assert.deepEqual([await statusWith('northwind-key~b'), mock.requests()], [404, []]);
-});
-
 /** Gets the status over a socket, without timers in the test. */
 const statusOf = async (port: number, id: string) => (await ask(port, depositPath(id))).status;
 

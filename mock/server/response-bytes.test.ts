@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeText } from './handler.ts';
 import { startMock } from './server.ts';
 import { FOUND, builtIn, depositPath, ids, START, userPath } from '../testing/session.ts';
 import { sendRaw } from '../testing/sockets.ts';
@@ -45,10 +44,3 @@ const cases: readonly (readonly [name: string, sent: readonly [string, ...string
 
 for (const [name, sent, received] of cases)
   test(`${name}: exactly these bytes`, async () => assert.equal(await bytesFor(...sent), received));
-
-test('text that cannot be decoded stays as it is', () => {
-  assert.equal(decodeText('%31%2D'), '1-');
-  assert.equal(decodeText('a+b'), 'a b');
-  for (const broken of ['%', '%zz', '%E0%A4%A', '%C0%80', '%ED%A0%80'])
-    assert.equal(decodeText(broken), broken);
-});

@@ -40,7 +40,9 @@ test('with a base path it answers only there', async (t) => {
   const mock = await mockFor(t, { basePath: '/gateway/v2/' });
   assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
   assert.equal((await ask(mock.port, `/gateway/v2${userPath(ids.member)}`)).body, FOUND);
-  const bare = await ask(mock.port, '/api/ib/user-status');
+  const absolute = `http://ib.example/gateway/v2${userPath(ids.member)}`;
+  assert.equal((await ask(mock.port, absolute)).body, FOUND);
+  const bare = await ask(mock.port, userPath(ids.member));
   assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
 });
 

@@ -66,16 +66,6 @@ describe('a deposit that becomes EXECUTED after 3 polls', () => {
   });
 });
 
-test("the fixture's executedAt is used if there is one", () => {
-  for (const when of [{ afterPolls: 1 }, { afterSeconds: 0.001 }]) {
-    const one = pending({ executedAt: 42, ...when });
-    const world = createWorld({}, START);
-    assert.equal(becomeExecuted(world, one, START), undefined);
-    countPoll(world, one, START);
-    assert.deepEqual(becomeExecuted(world, one, START + 1), { amountInUsd: 1, executedAt: 42 });
-  }
-});
-
 test('executedAt is a whole number of ms even if the clock is not', () => {
   const one = pending({ afterSeconds: 0.0005 });
   assert.deepEqual(becomeExecuted(createWorld({}, 0.25), one, 9), { amountInUsd: 1, executedAt: 0 });

@@ -196,24 +196,11 @@ describe('a request has', () => {
     for (const target of ['/a/../b', '/a//b', '/%2e%2E/%zz', "/x?a=%&b=%u0031&c='{}|\\^`", '/x?'])
       assert.equal((await seen({}, { ...request, target })).url, target);
   });
-  test("the run's headers, overridden by its own", async () => {
-    const { headers } = await seen(
-      { headers: { 'x-run': '1', accept: 'application/json' } },
-      { ...request, headers: { accept: 'text/html', authorization: 'Bearer k' } },
-    );
-    const { 'x-run': run, accept, authorization } = headers;
-    assert.deepEqual([run, accept, authorization], ['1', 'text/html', 'Bearer k']);
-    assert.equal(headers['accept-encoding'], undefined, 'no compression unless asked for');
-  });
   test('no body, or a body even with GET', async () => {
     assert.equal((await seen({})).text, '');
     const withBody = await seen({}, { ...request, body: '{"k":1}' });
     assert.deepEqual([withBody.text, withBody.headers['content-length']], ['{"k":1}', '7']);
   });
-  for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-    test(`the method ${method}`, async () => {
-      assert.equal((await seen({}, { ...request, method })).method, method);
-    });
 });
 
 // `bin/hostile-targets.test.ts` has many more servers with incomplete answers.
@@ -384,6 +371,7 @@ describe('a request is sent as it is', () => {
     );
     assert.match(text, /\r\nACCEPT: \*\/\*\r\n/);
     assert.match(text, /\r\nvia: x\r\n/);
-    assert.doesNotMatch(text, /a\/b/);
+    // No compression unless asked for.
+    assert.doesNotMatch(text, /a\/b|accept-encoding/i);
   });
 });

@@ -45,14 +45,6 @@ test('the time ends at the deadline, or earlier with `until`', async () => {
   assert.equal(spent(), 0);
 });
 
-test('lookups leave the requests that are reserved', async () => {
-  const { spend, words } = budgetOf({ maxRequests: 2, reserved: 1 });
-  assert.equal(words(100), undefined);
-  await spend();
-  assert.match(words(100)!, /--max-requests/);
-  assert.equal(words(), undefined);
-});
-
 test('with a virtual clock, real time ends a run too', () => {
   assert.equal(budgetOf({ maxRealMs: 60_000 }).words(), undefined);
   assert.match(budgetOf({ maxRealMs: 0 }).words()!, /--max-duration/);
@@ -62,10 +54,8 @@ test('no more than the maximum of requests, even at once', async () => {
   const { spend, spent, words } = budgetOf({ maxRequests: 10 });
   const outcomes = await Promise.all(Array.from({ length: 25 }, async () => spend()));
   assert.equal(outcomes.filter((end) => end === undefined).length, 10);
-  assert.deepEqual(
-    new Set(outcomes.flatMap((end) => (end === undefined ? [] : [end.words]))),
-    new Set(['--max-requests was reached']),
-  );
+  const ends = new Set(outcomes.flatMap((end) => (end === undefined ? [] : [end.words])));
+  assert.deepEqual(ends, new Set(['--max-requests was reached']));
   assert.deepEqual([spent(), words()], [10, '--max-requests was reached']);
 });
 

@@ -22,17 +22,6 @@ function poolOf(...items: readonly Item[]) {
   return { ...pool, next };
 }
 
-test('items come in their order', () => {
-  const items = [item('a', 1), item('b', 2), item('a', 3)];
-  const { next } = poolOf(...items);
-  const turns = { a: now, b: now };
-  assert.deepEqual(
-    [1, 2, 3].map(() => next(turns)),
-    items.map((one) => ({ kind: 'send', item: one })),
-  );
-  assert.equal(next(turns), undefined);
-});
-
 test('those that must wait let others pass, however many there are, and keep their order', () => {
   const waiting = Array.from({ length: 1000 }, (_, nth) => item('a', nth));
   const { next, held } = poolOf(...waiting, item('b', 1));

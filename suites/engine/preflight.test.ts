@@ -33,10 +33,8 @@ async function waited(waitMs: number, upMs: number) {
 test('a target that starts is waited for, with a word at once and every 10 s', async () => {
   const { endedAt, remarks } = await waited(60_000, 25_000);
   assert.equal(endedAt, 25_000);
-  assert.deepEqual(
-    remarks.map((words) => words.replace(/.*; /, '')),
-    ['--wait allows 60 s more', '--wait allows 50 s more', '--wait allows 40 s more'],
-  );
+  const said = remarks.map((words) => words.replace(/.*; /, ''));
+  assert.deepEqual(said, ['--wait allows 60 s more', '--wait allows 50 s more', '--wait allows 40 s more']);
   assert.match(remarks[0]!, /^the target does not answer yet \(the connection was refused\)/);
 });
 

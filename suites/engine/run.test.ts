@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../answer.ts';
 import { auth } from '../requirements/auth.ts';
-import { depositCheck, userStatus } from '../request.ts';
+import { userStatus } from '../request.ts';
 import { pending } from '../requirements/pending.ts';
 import { rateLimit } from '../requirements/rate-limit.ts';
 import { scenario, type Requirement } from '../rules/requirement.ts';
@@ -72,35 +72,6 @@ test('a request that cannot be sent ends the run with its reason, also while a s
   await assert.rejects(runOn([burst], send), reason);
 });
 
-test('every exchange of a run is reported as it ends', async () => {
-  const replies: Sent[] = [answer(200), answer(200), answer(429), gone, answer(404)];
-  const talk = scenario({
-    id: 'valid/service/talk',
-    endpoint: 'service',
-    level: 'required',
-    clause: '',
-    title: '',
-    phase: 'last',
-    run: async (context) => {
-      await context.burst(userStatus(id), depositCheck(id), depositCheck(id), depositCheck(id));
-      return { finding: pass };
-    },
-  });
-  const seen: unknown[] = [];
-  const onExchange: RunOptions['onExchange'] = ({ of, request, reply }) =>
-    seen.push([of, request.endpoint, reply.kind === 'answer' ? reply.status : reply.code]);
-  const { requests } = await runOn([talk], async () => replies.shift()!, { onExchange });
-  assert.equal(requests, 5);
-  assert.deepEqual(seen, [
-    // The preflight request.
-    [undefined, 'user-status', 200],
-    [talk.id, 'user-status', 200],
-    [talk.id, 'deposit-check', 429],
-    [talk.id, 'deposit-check', 'timeout'],
-    [talk.id, 'deposit-check', 404],
-  ]);
-});
-
 /** Outcomes or reasons of the rate-limit rows for a target with one status per endpoint. */
 async function outcomesAt(statuses: Readonly<Record<string, number>>) {
   const statusOf = (target: string) => statuses[target.includes('deposit') ? 'deposit-check' : 'user-status'];
@@ -129,12 +100,6 @@ test('a requirement passes by one answer; levels that were not tried take streng
   for (const { requirements } of [cut, whole]) assert.equal(requirements[0]!.outcome, 'passed');
   assert.ok(cut.requirements[0]!.cases < whole.requirements[0]!.cases);
   assert.deepEqual([cut.strength, cut.requests], [0, 4]);
-});
-
-test('a requirement without any answer is inconclusive', async () => {
-  const { requirements } = await runOn(ofAuth('malformed'), async () => unauthorized, { maxRequests: 1 });
-  const [row] = requirements;
-  assert.deepEqual([row!.outcome, 'reason' in row! && row.reason], ['inconclusive', 'budget']);
 });
 
 for (const [code, times] of [

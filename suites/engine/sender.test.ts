@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { depositCheck, userStatus } from '../request.ts';
 import type { Reply, Trouble } from '../answer.ts';
-import { answerOf, sampleKnown as known, unjudged } from '../testing/samples.ts';
+import { answerOf, limiterOn, sampleKnown as known, unjudged } from '../testing/samples.ts';
 import { afterChange, presentOf } from '../known.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
 import { createSender } from './sender.ts';
 import { statedLimits } from '../limits/limit.ts';
-import { createLimiter } from '../limits/limiter.ts';
 import { plainLevels } from '../plan/factors.ts';
 import { lookupAt } from '../plan/lookup.ts';
 
@@ -42,15 +41,7 @@ function senderOf(
     known,
     clock,
     budget,
-    limiter: createLimiter({
-      clock,
-      budget,
-      stated,
-      deadline,
-      lookupsEndAt: deadline,
-      reserved: { 'user-status': 0, 'deposit-check': 0 },
-      signal,
-    }),
+    limiter: limiterOn(clock, { budget, stated, deadline, lookupsEndAt: deadline, signal }),
     signal,
     deadline,
     maxLostInARow,
@@ -132,10 +123,8 @@ test('a lookup that a front end refuses twice is sent once more, when no other i
   const both = Promise.all([sender.send(someUser), sender.send(someUser)]);
   while (sent() < 3) await new Promise((resolve) => setImmediate(resolve));
   free();
-  assert.deepEqual(
-    (await both).map(({ reply }) => reply.kind === 'answer' && reply.status),
-    [200, 200],
-  );
+  const statuses = (await both).map(({ reply }) => reply.kind === 'answer' && reply.status);
+  assert.deepEqual(statuses, [200, 200]);
 });
 
 const withoutNumber = ({ nth: _, ...reply }: Reply) => reply;

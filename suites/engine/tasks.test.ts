@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointNames } from '../../schemas/endpoints.ts';
-import { createLimiter } from '../limits/limiter.ts';
+import { limiterOn } from '../testing/samples.ts';
 import { virtualClock } from './clock.ts';
 import { runList, type Lane, type Step, type Task } from './tasks.ts';
 
@@ -13,15 +13,7 @@ function listsOf() {
   const clock = virtualClock(0);
   const stop = new AbortController();
   const log: string[] = [];
-  const limiter = createLimiter({
-    clock,
-    signal: stop.signal,
-    budget: { ended: () => undefined },
-    stated: {},
-    lookupsEndAt: Infinity,
-    deadline: Infinity,
-    reserved: { 'user-status': 0, 'deposit-check': 0 },
-  });
+  const limiter = limiterOn(clock, { signal: stop.signal });
   const lane = (most = 2, isOfLookups = true): Lane => ({ most, isOfLookups, inFlight: 0 });
   /** A step with a task for each name; a time in place of a name is that of the limiter. */
   const step = (

@@ -88,7 +88,7 @@ const ofVariant = (variant: string) => `${id.slice(0, 19)}${variant}${id.slice(2
 const nil = '00000000-0000-0000-0000-000000000000';
 const max = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Texts of each class, by name. */
+/** Texts of each class, by name. `malformations.test.ts` names more that are malformed. */
 const examples = {
   v4: {
     'lower case': id,
@@ -127,27 +127,17 @@ const examples = {
   },
   empty: { 'the empty text': '' },
   malformed: {
-    'a line feed behind': `${id}\n`,
     'a line feed behind nil': `${nil}\n`,
-    'a line behind': `${id}\nx`,
     'a line before': `x\n${id}`,
     'only white space': ' \t',
-    'a space within': id.replace('-', ' -'),
-    'a digit less': id.slice(0, -1),
     'a digit more': `${id}0`,
-    'a hyphen less': id.replace('-', ''),
-    'a hyphen moved': '3f2504e04-f89-41d3-9a0c-0305e82c3301',
     'a hyphen at the end': `${bare}-`,
     '33 digits': `${bare}0`,
-    'no hexadecimal digit': id.replace('f', 'g'),
-    'full-width digits': id.replaceAll('0', '\uff10'),
-    'Arabic digits': id.replaceAll('0', '\u0660'),
     'a Cyrillic letter': id.replace('a', '\u0430'),
     'a Kelvin sign': `\u212a${id.slice(1)}`,
     'an en dash': id.replace('-', '\u2013'),
     'a combining accent behind': `${id}\u0301`,
     'a zero-width space before': `\u200b${id}`,
-    'a NUL behind': `${id}\0`,
     'an open brace': `{${id}`,
     'a closing brace': `${id}}`,
     'mismatched brackets': `{${id})`,
@@ -159,7 +149,6 @@ const examples = {
     'another URN': `urn:guid:${id}`,
     'only a URN': 'urn:uuid:',
     'empty braces': '{}',
-    'short groups': '1-1-1-1-1',
     'twice the same': id + id,
   },
 } as const satisfies Record<UuidClass, Readonly<Record<string, string>>>;

@@ -103,10 +103,8 @@ describe('the curl line sends the same request, given the keys', () => {
       const asked = words.includes('--head') ? 'HEAD' : (option(words, '-X')[0] ?? 'GET');
       assert.equal(asked, method);
       assert.ok(words.includes('--path-as-is'));
-      assert.ok(
-        words.some((word) => /^-\w*g/.test(word)),
-        'brackets in a URL are no pattern to curl',
-      );
+      // Brackets in a URL are no pattern to curl.
+      assert.ok(words.some((word) => /^-\w*g/.test(word)));
     }
   });
 });

@@ -83,6 +83,7 @@ const outcomes: readonly Outcome[] = ['passed', 'failed', 'inconclusive', 'obser
 const row = (level: Level, outcome: Outcome) => ({ id: '', level, outcome }) as RequirementResult;
 const rows = (...pairs: readonly (readonly [Level, Outcome])[]) =>
   pairs.map(([level, outcome]) => row(level, outcome));
+const [open, failure] = [['required', 'inconclusive'] as const, ['required', 'failed'] as const];
 const whole = { interrupted: false };
 
 describe('the verdict', () => {
@@ -106,16 +107,10 @@ describe('the verdict', () => {
     'nothing but observations': [rows(['observed', 'observed']), 'incomplete'],
     'a recommended one that passed, alone': [rows(['recommended', 'passed']), 'incomplete'],
     'a recommended one that failed, alone': [rows(['recommended', 'failed']), 'incomplete'],
-    'a failure, and an inconclusive one': [
-      rows(['required', 'inconclusive'], ['required', 'failed']),
-      'nonconformant',
-    ],
-    'a failure, and a bug of ours': [rows(['required', 'broken'], ['required', 'failed']), 'nonconformant'],
-    'a failure, and nothing that passed': [rows(['required', 'failed']), 'nonconformant'],
-    'a recommended failure, and an inconclusive one': [
-      rows(['recommended', 'failed'], ['required', 'inconclusive']),
-      'incomplete',
-    ],
+    'a failure, and an inconclusive one': [rows(open, failure), 'nonconformant'],
+    'a failure, and a bug of ours': [rows(['required', 'broken'], failure), 'nonconformant'],
+    'a failure, and nothing that passed': [rows(failure), 'nonconformant'],
+    'a recommended failure, and an inconclusive one': [rows(['recommended', 'failed'], open), 'incomplete'],
   };
   for (const [name, [list, expected]] of Object.entries(others))
     test(`${name}: ${expected}`, () => assert.equal(verdictOf(list, whole), expected));

@@ -2,16 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { virtualClock } from '../engine/clock.ts';
 import { figuresOf } from '../engine/figures.ts';
-import { answerOf } from '../testing/samples.ts';
-import {
-  admit,
-  createLimiter,
-  firstKey,
-  longestWindowMs,
-  recordReply,
-  turnOf,
-  type LimiterOptions,
-} from './limiter.ts';
+import { answerOf, limiterOn } from '../testing/samples.ts';
+import { admit, firstKey, longestWindowMs, recordReply, turnOf, type LimiterOptions } from './limiter.ts';
 import type { Asked } from './limit.ts';
 
 const counted: Asked = { endpoint: 'user-status', key: 'a', cost: 1 };
@@ -21,17 +13,8 @@ const DEADLINE = 300_000;
 function limited(options: Partial<LimiterOptions> = {}) {
   const clock = virtualClock(0);
   const remarks: string[] = [];
-  const limiter = createLimiter({
-    clock,
-    signal: new AbortController().signal,
-    budget: { ended: () => undefined },
-    stated: {},
-    deadline: DEADLINE,
-    lookupsEndAt: DEADLINE,
-    reserved: { 'user-status': 0, 'deposit-check': 0 },
-    onRemark: (words) => remarks.push(words),
-    ...options,
-  });
+  const onRemark = (words: string) => remarks.push(words);
+  const limiter = limiterOn(clock, { deadline: DEADLINE, lookupsEndAt: DEADLINE, onRemark, ...options });
   /** Sends a request as soon as it may be sent. Returns when that was, in ms; undefined if it may not. */
   const send = async (asked: Asked, status: number, retryAfter?: string) => {
     if ((await admit(limiter, asked)) !== undefined) return undefined;

@@ -109,29 +109,6 @@ describe('a row shows', () => {
     ]));
 });
 
-test('levels of a group are counted once for all', () => {
-  const { names } = factors['deposit-check'].find(({ name }) => name === 'fields')!;
-  const coverage = createCoverage(known);
-  const take = (fields: string) =>
-    coverage.take('deposit-check', { ...plainLevels('deposit-check'), fields });
-  take(names[1]!);
-  const { pairs } = coverage.figures().coverage;
-  take(names[2]!);
-  assert.deepEqual(coverage.figures().coverage.pairs, pairs);
-});
-
-test('each key that is not plain makes a pair with each form of the header', () => {
-  const namesOf = (name: string) => factors['deposit-check'].find((one) => one.name === name)!.names.slice(1);
-  const pairs = combinationsOf('deposit-check', known).byStrength[2].filter(({ groups }) =>
-    groups.every(({ factor: { name } }) => name === 'key' || name === 'header'),
-  );
-  const expected = namesOf('key').flatMap((key) =>
-    namesOf('header').filter((header) => isFeasible('deposit-check', { key, header }, known)),
-  );
-  assert.ok(expected.length > 50);
-  assert.equal(pairs.length, expected.length);
-});
-
 test('the strength is 1 only after every level, each of a group too', () => {
   const coverage = createCoverage(known);
   const left: (() => void)[] = [];

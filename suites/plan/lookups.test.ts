@@ -75,10 +75,8 @@ test('the same seed gives the same lookups, at once or by rank', () => {
   for (const endpoint of endpointNames) {
     const lookups = createLookups({ known, seed: 7, cases: 400 }, rows);
     const byRank = [['requirement'], ['level'], ['pair', 'example'], ['triple']] as const;
-    assert.deepEqual(
-      byRank.flatMap((some) => [...lookups.next(endpoint, ...some)].map(nameOf)),
-      lookupsOf(endpoint).map(nameOf),
-    );
+    const names = byRank.flatMap((some) => [...lookups.next(endpoint, ...some)].map(nameOf));
+    assert.deepEqual(names, lookupsOf(endpoint).map(nameOf));
   }
 });
 
@@ -88,10 +86,8 @@ test('lookups come by rank: requirements, levels, pairs and examples in turn, tr
     const places = lookupsOf(endpoint, 2000).map(({ rank }) =>
       order.findIndex((some) => some.includes(rank)),
     );
-    assert.deepEqual(
-      places,
-      places.toSorted((a, b) => a - b),
-    );
+    const sorted = places.toSorted((a, b) => a - b);
+    assert.deepEqual(places, sorted);
     assert.deepEqual([...new Set(places)], [0, 1, 2, 3]);
   }
 });
@@ -119,16 +115,12 @@ test('the first lookups cover each required requirement, for every seed in the s
     const firsts = lookupsOf(endpoint).filter(({ rank }) => rank === 'requirement');
     const all = coveredBy(lookupsOf(endpoint, 2000));
     const covered = coveredBy(firsts);
-    assert.deepEqual(
-      required.filter((row) => all.has(row) && !covered.has(row)).map(({ id }) => id),
-      [],
-    );
+    const late = required.filter((row) => all.has(row) && !covered.has(row)).map(({ id }) => id);
+    assert.deepEqual(late, []);
     assert.ok(firsts.length <= required.filter((row) => all.has(row)).length + 2, `${firsts.length} lookups`);
     const others = lookupsOf(endpoint, 400, rows, known, 8).filter(({ rank }) => rank === 'requirement');
-    assert.deepEqual(
-      others.map(({ levels }) => levels),
-      firsts.map(({ levels }) => levels),
-    );
+    const levelsOf = (some: readonly Lookup[]) => some.map(({ levels }) => levels);
+    assert.deepEqual(levelsOf(others), levelsOf(firsts));
   }
 });
 

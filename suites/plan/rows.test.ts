@@ -98,15 +98,6 @@ test('a lookup for a required requirement is about it, whatever the fixture has'
     assert.ok(about.has(id), id);
 });
 
-test('the rows depend on the seed alone', () => {
-  for (const endpoint of endpointNames) {
-    const rows = rowsUntil(endpoint, known, 5, 300);
-    assert.deepEqual(rowsUntil(endpoint, known, 5, 300), rows);
-    const others = new Set(rowsUntil(endpoint, known, 6, 300).map(({ levels }) => JSON.stringify(levels)));
-    assert.ok(rows.filter(({ levels }) => others.has(JSON.stringify(levels))).length < 100);
-  }
-});
-
 test('two examples follow each pair, while there are some', () => {
   for (const endpoint of endpointNames) {
     const ranks = rowsUntil(endpoint, known, 3, 'triple')
@@ -123,11 +114,8 @@ test('each example and entity is handed out once, and none is left', () => {
       pick === undefined ? [] : [[levels, pick] as const],
     );
     const malformed = tried.filter(([{ malformation }]) => malformation === 'a character less');
-    const picks = malformed.map(([, pick]) => pick);
-    assert.deepEqual(
-      picks.toSorted((a, b) => a - b),
-      [...picks.keys()],
-    );
+    const picks = malformed.map(([, pick]) => pick).toSorted((a, b) => a - b);
+    assert.deepEqual(picks, [...picks.keys()]);
     const examples = createExamples(endpoint, known);
     let left = 0;
     while (examples.next() !== undefined) left++;

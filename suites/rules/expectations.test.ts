@@ -25,24 +25,19 @@ const bytes = (...parts: readonly (string | readonly number[])[]) =>
 
 const unauthorized = expectError('user-status', 401);
 
-/** Bodies of a 401 of user-status, and the error in each. */
+/** Bodies of a 401 of user-status, and the error in each. Faults of the mock have simpler ones. */
 const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expected: string]>> = {
   'the body of the interface': ['{"error":"Unauthorized"}', 'passed'],
   'white space': [' \t\r\n{ "error" :\n\t"Unauthorized" }\r\n', 'passed'],
   'escapes in the message': [String.raw`{"error":"\u0055nauthorize\u0064"}`, 'passed'],
   'escapes in the name': [String.raw`{"\u0065rror":"Unauthorized"}`, 'passed'],
 
-  'a letter changed': ['{"error":"Unauthorised"}', 'message'],
-  'all letters in another case': ['{"error":"UNAUTHORIZED"}', 'message'],
-  'a space behind': ['{"error":"Unauthorized "}', 'message'],
   'a NUL behind': [String.raw`{"error":"Unauthorized\u0000"}`, 'message'],
   'a look-alike': ['{"error":"Unаuthorized"}', 'message'],
   'an empty message': ['{"error":""}', 'message'],
   'the name within the message': [String.raw`{"error":"the \"error\""}`, 'message'],
 
-  'another name': ['{"message":"Unauthorized"}', 'shape'],
   'the name in another case': ['{"Error":"Unauthorized"}', 'shape'],
-  'a second field': ['{"error":"Unauthorized","code":401}', 'shape'],
   'a field __proto__': ['{"error":"Unauthorized","__proto__":null}', 'shape'],
   'an empty object': ['{}', 'shape'],
   'no string: null': ['{"error":null}', 'shape'],
@@ -53,14 +48,9 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
     String.raw`{"\u0065rror":"Deposit not found","error":"Unauthorized"}`,
     'shape',
   ],
-  'an array': ['[{"error":"Unauthorized"}]', 'shape'],
   null: ['null', 'shape'],
   'a string': ['"Unauthorized"', 'shape'],
 
-  'no body': ['', 'JSON'],
-  text: ['Unauthorized', 'JSON'],
-  HTML: ['<html><body>401 Unauthorized</body></html>', 'JSON'],
-  'single quotes': ["{'error':'Unauthorized'}", 'JSON'],
   'a second value': ['{"error":"Unauthorized"}{"error":"Unauthorized"}', 'JSON'],
   'half a body': ['{"error":"Unauth', 'JSON'],
   'a raw control character': ['{"error":"Unauthorized\n"}', 'JSON'],
@@ -81,20 +71,16 @@ describe('every error of the interface', () => {
     ),
   );
   const everyMessage = [...new Set(errors.map(([, , message]) => message))];
-  for (const [endpoint, status, message] of errors) {
-    const expectation = expectError(endpoint, status);
-    test(`${endpoint} ${status} accepts only its own message`, () => {
-      assert.deepEqual(expectation(answerOf(status, { error: message })), pass);
-      for (const another of everyMessage.filter((text) => text !== message))
-        assert.equal(shortOf(expectation(answerOf(status, { error: another }))), 'message', another);
+  const statuses = [200, 204, 301, 400, 401, 403, 404, 422, 429, 500, 503];
+  for (const [endpoint, status, message] of errors)
+    test(`${endpoint} ${status} accepts only its own status and message`, () => {
+      const found = (code: number, error: string) =>
+        shortOf(expectError(endpoint, status)(answerOf(code, { error })));
+      for (const other of everyMessage)
+        assert.equal(found(status, other), other === message ? 'passed' : 'message', other);
+      for (const code of statuses)
+        assert.equal(found(code, message), code === status ? 'passed' : 'status', `${code}`);
     });
-    test(`${endpoint} ${status} accepts no other status`, () => {
-      for (const another of [200, 204, 301, 400, 401, 403, 404, 422, 429, 500, 503].filter(
-        (code) => code !== status,
-      ))
-        assert.equal(shortOf(expectation(answerOf(another, { error: message }))), 'status', String(another));
-    });
-  }
 });
 
 test('a failed expectation reports expected and actual', () => {
@@ -129,14 +115,12 @@ const results: readonly (readonly [
   ['member', expectMember, 200, member, 'passed'],
   ['member', expectMember, 200, { is_under_ib: true }, 'passed'],
   ['member', expectMember, 201, member, 'status'],
-  ['member', expectMember, 200, notMember, 'value'],
   ['member', expectMember, 200, { is_under_ib: 'true' }, 'value'],
   ['member', expectMember, 200, { is_under_ib: 1 }, 'value'],
   ['member', expectMember, 200, [member], 'JSON'],
   ['member', expectMember, 200, 'null', 'JSON'],
   ['member', expectMember, 200, '', 'JSON'],
   ['no member', expectNotMember, 200, notMember, 'passed'],
-  ['no member', expectNotMember, 200, member, 'value'],
   ['no member', expectNotMember, 200, { is_under_ib: null }, 'value'],
   ['no member', expectNotMember, 200, { is_under_ib: 0 }, 'value'],
   ['executed', expectExecuted, 200, executed, 'passed'],
@@ -146,7 +130,6 @@ const results: readonly (readonly [
   ['executed', expectExecuted, 200, [executed], 'JSON'],
   ['amount', amount, 200, executed, 'passed'],
   ['amount', amount, 200, '{"amountInUsd":2505E-1}', 'passed'],
-  ['amount', amount, 200, { amountInUsd: '250.5' }, 'value'],
   ['amount', amount, 200, { amountInUsd: 250.50000000000003 }, 'value'],
   ['amount', amount, 200, { amountInUsd: 250 }, 'value'],
   ['amount', amount, 200, { amountInUsd: null }, 'value'],
@@ -154,7 +137,6 @@ const results: readonly (readonly [
   ['amount', amount, 404, executed, 'depends'],
   ['amount', amount, 200, '', 'depends'],
   ['result', whole, 200, executed, 'passed'],
-  ['result', whole, 200, { ...executed, executedAt: 1705314600 }, 'value'],
   ['result', whole, 200, { ...executed, executedAt: 1705314600001 }, 'value'],
 ];
 
@@ -186,25 +168,15 @@ test('an amount is compared as an IEEE double, however it is written', () => {
   );
 });
 
+const joined = (seconds: string) => `{"date_joined":"2024-01-01T00:00:${seconds}"}`;
+
 /** Two answers to one lookup, and whether they are the same. */
 const pairs: Readonly<Record<string, readonly [number, string, number, string, boolean]>> = {
   'the very same': [200, '{"a":1}', 200, '{"a":1}', true],
   'another order of fields': [200, '{"a":{"x":1,"y":2},"b":2}', 200, '{"b":2,"a":{"y":2,"x":1}}', true],
   'another spelling': [200, '{"a":"A"}', 200, String.raw` {"a" : "\u0041"}`, true],
-  'another form of a join date': [
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.500Z"}',
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.5+00:00"}',
-    true,
-  ],
-  'another join date': [
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.005Z"}',
-    200,
-    '{"date_joined":"2024-01-01T00:00:00.5Z"}',
-    false,
-  ],
+  'another form of a join date': [200, joined('00.500Z'), 200, joined('00.5+00:00'), true],
+  'another join date': [200, joined('00.005Z'), 200, joined('00.5Z'), false],
   'another status': [200, '{"a":1}', 201, '{"a":1}', false],
   'another value': [200, '{"a":1}', 200, '{"a":2}', false],
   'another type': [200, '{"a":1}', 200, '{"a":"1"}', false],

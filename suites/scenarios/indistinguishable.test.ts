@@ -26,13 +26,6 @@ const headers = [
   ['a counter', 'x-remaining', '9 7 5', '8 6 4', 'passed'],
   ['the id repeated', 'x-id', 'one one one', 'a b c', 'passed'],
   ['machines behind a load balancer', 'x-served-by', 'a b a', 'b b b', 'passed'],
-  [
-    'another value of a header',
-    'cache-control',
-    'private private',
-    'no-store no-store',
-    'header cache-control',
-  ],
   ['another length', 'content-length', '30 30', '29 29', 'header content-length'],
 ] as const;
 const twice = (answer: Answer) => [answer, answer];
@@ -41,7 +34,7 @@ const answersOf = (status: number, ...bodies: readonly (string | object)[]) =>
   bodies.map((body) => answerOf(status, body));
 const missed = headed({ 'x-miss': '1' });
 
-/** Answers to hidden and to unknown ids, and the difference found. */
+/** Answers to hidden and to unknown ids, and the difference found. Faults of the mock have simpler ones. */
 const comparisons: readonly (readonly [string, readonly Answer[], readonly Answer[], string])[] = [
   ...headers.map(
     ([what, name, hidden, unknown, expected]) =>
@@ -60,10 +53,7 @@ const comparisons: readonly (readonly [string, readonly Answer[], readonly Answe
   ['another status', answersOf(403, notFound, notFound), plains, 'status'],
   ['various other statuses', [answerOf(403, notFound), answerOf(410, notFound)], plains, 'status'],
   ['another body', answersOf(404, { error: 'x' }), [plain], 'body'],
-  ['white space in the body', answersOf(404, '{ "error": "Deposit not found" }'), [plain], 'body'],
   ['various other bodies', answersOf(404, 'no 1', 'no 2'), plains, 'body'],
-  ['a header more', headedEach('x-owner', 'them them'), plains, 'presence of the header x-owner'],
-  ['a header less', plains, twice(missed), 'presence of the header x-miss'],
   ['a header more that varies', headedEach('etag', 'one two'), plains, 'presence of the header etag'],
 ];
 

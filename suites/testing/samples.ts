@@ -1,6 +1,7 @@
 import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { readBody, type Answer } from '../answer.ts';
 import { knownFrom } from '../known.ts';
+import { createLimiter, type LimiterOptions } from '../limits/limiter.ts';
 import type { Scenario } from '../rules/requirement.ts';
 import type { Context } from '../rules/scenario-context.ts';
 
@@ -83,6 +84,19 @@ export function resultIn({ run }: Scenario, some: Partial<Context>, known = samp
 
 /** What it finds. */
 export const runScenario = async (...run: Parameters<typeof resultIn>) => (await resultIn(...run)).finding;
+
+/** A limiter without a stated limit, that nothing ends. */
+export const limiterOn = (clock: LimiterOptions['clock'], more: Partial<LimiterOptions> = {}) =>
+  createLimiter({
+    clock,
+    signal: new AbortController().signal,
+    budget: { ended: () => undefined },
+    stated: {},
+    deadline: Infinity,
+    lookupsEndAt: Infinity,
+    reserved: { 'user-status': 0, 'deposit-check': 0 },
+    ...more,
+  });
 
 /** For a sender whose answers nobody judges. */
 export const unjudged = {
