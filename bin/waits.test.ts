@@ -10,11 +10,8 @@ import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { WaitReason } from '../schemas/generated/types.ts';
 import { waitWords } from '../schemas/progress.ts';
 import { renderWaiting } from './display.ts';
-import { loadFixture } from './input-files.ts';
+import { oneKey, unlimited } from './dev/testing/fixtures.ts';
 import { limitsOf, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
-
-const { limits: _, ...unstated } = await loadFixture(undefined, {});
-const oneKey = { ...unstated, apiKeys: unstated.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key') };
 
 /** A server whose 429 names another time than that of its limiter. */
 const says = (value: string): Behaviour => on(429, header('Retry-After', value))(reference);
@@ -40,18 +37,19 @@ interface Row extends Partial<MockRunOptions> {
   readonly says: RegExp;
 }
 
-const user = 'waiting 0:\\d\\d for user-status';
-
 /** What a run meets that has the limits 5 in 10 s, or others that are stated. */
 const rows: Readonly<Record<string, readonly [WaitReason, Row]>> = {
   'a stated limit': [
     'stated-limit',
-    { isStated: true, says: new RegExp(`^${user} \\(stated limit, 5 in 10 s\\)$`) },
+    { isStated: true, says: /^waiting 0:\d\d for user-status \(stated limit, 5 in 10 s\)$/ },
   ],
-  'a 429 with Retry-After': ['retry-after', { says: new RegExp(`^${user} \\(429, Retry-After 10 s\\)$`) }],
+  'a 429 with Retry-After': [
+    'retry-after',
+    { says: /^waiting 0:\d\d for user-status \(429, Retry-After 10 s\)$/ },
+  ],
   'Retry-After 0': [
     'retry-after',
-    { behaviour: says('0'), says: new RegExp(`^waiting 0:01 for user-status \\(429, Retry-After 0 s\\)$`) },
+    { behaviour: says('0'), says: /^waiting 0:01 for user-status \(429, Retry-After 0 s\)$/ },
   ],
   'a Retry-After that is too short': [
     'doubled',
@@ -165,7 +163,7 @@ for (const [what, endpoint, ids, row, other] of [
   for (const retryAfter of ['1', '60', '86400'])
     test(`429 for ${what} alone, Retry-After ${retryAfter}: their rows name one, others are judged`, async () => {
       const { requirements } = await verifyMock(limits(endpoint, ids, retryAfter), {
-        fixture: unstated,
+        fixture: unlimited,
         seed: 1,
         cases: 200,
         maxDurationMs: 300_000,

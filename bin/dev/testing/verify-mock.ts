@@ -26,6 +26,8 @@ export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
     outcome === 'failed' && level !== 'observed' ? [id] : [],
   );
 
+type Network = (client: Client, clock: RunOptions['clock']) => Client;
+
 export interface MockRunOptions extends Pick<
   RunOptions,
   'isBrief' | 'isEnough' | 'onExchange' | 'onProgress' | 'onRemark' | 'onWait' | 'path'
@@ -41,10 +43,30 @@ export interface MockRunOptions extends Pick<
   readonly requirements?: readonly Requirement[];
   readonly hasStateHook?: boolean;
   /** Simulates a network in front of the mock; it may wait on the clock. */
-  readonly network?: (client: Client, clock: RunOptions['clock']) => Client;
+  readonly network?: Network;
   /** Suites or ids to skip. */
   readonly skip?: readonly string[];
 }
+
+type Send = (
+  request: Parameters<Client['send']>[0],
+  client: Client,
+  clock: RunOptions['clock'],
+) => ReturnType<Client['send']>;
+
+/** A network with so many ms of latency for each way. It may send otherwise, which may take time. */
+export const delayed =
+  (there: number, back: number, send: Send = (request, client) => client.send(request)): Network =>
+  (client, clock) => ({
+    ...client,
+    send: async (request) => {
+      const sentAt = clock.now();
+      if (there > 0) await clock.sleep(there);
+      const reply = await send(request, client, clock);
+      if (back > 0) await clock.sleep(back);
+      return reply.kind === 'answer' ? { ...reply, sentAt, receivedAt: clock.now() } : reply;
+    },
+  });
 
 /** The lookups that were drawn of each fixture, by endpoint and seed, and the source of further ones. */
 const drawn = oncePer(
