@@ -9,7 +9,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { withServer } from '../../suites/testing/against.ts';
 import { commandLine } from '../command-line.ts';
 import { packagedProgram } from '../dev/testing/packaged.ts';
-import { runCli, testRefusals } from '../dev/testing/run-cli.ts';
+import { endsSaying, quietContext, testRefusals } from '../dev/testing/run-cli.ts';
 import { temporaryFolder } from '../dev/testing/temporary-folder.ts';
 
 const { folder } = temporaryFolder();
@@ -29,12 +29,10 @@ async function run(t: TestContext, ...flags: readonly string[]) {
     while (!part.test(texts[stream])) await once(outputs, 'text');
   };
   const done = commandLine(['mock', '--port', '0', ...flags], {
-    env: {},
+    ...quietContext,
     signal: stop.signal,
     print: async (text) => add('printed', text),
     writeError: (text) => add('complained', text),
-    isTerminal: false,
-    terminal: { color: false, width: 100 },
   });
   const end = async () => {
     stop.abort();
@@ -69,57 +67,38 @@ test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
   assert.equal((await mock.ask('/__admin/clock')).status, 200);
 });
 
-test('an IPv6 address that cannot be listened on is shown in brackets', () =>
-  withServer(createServer(), async (port) => {
-    const { error } = await runCli(['mock', '--host', '::ffff:127.0.0.1', '--port', `${port}`]);
-    assert.match(
-      error,
-      new RegExp(`^ib-conformance: cannot listen on \\[::ffff:127\\.0\\.0\\.1\\]:${port}:`),
-    );
-  }));
-
-test('a port in use is reported', () =>
-  withServer(createServer(), async (port) => {
-    const { error } = await runCli(['mock', '--port', `${port}`]);
-    assert.equal(
-      error,
-      `ib-conformance: cannot listen on 127.0.0.1:${port}: the port is in use; give another --port, or --port 0 for a free one`,
-    );
-  }));
+for (const [host, shown, why] of [
+  ['::ffff:127.0.0.1', '\\[::ffff:127\\.0\\.0\\.1\\]', ''],
+  ['127.0.0.1', '127\\.0\\.0\\.1', ' the port is in use; give another --port, or --port 0 for a free one$'],
+] as const)
+  test(`a port in use is reported, with an IPv6 address in brackets: ${host}`, () =>
+    withServer(createServer(), async (port) => {
+      const words = new RegExp(`^ib-conformance: cannot listen on ${shown}:${port}:${why}`);
+      await endsSaying(`mock --host ${host} --port ${port}`, 2, words);
+    }));
 
 test('the log shows the reason of each answer; in JSON, one object per line', async (t) => {
   const pretty = await run(t);
   await pretty.ask(userPath, 'northwind-revoked-key~mine');
-  assert.match(
-    pretty.printed(),
-    new RegExp(`^401 GET ${userPath.replace('?', '\\?')}  key revoked  <key northwind/revoked> ~mine$`, 'm'),
-  );
+  assert.ok(pretty.printed().includes(`\n401 GET ${userPath}  key revoked  <key northwind/revoked> ~mine\n`));
   const json = await run(t, '--log', 'json');
   await json.ask(userPath, 'nope');
   const [first, ...lines] = json.printed().trimEnd().split('\n');
   assert.match(first!, /^listening on /);
   const [listening, entry] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  assert.deepEqual(
-    [listening!['message'], listening!['port']],
-    ['listening', Number(new URL(json.url).port)],
-  );
+  const { message, port } = listening!;
+  assert.deepEqual([message, `${port as number}`], ['listening', new URL(json.url).port]);
   assert.deepEqual([entry!['status'], entry!['reason']], [401, '401: no such key']);
 });
 
-test('--limits off also disables the limits of a key', async (t) => {
-  const { ask } = await run(t, '--limits', 'off', '--log', 'silent');
-  assert.equal((await ask(userPath, 'fabrikam-always-limited-key')).status, 200);
-});
-
-test('--clock and --journal take effect', async (t) => {
-  const { ask } = await run(t, '--clock', 'frozen', '--journal', '2');
+test('--limits off, --clock and --journal take effect', async (t) => {
+  const { ask } = await run(t, '--limits', 'off', '--clock', 'frozen', '--journal', '2', '--log', 'silent');
   assert.match((await ask('/__admin/clock')).body, /"rate":0\}$/);
   for (const world of ['a', 'b', 'b', 'b']) await ask(userPath, `northwind-key~${world}`);
   assert.match((await ask('/__admin/data')).body, /"worlds":\["a","b"\]/);
-  assert.match(
-    (await ask('/__admin/requests?world=b&limit=9')).body,
-    /^\{"requests":\[\{"id":3,[^]*"dropped":1\}$/,
-  );
+  const found = /^\{"requests":\[\{"id":3,[^]*"dropped":1\}$/;
+  assert.match((await ask('/__admin/requests?world=b&limit=9')).body, found);
+  assert.equal((await ask(userPath, 'fabrikam-always-limited-key')).status, 200);
 });
 
 describe('the admin API', () => {
@@ -169,17 +148,11 @@ describe('as a process', () => {
     return code;
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    test(`${signal} stops it`, async (t) => {
-      const { child } = await start(t, process.execPath, ...mock);
-      assert.equal(await ends(child, () => child.kill(signal)), 0);
-    });
-
-  test('it keeps serving after its output is closed', async (t) => {
+  test('it keeps serving after its output is closed, until SIGINT', async (t) => {
     const { child, url } = await start(t, process.execPath, ...mock);
     child.stdout.destroy();
     for (let nth = 0; nth < 3; nth++) assert.equal((await fetch(url + userPath)).status, 401);
-    assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
+    assert.equal(await ends(child, () => child.kill('SIGINT')), 0);
   });
 
   test('SIGTERM stops it even if nobody reads its log, without a message about that', async (t) => {
@@ -212,25 +185,17 @@ describe('as a process', () => {
   });
 });
 
-test('there is a curl command for each state of the built-in fixture', async (t) => {
-  const { printed, until } = await run(t);
+test('each state has a curl command; one whose answer changes is true whenever it is tried first', async (t) => {
+  const { url, printed, until } = await run(t, '--clock', 'frozen');
   await until('printed', /404, then 200 after 5 s/);
   for (const state of ['200, a member', '401, revoked', '429, always', '200, EXECUTED', '404, pending'])
     assert.ok(printed().includes(`  ${state}`), state);
-});
-
-test('a command whose answer changes is true whenever it is tried first', async (t) => {
-  const { url, printed, until } = await run(t, '--clock', 'frozen');
-  await until('printed', /404, then 200 after 5 s/);
   const lines = printed()
     .split('\n')
     .filter((line) => /, then \d+ after/.test(line));
+  const headers = { 'content-type': 'application/json' };
   const advance = (seconds: number, world = '') =>
-    fetch(`${url}/__admin/clock${world}`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ advance: `${seconds}s` }),
-    });
+    fetch(`${url}/__admin/clock${world}`, { method: 'PUT', headers, body: `{"advance":"${seconds}s"}` });
   await advance(100);
   for (const line of lines) {
     const [, first, then, count, unit] = /(\d+), then (\d+) after (\d+) (s|polls) /.exec(line)!;
