@@ -59,19 +59,19 @@ const silent: Readonly<Record<string, Serve>> = {
   'sends 102 for ever': () => endless('', 'HTTP/1.1 102 Processing\r\n\r\n'),
 };
 
+const lost = /connection was (?:reset|closed)/;
+const cut = /the connection was closed before the answer was complete/;
+const fields = Array.from({ length: 1000 }, (_, at) => `X${at}: y`);
+const negative = `${head('200 OK', json, 'Content-Length: -1')}{}`;
+const upgrade = ['Connection: upgrade', 'Upgrade: x'];
+
 /** Targets that close the connection or do not speak HTTP. */
 const broken: Targets = {
-  resets: [() => onData((socket) => socket.resetAndDestroy()), /connection was (?:reset|closed)/],
-  'closes at once': [() => createServer((socket) => socket.end()), /connection was (?:reset|closed)/],
-  'closes in its headers': [
-    closes('HTTP/1.1 200 OK\r\nA: b'),
-    /connection was closed before the answer was complete|is not HTTP/,
-  ],
+  resets: [() => onData((socket) => socket.resetAndDestroy()), lost],
+  'closes at once': [() => createServer((socket) => socket.end()), lost],
+  'closes in its headers': [closes('HTTP/1.1 200 OK\r\nA: b'), cut],
   'sends garbage': [writes(`${ESCAPE}garbage\r\n\r\n`), /is not HTTP: it does not begin with HTTP\//],
-  'sends terminal escapes in the name of a header': [
-    answers('200 OK', '{}', `${ESCAPE}: x`),
-    /is not HTTP: its header cannot be parsed/,
-  ],
+  'escapes in a header name': [answers('200 OK', '{}', `${ESCAPE}: x`), /HTTP: its header cannot be parsed/],
   'splits a header in two': [answers('200 OK', '{}', `X: a\rSet-Cookie: b${ESCAPE}`), /is not HTTP/],
   'has the status 099': [answers('099 Low', '{}', json), /is not HTTP: it has a status below 100/],
   'has the status -20': [answers('-20 Low', '{}', json), /is not HTTP: invalid status code/],
@@ -80,111 +80,83 @@ const broken: Targets = {
     () => endless('HTTP/1.1 200 OK\r\n', `X: ${'x'.repeat(1000)}\r\n`),
     /headers are too long/,
   ],
-  'has a thousand header fields': [
-    answers('200 OK', '{}', ...Array.from({ length: 1000 }, (_, at) => `X${at}: y`)),
-    /the answer has more than 100 header fields/,
-  ],
-  'sends less than its Content-Length': [
-    closes(`${head('200 OK', json, 'Content-Length: 50')}{}`),
-    /closed before the answer was complete|not as long as/,
-  ],
-  'sends two lengths': [
-    ok('{}', 'Content-Length: 3'),
-    /the body is not as long as Content-Length says|is not HTTP/,
-  ],
-  'sends a negative length': [
-    writes(`${head('200 OK', json, 'Content-Length: -1')}{}`),
-    /is not HTTP: invalid character in content-length/,
-  ],
+  'has many fields': [answers('200 OK', '{}', ...fields), /the answer has more than 100 header fields/],
+  'sends less than its Content-Length': [closes(`${head('200 OK', json, 'Content-Length: 50')}{}`), cut],
+  'sends two lengths': [ok('{}', 'Content-Length: 3'), /not as long as Content-Length says|is not HTTP/],
+  'sends a negative length': [writes(negative), /is not HTTP: invalid character in content-length/],
   'sends an invalid chunk': [writes(`${chunked}zz\r\n`), /is not HTTP: invalid character in chunk size/],
   'sends 100 for ever': [writes('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)), /sent 100 Continue unasked/],
-  'changes the protocol': [
-    answers('101 Switching Protocols', '', 'Connection: upgrade', 'Upgrade: x'),
-    /the answer switches to another protocol/,
-  ],
+  'changes the protocol': [answers('101 Switching', '', ...upgrade), /answer switches to another protocol/],
 };
 
 const html = 'Content-Type: text/html';
 const webPage = /another service: both endpoints answer 200 with a web page/;
+const sso = 'Location: https://sso.example/in?to=\u009b31m';
+const toSso =
+  /another service: both endpoints answer 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m; check the base/;
+const portal = /the target answers everything with 511 \([^]*--wait waits until/;
+const noPath = '404 Not Found';
 
 /** Targets that are another service. */
 const others: Targets = {
-  'redirects for ever': [
-    answers('302 Found', '', 'Location: https://sso.example/in?to=\u009b31m'),
-    /another service: both endpoints answer 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m; check the base URL/,
-  ],
+  'redirects for ever': [answers('302 Found', '', sso), toSso],
   'is a web page': [answers('200 OK', `<!DOCTYPE html><title>${ESCAPE}Log in</title>`, html), webPage],
   'is a long web page': [answers('200 OK', `<!doctype html>${'<p>wait</p>'.repeat(10_000)}`, html), webPage],
   'has no such path': [
-    answers('404 Not Found', 'nope', 'Content-Type: text/plain'),
+    answers(noPath, 'nope', 'Content-Type: text/plain'),
     /404 without JSON; check the base URL/,
   ],
-  'has no such path, and answers in JSON': [
-    answers('404 Not Found', '{"message":"Cannot GET"}', json),
-    /404 with another message; check the base URL/,
+  'says so in JSON': [
+    answers(noPath, '{"message":"Cannot GET"}', json),
+    /404 with another message; check the base/,
   ],
-  'is a login portal': [
-    answers('511 Network Authentication Required', `<html>${ESCAPE}`, html),
-    /the target answers everything with 511 \([^]*--wait waits until/,
-  ],
+  'is a login portal': [answers('511 Network Authentication Required', `<html>${ESCAPE}`, html), portal],
 };
 
+const bad = /nonconformant/;
 const TOO_LONG = /the body has more than 16384 bytes/;
 /** Targets whose bodies are too large. */
 const large: Targets = {
   'answers with 20 MB of JSON': [() => send('200 OK', `{"a":"${'x'.repeat(20_000_000)}"}`, json), TOO_LONG],
   'nests deeply': [ok('['.repeat(9000)), /the body is not JSON/],
-  'sends more than its Content-Length': [
-    writes(`${head('200 OK', json, 'Content-Length: 2')}{}${ESCAPE}`),
-    /nonconformant/,
-  ],
+  'sends more than its length': [writes(`${head('200 OK', json, 'Content-Length: 2')}{}${ESCAPE}`), bad],
 };
 
+const twice = '"is_under_ib":false,"is_under_ib":true';
 /** Bodies with unusual content. */
 const oddBodies: Readonly<Record<string, readonly [body: string | Uint8Array, cause: RegExp]>> = {
   'answers with infinity': ['{"status":"EXECUTED","amountInUsd":1e400,"executedAt":1e400}', /amountInUsd/],
   'has duplicate fields and a prototype': [
-    '{"__proto__":{"is_under_ib":true},"is_under_ib":false,"is_under_ib":true}',
+    `{"__proto__":{"is_under_ib":true},${twice}}`,
     /valid\/user-status/,
   ],
-  'has fields only in a prototype': [
-    '{"__proto__":{"is_under_ib":true,"status":"EXECUTED"},"constructor":1}',
-    /__proto__/,
-  ],
+  'has fields only in a prototype': [`{"__proto__":{"is_under_ib":true},"constructor":1}`, /__proto__/],
   'is not UTF-8': [Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), /the body is not UTF-8/],
-  'sends terminal escapes in its messages': [JSON.stringify({ error: ESCAPE }), /nonconformant/],
+  'sends terminal escapes in its messages': [JSON.stringify({ error: ESCAPE }), bad],
   'sends terminal escapes in its body': [`{"error":"${ESCAPE}"}`, /\\u\{1b\}/],
 };
 const odd: Targets = {
   ...Object.fromEntries(Object.entries(oddBodies).map(([name, [body, cause]]) => [name, [ok(body), cause]])),
-  'sends terminal escapes in its reason phrase': [
-    answers('200 \u001b]0;owned\u0007', '{}', json),
-    /nonconformant/,
-  ],
-  'sends terminal escapes in its headers': [
-    ok('{}', 'X: \u009b31m\u0085', 'Content-Language: \u009b2J'),
-    /nonconformant/,
-  ],
-  'answers 200 {} to everything': [ok('{}'), /nonconformant/],
-  'finds no deposit and has no user-status': [
-    answers('404 Not Found', '{"error":"Deposit not found"}', json),
+  'sends terminal escapes in its reason phrase': [answers('200 \u001b]0;owned\u0007', '{}', json), bad],
+  'sends escapes in its headers': [ok('{}', 'X: \u009b31m\u0085', 'Content-Language: \u009b2J'), bad],
+  'answers 200 {} to everything': [ok('{}'), bad],
+  'has no user-status': [
+    answers(noPath, '{"error":"Deposit not found"}', json),
     /id +valid\/user-status\/member$/,
   ],
   'refuses every key': [
-    answers('401 Unauthorized', '{"error":"Unauthorized"}', json),
+    answers('401 No', '{"error":"Unauthorized"}', json),
     /answers every request .* with 401/,
   ],
 };
 
+const usedUp = /already used up when this run began \(Retry-After 1440 min\)/;
 const unusual = Object.values(oddBodies).map(([body]) => body);
 /** Targets with unusual answers to the requests of all suites: one sends the unusual bodies in turn. */
 const strange: Targets = {
   'has the status 999': [answers('999 High', '{}', json), /status +999|999 \{\}/],
-  'answers differently each time': [() => send('200 OK', unusual, json), /nonconformant/],
-  'limits for ever': [
-    answers('429 Too Many Requests', '{"error":"Too many requests"}', json, 'Retry-After: 86400'),
-    /already used up when this run began \(Retry-After 1440 min\)/,
-  ],
+  'answers differently each time': [() => send('200 OK', unusual, json), bad],
+  'limits for ever': [answers('429 No', '{"error":"Too many requests"}', json, 'Retry-After: 86400'), usedUp],
 };
 
 /** Targets that send as fast as they can, so they get only one requirement. */
