@@ -174,20 +174,19 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
           await ask(`/api/ib/user-status?user_id=${userId}&at=${at}${path}`, init);
           await ask(`/__admin/requests${path.startsWith('/') ? path : `?${path}`}`, init);
         }
-      const send = (method: string, body: string) => ({
-        method,
-        headers: { 'content-type': 'application/json' },
-        body,
-      });
+      const headers = { 'content-type': 'application/json' };
       for (const key of Object.values(keys)) {
         const inPath = encodeURIComponent(key);
-        await ask('/__admin/keys/nobody', send('PUT', JSON.stringify({ key, partner: 'nobody' })));
-        await ask(`/__admin/keys/${inPath}x`, send('PUT', JSON.stringify({ state: 'revoked' })));
-        await ask(`/__admin/keys/${inPath}`, send('PUT', JSON.stringify({ state: 'expired' })));
-        await ask(`/__admin/keys/${inPath}`, send('PUT', JSON.stringify({ key, partner: key, [key]: key })));
-        await ask('/__admin/state', send('POST', JSON.stringify({ state: key, params: { key } })));
-        await ask('/__admin/next', send('POST', `{"${JSON.stringify(key).slice(1, -1)}": "${key}`));
         await ask(`/__admin/requests?key=${inPath}x&reason=${inPath}`);
+        for (const [method, path, body] of [
+          ['PUT', 'keys/nobody', JSON.stringify({ key, partner: 'nobody' })],
+          ['PUT', `keys/${inPath}x`, '{"state": "revoked"}'],
+          ['PUT', `keys/${inPath}`, '{"state": "expired"}'],
+          ['PUT', `keys/${inPath}`, JSON.stringify({ key, partner: key, [key]: key })],
+          ['POST', 'state', JSON.stringify({ state: key, params: { key } })],
+          ['POST', 'next', `{"${JSON.stringify(key).slice(1, -1)}": "${key}`],
+        ] as const)
+          await ask(`/__admin/${path}`, { method, headers, body });
       }
       for (const world of ['', '?world=a-world'])
         for (const part of ['requests', 'data', 'fault', 'clock']) await ask(`/__admin/${part}${world}`);
@@ -199,12 +198,13 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
 });
 
 /** Errors about a secret, and their messages. */
+const ofKey = `http://127.0.0.1:9/${keys.active} --fixture ${fixture}`;
+const gated = ['verify', 'http://127.0.0.1:9', '--header'];
 const errors: readonly (readonly [argv: string | readonly string[], pattern: RegExp])[] = [
-  [
-    `verify http://127.0.0.1:9/${keys.active} --fixture ${fixture} --cases 1`,
-    /127\.0\.0\.1:9\/<key northwind\/active>/,
-  ],
-  [`doctor http://127.0.0.1:9/${keys.active} --fixture ${fixture}`, /next: Start the server/],
+  [`verify ${ofKey} --cases 1`, /127\.0\.0\.1:9\/<key northwind\/active>/],
+  [`doctor ${ofKey}`, /next: Start the server/],
+  [[...gated, 'x-gate: ${IB_TEST_KEY}'], /the connection was refused/],
+  [[...gated, 'x-gate: ${IB_TEST_KEY}ü'], /--header needs 'name: value' in ASCII/],
   [['verify', `http://us er:${keys.other}/x@here`], /http:\/\/…@here: is not a URL/],
   [`verify http://here --state-url http://here?key=${keys.other}`, /here\?…: a base URL/],
   [`mock --admin-token ${keys.other} --admin-token ${keys.other}`, /--admin-token was given more than once/],
