@@ -51,11 +51,7 @@ type Entry = readonly [id: string, reason?: string];
 
 const baselineOf = (...entries: readonly Entry[]) => ({
   file: 'known.json',
-  known: entries.map(([id, reason], at) => ({
-    id,
-    line: at + 4,
-    ...(reason === undefined ? {} : { reason }),
-  })),
+  known: entries.map(([id, reason], at) => ({ id, line: at + 4, ...(reason !== undefined && { reason }) })),
 });
 
 interface Expected {
@@ -81,13 +77,7 @@ const rules: readonly Rule[] = [
   ['an entry without a reason', 'bad', [['bad']], 1, { wrong: noReason }],
   ['an entry with a blank reason', 'bad', [['bad', ' \t\n']], 1, { wrong: noReason }],
   ['an unknown id', 'good', [['wors', 'ticket 1']], 1, { wrong: noSuch }],
-  [
-    'an id listed twice',
-    'bad',
-    [...known, ['bad', 'r']],
-    1,
-    { wrong: /^known\.json:5: bad: is already on line 4/ },
-  ],
+  ['an id listed twice', 'bad', [...known, ['bad', 'r']], 1, { wrong: /:5: bad: is already on line 4/ }],
   ['an entry that passes now', 'good bad', [...known, ['good', 'r']], 1, { wrong: passes }],
   ['an open requirement', 'good open', [['open', 'r']], 3, { note: isOpen }],
   ['--allow-incomplete', 'good bad open', known, 0, { flags: { allowIncomplete: true } }],
@@ -139,10 +129,8 @@ const DATES = 'valid/user-status/date-joined';
 const fixtureFile = temporaryFolder().fileOf('fixture.json', fixture);
 
 test('a new failure, its reason in the baseline, and then a run that passes and still shows the failure', async () => {
-  await using mock = await startMock({
-    fixture,
-    behaviour: faults['date-day-and-month-swapped']!.change(reference),
-  });
+  const behaviour = faults['date-day-and-month-swapped']!.change(reference);
+  await using mock = await startMock({ fixture, behaviour });
   const file = place('known.json');
   const terminal = { color: false, width: 400 };
   const verify = (flags: string, code: number, patterns: RegExp | readonly RegExp[] = []) => {
@@ -174,10 +162,7 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
 testRefusals('verify http://127.0.0.1:9', [
   ['--update-baseline', /--update-baseline needs --baseline/],
   [`--baseline f.json --replay ${DATES}`, /--replay checks one failure only/],
-  [
-    `--baseline ${place('no/f.json')} --update-baseline`,
-    /the baseline cannot be written: its folder does not/,
-  ],
+  [`--baseline ${place('no/f.json')} --update-baseline`, /baseline cannot be written: its folder does not/],
   [`--baseline ${folder}`, /cannot be read \(EISDIR\)/],
 ]);
 

@@ -57,10 +57,7 @@ testRefusals('', [
     /apiKeys\[0\]\.key needs the environment variable UNSET_KEY/,
   ],
   ['answers', /an argument is missing: npx ib-conformance answers <request>/],
-  [
-    `verify --ca ${fileOf('key.pem', '-----BEGIN PRIVATE KEY-----')}`,
-    /key\.pem: is a private key; give the file/,
-  ],
+  [`verify --ca ${fileOf('key.pem', '-----BEGIN PRIVATE KEY-----')}`, /key\.pem: is a private key; give/],
   [`verify --ca ${builtIn}`, /has no certificate in PEM; give the file that begins with/],
   ['mock --fault lisst', /--fault lisst: there is no such fault; did you mean list\?/],
   ['mock --fault nonsense', /--fault nonsense: there is no such fault/],
@@ -82,11 +79,8 @@ test('if the target refuses the keys of the built-in fixture, the run stops and 
 });
 
 // Without limits: the number of requests in a window depends on the speed of the machine.
-const { limits: _, ...unlimited } = readFixture(
-  fixtureText.replace(/("afterSeconds": *)5/, '$10.5'),
-  'f',
-  {},
-);
+const soon = fixtureText.replace(/("afterSeconds": *)5/, '$10.5');
+const { limits: _, ...unlimited } = readFixture(soon, 'soon', {});
 const unlimitedFile = fileOf('unlimited.json', unlimited);
 
 test('verify passes the mock, also with a base path', async () => {
@@ -170,9 +164,8 @@ test('in CI, verify needs a URL or `mock`', async () => {
 });
 
 test('--max-requests is kept, and both endpoints get a similar number of cases', async () => {
-  const { output, error } = await runCli(
-    'verify --only invalid-uuid --seed 1 --max-requests 300 --report json',
-  );
+  const line = 'verify --only invalid-uuid --seed 1 --max-requests 300 --report json';
+  const { output, error } = await runCli(line);
   const record = JSON.parse(output) as RunRecord;
   assert.ok(record.requests <= 300, error);
   assert.ok(record.strength! < 2);

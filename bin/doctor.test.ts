@@ -100,10 +100,8 @@ test('differences between fixture and target are reported with their places', as
 
 test('--full sends one lookup for each required requirement, and prints what verify would', async () => {
   await using mock = await startMock({ fault: 'foreign-user-with-404' });
-  await endsSaying(['doctor', mock.url, ...fixture, '--full'], 1, [
-    /foreign-ib\/user-status\/other-ib/,
-    /404/,
-  ]);
+  const found = [/foreign-ib\/user-status\/other-ib/, /404/];
+  await endsSaying(['doctor', mock.url, ...fixture, '--full'], 1, found);
   assert.ok(mock.requests({ limit: 1000 }).length < 60);
   await using right = await startMock();
   await endsSaying(['doctor', right.url, ...fixture, '--full'], 0);
@@ -111,10 +109,8 @@ test('--full sends one lookup for each required requirement, and prints what ver
 
 test('--wait asks again until the target answers, and no longer', async (t) => {
   let left = 3;
-  const url = await serverFor(
-    t,
-    flaky(builtIn, (_, socket) => left-- > 0 && socket.destroy() !== undefined),
-  );
+  const starting = flaky(builtIn, (_, socket) => left-- > 0 && socket.destroy() !== undefined);
+  const url = await serverFor(t, starting);
   for (const command of ['doctor', 'verify --only auth/user-status/missing --cases 1']) {
     left = 3;
     await endsSaying(`${command} ${url} --fixture ${builtInFixture} --wait 60s`, 0);
@@ -171,7 +167,7 @@ testRefusals('doctor', [
 
 const { apiKeys = [], users = [], deposits = [] } = builtIn;
 const ours = users.filter(({ partner }) => partner === 'northwind');
-const isOurs = (id: string) => ours.some(({ user_id }) => user_id === id);
+const ownDeposits = deposits.filter(({ user_id }) => ours.some((user) => user.user_id === user_id));
 const inDigits = users.filter(({ user_id }) => /^[\d-]+$/.test(user_id));
 
 /** Fixtures with missing data. The target has all data. */
@@ -181,15 +177,8 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   'only one partner': { ...builtIn, apiKeys: apiKeys.filter(({ partner }) => partner === 'northwind') },
   'no user under the IB': { ...builtIn, users: users.filter((one) => !ours.includes(one)), deposits: [] },
   'no letter in a user_id': { ...builtIn, users: inDigits, deposits: [] },
-  'every user under the IB': {
-    ...builtIn,
-    users: ours,
-    deposits: deposits.filter(({ user_id }) => isOurs(user_id)),
-  },
-  'no pending deposit becomes EXECUTED': {
-    ...builtIn,
-    deposits: deposits.filter((one) => !('becomes' in one)),
-  },
+  'every user under the IB': { ...builtIn, users: ours, deposits: ownDeposits },
+  'no deposit becomes EXECUTED': { ...builtIn, deposits: deposits.filter((one) => !('becomes' in one)) },
 };
 
 const expected: ReadonlySet<string> = new Set(['no-fixture', 'no-second-key', 'no-state-hook']);

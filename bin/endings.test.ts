@@ -28,10 +28,8 @@ const otherKeys = fileOf('other.json', {
   ...unlimited,
   apiKeys: unlimited.apiKeys!.map((one, at) => ({ ...one, key: `other-${at}` })),
 });
-const limited = fileOf('limited.json', {
-  ...unlimited,
-  limits: { 'deposit-check': { requests: 40, windowSeconds: 1 } },
-});
+const soonUsedUp = { 'deposit-check': { requests: 40, windowSeconds: 1 } };
+const limited = fileOf('limited.json', { ...unlimited, limits: soonUsedUp });
 
 /** Without a key of another partner, some requirements cannot be judged. */
 const ownOnly = fileOf('own.json', {

@@ -47,11 +47,8 @@ for (const [name, encode] of Object.entries(encodings))
       const ofFixture = `--fixture ${fileOf('f.json', encode(fixture))} --partner nobody`;
       await endsSaying(`verify ${mock.url} ${ofFixture}`, 2, /--partner nobody.*ünïcode/);
       await endsSaying(`verify --config ${config}`, 2, /--partner ünï/);
-      await endsSaying(
-        `${short} --baseline ${fileIn('b.json', known)}`,
-        1,
-        /✗ baseline +\S+b\.json:1: valid\/x/,
-      );
+      const baseline = fileIn('b.json', known);
+      await endsSaying(`${short} --baseline ${baseline}`, 1, /✗ baseline +\S+b\.json:1: valid\/x/);
       await endsSaying(`answers /api/ib/user-status --answer ${answer}`, 0);
     });
   });
@@ -69,11 +66,7 @@ describe('- is standard input', () => {
   const noFile = /--update-baseline needs --baseline with a file/;
   for (const [line, text, pattern] of [
     [`verify mock ${short} --fixture -`, '{', /^ib-conformance: standard input:1:2: is not JSON/],
-    [
-      `verify mock ${short} --config -`,
-      '{"verify": {"casse": 1}}',
-      /standard input: \/verify\/casse: unknown/,
-    ],
+    [`verify mock ${short} --config -`, '{"verify": {"casse": 1}}', /standard input: \/verify\/casse: un/],
     [`verify mock ${short} --baseline -`, '[]', /^ib-conformance: standard input: the baseline must be/],
     [`${local} --ca -`, 'x', /--ca -: has no certificate in PEM/],
     [`${local} --cert -`, certificate, /--cert-key -: has no private key/],
@@ -106,12 +99,8 @@ describe('- is standard input', () => {
     const wrong = readInput('{ "verify": { "fixture": "none.json" } }');
     await endsSaying('verify mock --config -', 2, /none\.json: there is no such file/, wrong);
     const good = readInput(JSON.stringify({ verify: { fixture: builtInFixture, cases: 1 } }));
-    const { stderr } = await endsSaying(
-      'verify mock --only valid/user-status/member --config -',
-      0,
-      [],
-      good,
-    );
+    const line = 'verify mock --only valid/user-status/member --config -';
+    const { stderr } = await endsSaying(line, 0, [], good);
     assert.equal(stderr, 'config: fixture, cases from standard input\n');
   });
 

@@ -132,10 +132,7 @@ describe('what is wrong after a change', () => {
     ],
     'a deposit that shows after 8 s': [seen('deposit', ({ ageMs }) => ageMs >= 8000), becomes],
     'a deposit that shows, and is gone after 3 s': [seen('deposit', ({ ageMs }) => ageMs < 3000), becomes],
-    'another key that gets 403 while one is revoked': [
-      ofKey('contoso', d.on(isWhileRevoked, d.status(403))),
-      revoked,
-    ],
+    'another key that gets 403 meanwhile': [ofKey('contoso', d.on(isWhileRevoked, d.status(403))), revoked],
     'another amount than that of the hook': [d.on(isNow, d.fields({ amountInUsd: 123.46 })), becomes],
     'a 404 that is kept for ever': [kept, becomes],
     'a 404 that is kept for ever for the second key': [ofSecondKey(kept), becomes],

@@ -16,12 +16,8 @@ const answers: Answers = {
   failedLookups: undefined,
   requests: undefined,
 };
-const typed = {
-  ...answers,
-  dateJoined: '2024-01-01T00:00:00Z',
-  amountInUsd: '7',
-  executedAt: '1705314600000',
-};
+const [dateJoined, executedAt] = ['2024-01-01T00:00:00Z', '1705314600000'];
+const typed = { ...answers, dateJoined, amountInUsd: '7', executedAt };
 const user = { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' };
 const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 };
 const good = { membership: answerOf(200, user), deposit: answerOf(200, executed) };
@@ -33,10 +29,8 @@ function valuesOf(given: Answers, replies: Replies) {
   checkFixture(fixture, 'f', { IB_API_KEY: 'k' });
   const { users = [], deposits = [] } = fixture;
   const [deposit] = deposits.map((one) => (one.state === 'EXECUTED' ? one : assert.fail()));
-  return {
-    values: [users[0]?.date_joined, deposit?.amountInUsd, deposit?.executedAt],
-    lines: compared(facts).join('\n'),
-  };
+  const values = [users[0]?.date_joined, deposit?.amountInUsd, deposit?.executedAt];
+  return { values, lines: compared(facts).join('\n') };
 }
 
 /** Answers without data for a fixture. */

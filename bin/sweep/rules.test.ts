@@ -47,6 +47,8 @@ const red = { isGreen: false };
 const once = [{ at: 0, isChanged: true }];
 const polled = runOf(polls(3, 1, 100));
 const goesOn = runOf(polls(3, 6, 100));
+const six = refused([0, 0, 0, 0, 0, 0]);
+const other = { at: 9, target: user(2), isChanged: true };
 const goesOnInWorld = runOf(polls(3, 4, 100, 0, 'a'));
 const more = (missing: number, found: number, facts?: Partial<RunFacts>) =>
   runOf(polls(missing, found, 100, 2), facts);
@@ -75,13 +77,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ['random pauses', 'limited-thrice', twice([3, 90, 240], [70, 8, 110]), 'kept'],
     ['a second request in flight', 'limited-thrice', twice([-1, 60, 120]), 'kept'],
     ['a red run', 'limited-thrice', runOf(twice([0, 0, 0]), red), 'unclear'],
-    [
-      'several tests send the request',
-      'limited-thrice',
-      refused([0, 0, 0, 0, 0, 0]),
-      'unclear',
-      [{ at: 0 }, { at: 9 }],
-    ],
+    ['several tests send the request', 'limited-thrice', six, 'unclear', [{ at: 0 }, { at: 9 }]],
     [
       'each test has a world with another name',
       'limited-thrice',
@@ -89,12 +85,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
       'broken',
       ['c', 'd'].map((world) => ({ at: 0, world })),
     ],
-    [
-      'more requests than refusals explain',
-      'limited-thrice',
-      [...refused([0, 0, 0, 0, 0, 0]), { at: 1 }],
-      'unclear',
-    ],
+    ['more requests than refusals explain', 'limited-thrice', [...six, { at: 1 }], 'unclear'],
     [
       'the clock of the mock moves instead',
       'limited-thrice',
@@ -127,12 +118,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ['a repeat', 'refused-once', twice([100]), 'broken'],
     ['a repeat of an invalid request', 'invalid-once', refused([100]), 'broken'],
     ['a repeat in a red run', 'refused-once', runOf(twice([100]), red), 'unclear'],
-    [
-      'only some are repeated',
-      'refused-once',
-      [...refused([100]), { at: 9, target: user(2), isChanged: true }],
-      'unclear',
-    ],
+    ['only some are repeated', 'refused-once', [...refused([100]), other], 'unclear'],
     [
       'another key',
       'refused-once',
