@@ -14,21 +14,19 @@ import { packagedProgram } from './dev/testing/packaged.ts';
 import { endsSaying } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
-/** Starts a server that answers everything wrongly. Calls `onRequest` for the first request. */
-function serve(
-  t: TestContext,
-  onRequest: () => unknown,
-  answer: RequestListener = (_, response) => void response.end('{}'),
-) {
-  return serverFor(t, createServer(answer).once('request', onRequest));
-}
+/** Starts a server that answers everything, wrongly by default. */
+const serve = (t: TestContext, answer: RequestListener = (_, response) => void response.end('{}')) =>
+  serverFor(t, createServer(answer));
 
 const always = ['--fixture', builtInFixture, '--cases', '1', '--only', 'valid'];
 
 test('every report that cannot be written is reported, with the verdict, and the others are written', async (t) => {
   const { place } = temporaryFolder(t);
   mkdirSync(place('gone'));
-  const url = await serve(t, () => rmSync(place('gone'), { recursive: true }));
+  const url = await serve(t, (_, response) => {
+    rmSync(place('gone'), { recursive: true, force: true });
+    response.end('{}');
+  });
   const kept = place('kept.json');
   const reports = [`json=${place('gone/a.json')}`, `console=${place('gone/b.txt')}`, `json=${kept}`];
   const flags = reports.flatMap((report) => ['--report', report]);
@@ -69,11 +67,7 @@ test('at the end of --max-duration, pending requests are aborted, with the reaso
   const file = temporaryFolder(t).place('run.json');
   // Every second request hangs.
   let turn = 0;
-  const url = await serve(
-    t,
-    () => undefined,
-    (_, response) => void (turn++ % 2 === 0 && response.end('{}')),
-  );
+  const url = await serve(t, (_, response) => void (turn++ % 2 === 0 && response.end('{}')));
   const bounds = ['--max-duration', '300ms', '--timeout', '20000'];
   await endsSaying(['verify', url, ...always, ...bounds, '--report', `json=${file}`], 1);
   const { requirements } = readJson<RunRecord>(file);
@@ -95,11 +89,7 @@ describe('as a process', () => {
 
   test('SIGTERM during the run prints a message, and the reports are written', async (t) => {
     const { folder, place } = temporaryFolder(t);
-    const url = await serve(
-      t,
-      () => child.kill('SIGTERM'),
-      () => undefined,
-    );
+    const url = await serve(t, () => child.kill('SIGTERM'));
     const child = start(t, url, ...fixture, '--report', `json=${place('x')}`);
     const { code, stderr } = await waitForExit(child);
     assert.equal(code, 130, stderr);
@@ -113,11 +103,10 @@ describe('as a process', () => {
   test('SIGINT after the first answer, a wrong one, also leaves a record', async (t) => {
     const file = temporaryFolder(t).place('x');
     let requests = 0;
-    const url = await serve(
-      t,
-      () => undefined,
-      (_, response) => (++requests === 1 ? response.end('{}') : requests === 2 && child.kill('SIGINT')),
-    );
+    const url = await serve(t, (_, response) => {
+      if (++requests === 1) response.end('{}');
+      if (requests === 2) child.kill('SIGINT');
+    });
     const child = start(t, url, ...fixture, '--report', `json=${file}`);
     const { code } = await waitForExit(child);
     const record = recordIn(file);
@@ -126,7 +115,7 @@ describe('as a process', () => {
 
   test('closing standard output changes neither the verdict nor the other reports', async (t) => {
     const file = temporaryFolder(t).place('x');
-    const url = await serve(t, () => undefined);
+    const url = await serve(t);
     const child = start(t, url, ...always, '--report', 'console', '--report', `json=${file}`);
     const stderr = text(child.stderr!);
     child.stdout!.destroy();
@@ -137,7 +126,7 @@ describe('as a process', () => {
   });
 
   test('standard output that cannot be written is reported, with the verdict', async (t) => {
-    const url = await serve(t, () => undefined);
+    const url = await serve(t);
     const line = `"$0" ${packagedProgram} verify ${url} ${always.join(' ')} > /dev/full`;
     const child = spawn('bash', ['-c', line, process.execPath], { stdio: ['ignore', 'pipe', 'pipe'] });
     const { code, stderr } = await waitForExit(child);
