@@ -119,17 +119,6 @@ test('a failure says what to add to the command of the run to send the one input
     await endsSaying(['verify', '--replay', other], 2, /no (?:such requirement or )?lookup.*; copy/);
 });
 
-test('what was interrupted is repeated with the same limits', async () => {
-  const stop = new AbortController();
-  await using mock = await startMock({ onExchange: () => stop.abort('SIGINT') });
-  const flags = [`--fixture ${builtIn}`, '--skip rate-limit', '--max-requests 5000', '--rate 50'];
-  const line = `verify ${mock.url} ${flags.join(' ')}`;
-  const { output } = await endsSaying(line, 130, [], { signal: stop.signal });
-  const [next = ''] = /^next: npx .*/m.exec(output) ?? [];
-  for (const flag of flags) assert.ok(next.includes(` ${flag} `), next);
-  assert.doesNotMatch(output, /^run:/m, 'it is the same');
-});
-
 test('every format says that a run was narrowed, and that it verified the mock', async () => {
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --report';
   for (const format of reportFormats) {

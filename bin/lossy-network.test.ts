@@ -140,6 +140,17 @@ test('a target that is sometimes too slow fails nothing; one that hangs on unusu
   }
 });
 
+for (const [how, reply] of Object.entries({ reset, late }))
+  test(`no answer to other paths and methods than those of the interface is no failure: ${how}`, async () => {
+    const requirements = catalogue.filter(({ id }) => /^auth\/.*\/no-way-around$/.test(id));
+    const isPlain = /^\/api\/ib\/(?:user-status|deposit-check)\?/;
+    const network = delayed(0, 0, async (request, client) =>
+      request.method === 'GET' && isPlain.test(request.target) ? client.send(request) : reply,
+    );
+    const options = { fixture: unlimited, seed: 1, cases: 3, requirements, network };
+    assert.equal((await verifyMock(reference, options)).verdict, 'conformant');
+  });
+
 test('answers mixed up under load are also found at a low rate', async () => {
   const behaviour = faults['answers-mixed-up']!.change(reference);
   const requirements = catalogue.filter(({ id }) => id === 'robustness/service/concurrency');

@@ -101,11 +101,10 @@ test('each endpoint of each world gets the first failure, and the rules judge th
 
 test('advice is open in the headline, and counts with --strict', async () => {
   const flags = '--only reset --only security-headers';
-  const { code, verdict, strict } = await sweep(careless, `${flags} --strict`);
+  const reports = `--report junit=${place('a.xml')} --report console=${place('a.txt')}`;
+  const { code, verdict, strict } = await sweep(careless, `${flags} --strict ${reports}`);
   assert.deepEqual([code, verdict, strict], [1, 'notReady', true]);
-  const argv = ['sweep', ...words(`${flags} --strict --report junit --report console=${place('a.txt')}`)];
-  const failure = /name="reset"[^>]*>\s*<failure type="failed"/;
-  await endsSaying([...argv, ...programOf(careless)], 1, failure);
+  assert.match(readFileSync(place('a.xml'), 'utf8'), /name="reset"[^>]*>\s*<failure type="failed"/);
   const headline = /\nnot ready, with open advice \(reset\): of the required states, 1 passed, in/;
   assert.match(readFileSync(place('a.txt'), 'utf8'), headline);
   const allowed = await sweep(careless, `${flags} --strict --allow reset`);

@@ -19,39 +19,31 @@ const userPath = `/api/ib/user-status?user_id=${MEMBER}`;
 /** Runs `mock` in this process. */
 async function run(t: TestContext, ...flags: readonly string[]) {
   const stop = new AbortController();
-  const outputs = new EventEmitter();
+  const prints = new EventEmitter();
   const texts = { printed: '', complained: '' };
-  const add = (stream: keyof typeof texts, text: string) => {
-    texts[stream] += text;
-    outputs.emit('text');
-  };
-  const until = async (stream: keyof typeof texts, part: RegExp) => {
-    while (!part.test(texts[stream])) await once(outputs, 'text');
-  };
   const done = commandLine(['mock', '--port', '0', ...flags], {
     ...quietContext,
     signal: stop.signal,
-    print: async (text) => add('printed', text),
-    writeError: (text) => add('complained', text),
+    print: async (text) => {
+      texts.printed += text;
+      prints.emit('text');
+    },
+    writeError: (text) => void (texts.complained += text),
   });
-  const end = async () => {
+  const until = async (part: RegExp) => {
+    while (!part.test(texts.printed)) await once(prints, 'text');
+  };
+  t.after(() => {
     stop.abort();
     return done;
-  };
-  t.after(end);
-  await Promise.race([until('printed', /^listening on \S+\n/), done]);
+  });
+  await Promise.race([until(/^listening on \S+\n/), done]);
   const url = /^listening on (\S+)\n/.exec(texts.printed)![1]!.replace('0.0.0.0', '127.0.0.1');
-  return {
-    url,
-    end,
-    until,
-    printed: () => texts.printed,
-    complained: () => texts.complained,
-    ask: async (path: string, key = 'northwind-key') => {
-      const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
-      return { status: response.status, body: await response.text() };
-    },
+  const ask = async (path: string, key = 'northwind-key') => {
+    const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+    return { status: response.status, body: await response.text() };
   };
+  return { url, until, texts, ask };
 }
 
 testRefusals('mock --port 0', [
@@ -80,10 +72,12 @@ for (const [host, shown, why] of [
 test('the log shows the reason of each answer; in JSON, one object per line', async (t) => {
   const pretty = await run(t);
   await pretty.ask(userPath, 'northwind-revoked-key~mine');
-  assert.ok(pretty.printed().includes(`\n401 GET ${userPath}  key revoked  <key northwind/revoked> ~mine\n`));
+  assert.ok(
+    pretty.texts.printed.includes(`\n401 GET ${userPath}  key revoked  <key northwind/revoked> ~mine\n`),
+  );
   const json = await run(t, '--log', 'json');
   await json.ask(userPath, 'nope');
-  const [first, ...lines] = json.printed().trimEnd().split('\n');
+  const [first, ...lines] = json.texts.printed.trimEnd().split('\n');
   assert.match(first!, /^listening on /);
   const [listening, entry] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   const { message, port } = listening!;
@@ -105,21 +99,21 @@ describe('the admin API', () => {
   test('--no-admin disables it', async (t) => {
     const without = await run(t, '--no-admin');
     assert.equal((await without.ask('/__admin/health')).body, '{"error":"Not found"}');
-    assert.doesNotMatch(without.printed(), /admin API/);
+    assert.doesNotMatch(without.texts.printed, /admin API/);
     const open = await run(t);
-    assert.match(open.printed(), /^page for your browser at http:.*\/__admin\/$/m);
-    const [, adminUrl] = /^admin API at (\S+)$/m.exec(open.printed()) ?? [];
+    assert.match(open.texts.printed, /^page for your browser at http:.*\/__admin\/$/m);
+    const [, adminUrl] = /^admin API at (\S+)$/m.exec(open.texts.printed) ?? [];
     assert.equal((await fetch(`${adminUrl}/health`)).status, 200);
   });
   test('on an address that other machines reach, it needs a token: a printed one, or that of --admin-token', async (t) => {
     const open = await run(t, '--host', '0.0.0.0', '--log', 'silent');
-    const [, token] = /^admin token: (\S{20,})\n$/.exec(open.complained()) ?? [];
+    const [, token] = /^admin token: (\S{20,})\n$/.exec(open.texts.complained) ?? [];
     assert.equal((await open.ask('/__admin/clock')).status, 401);
     assert.equal((await open.ask('/__admin/clock', token)).status, 200);
-    assert.doesNotMatch(open.printed(), new RegExp(token!));
+    assert.doesNotMatch(open.texts.printed, new RegExp(token!));
     const given = await run(t, '--host', '0.0.0.0', '--admin-token', 'mine', '--log', 'silent');
     assert.equal((await given.ask('/__admin/clock', 'mine')).status, 200);
-    assert.equal(given.complained(), '');
+    assert.equal(given.texts.complained, '');
   });
 });
 
@@ -186,13 +180,11 @@ describe('as a process', () => {
 });
 
 test('each state has a curl command; one whose answer changes is true whenever it is tried first', async (t) => {
-  const { url, printed, until } = await run(t, '--clock', 'frozen');
-  await until('printed', /404, then 200 after 5 s/);
+  const { url, texts, until } = await run(t, '--clock', 'frozen');
+  await until(/404, then 200 after 5 s/);
   for (const state of ['200, a member', '401, revoked', '429, always', '200, EXECUTED', '404, pending'])
-    assert.ok(printed().includes(`  ${state}`), state);
-  const lines = printed()
-    .split('\n')
-    .filter((line) => /, then \d+ after/.test(line));
+    assert.ok(texts.printed.includes(`  ${state}`), state);
+  const lines = texts.printed.split('\n').filter((line) => /, then \d+ after/.test(line));
   const headers = { 'content-type': 'application/json' };
   const advance = (seconds: number, world = '') =>
     fetch(`${url}/__admin/clock${world}`, { method: 'PUT', headers, body: `{"advance":"${seconds}s"}` });
