@@ -15,10 +15,7 @@ import { partOf } from './dev/testing/part.ts';
 import { limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 
 /** Limits of many public servers. */
-const common: FixtureLimits = {
-  'user-status': { failedLookups: 20, windowSeconds: 300 },
-  'deposit-check': { requests: 100, windowSeconds: 900 },
-};
+const common = limitsOf(20, 100, 300, 900);
 
 const cases = Object.entries(limiters).flatMap(([name, row]) =>
   (['stated', 'unstated'] as const).flatMap((says) => {
@@ -93,10 +90,7 @@ describe('20 failed lookups in 5 minutes, with the default flags', () => {
 });
 
 describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', () => {
-  const times = (part: number): FixtureLimits => ({
-    'user-status': { failedLookups: 20 * part, windowSeconds: 30 },
-    'deposit-check': { requests: 100 * part, windowSeconds: 90 },
-  });
+  const times = (part: number) => limitsOf(20 * part, 100 * part, 30, 90);
   const limits = times(1);
   const runOf = (stated: FixtureLimits | undefined) =>
     verifiedAt({ ...fixedWindow, limits, isStated: stated !== undefined, stated }, fixture, {

@@ -3,12 +3,9 @@ import { reference } from '../mock/server/handler.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { oneKey, unlimited } from './dev/testing/fixtures.ts';
-import { delayed, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
+import { delayed, limitsOf, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
 
-const scarce: FixtureLimits = {
-  'user-status': { failedLookups: 20, windowSeconds: 300 },
-  'deposit-check': { requests: 100, windowSeconds: 900 },
-};
+const scarce = limitsOf(20, 100, 300, 900);
 const minutes = { maxDurationMs: 300_000 };
 
 type Bounds = Pick<MockRunOptions, 'fixture'> & Partial<MockRunOptions>;

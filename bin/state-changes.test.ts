@@ -30,10 +30,7 @@ async function verdictOf(changes: Partial<Parameters<typeof verifyMock>[1]>) {
 
 const notStaying = fixture.deposits!.filter((one) => one.state !== 'pending' || one.becomes !== undefined);
 
-const limits = {
-  'user-status': { failedLookups: 20, windowSeconds: 300 },
-  'deposit-check': { requests: 100, windowSeconds: 900 },
-};
+const limits = limitsOf(20, 100, 300, 900);
 
 test('a deposit that becomes EXECUTED after 4 s is seen before and after, whatever the limits', async () => {
   const byTime = fixture.deposits!.filter((one) => one.state !== 'pending' || !one.becomes?.afterPolls);

@@ -2,16 +2,16 @@ import { createService, type Behaviour, type Service } from '../../../mock/serve
 import type { HttpResponse } from '../../../mock/server/exchange.ts';
 import { applyState } from '../../../mock/control/entities.ts';
 import { createWorld, type World } from '../../../mock/server/world.ts';
-import type { Fixture, FixtureLimits, RunRecord, StateChange } from '../../../schemas/generated/types.ts';
+import type { Fixture, RunRecord, StateChange } from '../../../schemas/generated/types.ts';
 import { oncePer } from '../../../schemas/values.ts';
 import { catalogue, decodeBody, lookupsInOrder, run, virtualClock } from '../../../suites/index.ts';
 import type { Client, Lookup, Requirement, RunOptions } from '../../../suites/index.ts';
 import { runOptions } from '../../run-options.ts';
 
-/** Returns limits with the same window for both endpoints. */
-export const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
-  'user-status': { failedLookups, windowSeconds },
-  'deposit-check': { requests, windowSeconds },
+/** Returns limits with these windows, by default the same for both endpoints. */
+export const limitsOf = (failedLookups: number, requests: number, seconds: number, others = seconds) => ({
+  'user-status': { failedLookups, windowSeconds: seconds },
+  'deposit-check': { requests, windowSeconds: others },
 });
 
 /** Low limits: rate-limit requirements take most of the time. */
