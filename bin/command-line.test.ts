@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { reference } from '../mock/server/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
@@ -8,7 +7,6 @@ import { startMock } from '../mock/server/server.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { readFixture } from '../schemas/fixture.ts';
 import { reportFormats } from '../reports/document.ts';
-import { serverFor } from '../suites/testing/against.ts';
 import { endsSaying, runCli, testRefusals } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { nameOf } from './commands/command.ts';
@@ -66,17 +64,6 @@ testRefusals('', [
   ['mok', /mok; did you mean mock\?/],
   ['', /give a command/],
 ]);
-
-test('if the target refuses the keys of the built-in fixture, the run stops and asks for --fixture', async (t) => {
-  let requests = 0;
-  const server = createServer((_, response) => {
-    requests += 1;
-    response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"Unauthorized"}');
-  });
-  const url = await serverFor(t, server);
-  await endsSaying(`verify ${url}`, 2, /does not accept the keys of the built-in fixture; give --fixture/);
-  assert.equal(requests, 2);
-});
 
 // Without limits: the number of requests in a window depends on the speed of the machine.
 const soon = fixtureText.replace(/("afterSeconds": *)5/, '$10.5');

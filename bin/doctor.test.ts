@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import { test } from 'node:test';
 import { reference } from '../mock/server/handler.ts';
 import { startMock } from '../mock/index.ts';
-import { tls } from './dev/testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
 import { gapsOf } from '../suites/plan/needs.ts';
@@ -13,7 +11,7 @@ import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './dev/testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { builtIn } from './dev/testing/fixtures.ts';
-import { flaky, mockListener } from './dev/testing/hostile-servers.ts';
+import { flaky } from './dev/testing/hostile-servers.ts';
 import { endsSaying, runCli, testRefusals } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
@@ -117,16 +115,6 @@ test('--wait asks again until the target answers, and no longer', async (t) => {
     assert.ok(left < 0);
   }
   await endsSaying(`doctor http://127.0.0.1:9 --fixture ${builtInFixture} --wait 1ms`, 4);
-});
-
-test('a self-signed certificate is reported; --ca or --insecure accepts it', async (t) => {
-  const { port } = new URL(await serverFor(t, createTlsServer(tls, mockListener(builtIn))));
-  const doctorAt = (host: string) => `doctor https://${host}:${port} --fixture ${builtInFixture}`;
-  await endsSaying(doctorAt('localhost'), 4, /✗ HTTP +its certificate is self-signed/);
-  const ca = `--ca ${fileOf('ca.pem', tls.cert)}`;
-  for (const flags of ['--insecure', ca])
-    await endsSaying(`${doctorAt('localhost')} ${flags}`, 0, /✓ HTTP +401/);
-  await endsSaying(`${doctorAt('127.0.0.1')} ${ca}`, 4, /✗ HTTP +its certificate is for another name/);
 });
 
 test('exit code and next step say whether a run can start; the worst finding comes first', async (t) => {
