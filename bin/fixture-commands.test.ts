@@ -60,14 +60,9 @@ test('an interrupted command exits with 130 and leaves the file unchanged', asyn
   assert.ok(!readdirSync(folder).some((name) => name.endsWith('.part')));
 });
 
-for (const [when, users] of [
-  ['at once', '10'],
-  ['in the middle', '100000000'],
-] as const)
+for (const [when, users] of Object.entries({ 'at once': '10', 'in the middle': '100000000' }))
   test(`a pipe closed ${when} ends the command with a message`, async () => {
-    const child = spawn(process.execPath, [packagedProgram, 'fixture', '--users', users], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(process.execPath, [packagedProgram, 'fixture', '--users', users]);
     const complaint = text(child.stderr);
     if (when === 'at once') child.stdout.destroy();
     else child.stdout.once('data', () => child.stdout.destroy());

@@ -42,12 +42,8 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
     0,
     `--only invalid-uuid --log ${place('run.log')} --report html=${place('run.html')}`,
   ],
-  'a thousand concurrent answers with the maximum of header fields': [
-    () => send('200 OK', '{}', json, ...most),
-    3,
-    crowd,
-  ],
-  'a thousand concurrent answers of a megabyte': [() => send('200 OK', megabyte, json), 3, crowd],
+  'a thousand answers at once with many header fields': [() => send('200 OK', '{}', json, ...most), 3, crowd],
+  'a thousand answers at once of a megabyte': [() => send('200 OK', megabyte, json), 3, crowd],
   'Brotli bombs': [() => send('200 OK', bomb(), json, 'Content-Encoding: br'), 1, '--only valid --cases 300'],
 };
 

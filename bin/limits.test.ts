@@ -32,12 +32,9 @@ const cases = Object.entries(limiters).flatMap(([name, row]) =>
 for (const { name, given, expected, ...one } of partOf(cases, 9))
   test(name, async () => {
     const remarks: string[] = [];
-    const record = await verifiedAt({ ...one, latencyMs: 5 }, given, {
-      seed: 1,
-      cases: 50,
-      maxDurationMs: 300_000,
-      onRemark: (words) => remarks.push(words),
-    });
+    const onRemark = (words: string) => remarks.push(words);
+    const options = { seed: 1, cases: 50, maxDurationMs: 300_000, onRemark };
+    const record = await verifiedAt({ ...one, latencyMs: 5 }, given, options);
     assertExpected(record, exitCodeOf(record), expected, remarks);
   });
 

@@ -136,11 +136,8 @@ describe('a client certificate', () => {
       const url = await demanding(t, version);
       const words = /requires? a client certificate[^\n]*--cert and --cert-key[^\n]*\nnext: /;
       await endsSaying(`${verify(url)} ${trusts}`, 4, words);
-      await endsSaying(
-        `${doctor(url)} ${trusts}`,
-        4,
-        /Give a certificate that the target accepts with --cert/,
-      );
+      const fix = /Give a certificate that the target accepts with --cert/;
+      await endsSaying(`${doctor(url)} ${trusts}`, 4, fix);
     });
   }
 

@@ -45,10 +45,8 @@ function mockOf() {
 }
 
 test('it has the endpoints, parameters and statuses of the interface, and no others', () => {
-  assert.deepEqual(
-    Object.keys(description.paths),
-    names.map((name) => endpoints[name].path),
-  );
+  const paths = names.map((name) => endpoints[name].path);
+  assert.deepEqual(Object.keys(description.paths), paths);
   for (const name of names) {
     const { parameters, responses } = operationOf(name);
     assert.deepEqual(

@@ -79,9 +79,7 @@ test('at the end of --max-duration, pending requests are aborted, with the reaso
 describe('as a process', () => {
   const fixture = ['--fixture', builtInFixture, '--cases', '1'];
   const start = (t: TestContext, ...argv: readonly string[]): ChildProcess => {
-    const child = spawn(process.execPath, [packagedProgram, 'verify', ...argv], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(process.execPath, [packagedProgram, 'verify', ...argv]);
     t.after(() => child.kill('SIGKILL'));
     return child;
   };

@@ -11,24 +11,18 @@ import type { WaitReason } from '../schemas/generated/types.ts';
 import { waitWords } from '../schemas/progress.ts';
 import { renderWaiting } from './display.ts';
 import { oneKey, unlimited } from './dev/testing/fixtures.ts';
-import { limitsOf, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
+import { delayed, limitsOf, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
 
 /** A server whose 429 names another time than that of its limiter. */
 const says = (value: string) => ({ behaviour: on(429, header('Retry-After', value))(reference) });
 
 /** Breaks connections from the 60th request on, for 2 s. */
-const restarts: MockRunOptions['network'] = (client, clock) => {
-  let [sent, backAt] = [0, Infinity];
-  return {
-    ...client,
-    send: async (request) => {
-      await clock.sleep(1);
-      if (++sent === 60) backAt = clock.now() + 2000;
-      const isDown = sent >= 60 && clock.now() < backAt;
-      return isDown ? { kind: 'trouble', code: 'network', words: 'down' } : client.send(request);
-    },
-  };
-};
+let [sent, backAt] = [0, Infinity];
+const restarts = delayed(1, 0, async (request, client, clock) => {
+  if (++sent === 60) backAt = clock.now() + 2000;
+  const isDown = sent >= 60 && clock.now() < backAt;
+  return isDown ? { kind: 'trouble', code: 'network', words: 'down' } : client.send(request);
+});
 
 /** What stands around a run. It has the limits 5 in 10 s, which nobody stated. */
 interface Around extends Partial<MockRunOptions> {

@@ -49,6 +49,10 @@ const polled = runOf(polls(3, 1, 100));
 const goesOn = runOf(polls(3, 6, 100));
 const six = refused([0, 0, 0, 0, 0, 0]);
 const other = { at: 9, target: user(2), isChanged: true };
+/** The clock of the mock moves while little time passes. */
+const byClock = refused([1000, 1000, 1000]).map((one, index) => ({ ...one, elapsedMs: index }));
+const busy = goesOn.requests.map((one, index) => ({ ...one, at: one.at + (index > 3 ? 60 : 0) }));
+const looks = [...polls(3, 1, 100), ...[301, 302, 350].map((at) => ({ at, target: deposit }))];
 const goesOnInWorld = runOf(polls(3, 4, 100, 0, 'a'));
 const more = (missing: number, found: number, facts?: Partial<RunFacts>) =>
   runOf(polls(missing, found, 100, 2), facts);
@@ -86,12 +90,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
       ['c', 'd'].map((world) => ({ at: 0, world })),
     ],
     ['more requests than refusals explain', 'limited-thrice', [...six, { at: 1 }], 'unclear'],
-    [
-      'the clock of the mock moves instead',
-      'limited-thrice',
-      refused([1000, 1000, 1000]).map((one, index) => ({ ...one, elapsedMs: index })),
-      'kept',
-    ],
+    ['the clock of the mock moves instead', 'limited-thrice', byClock, 'kept'],
   ],
   'back-off': [
     ['no pauses', 'limited-thrice', twice([0, 0, 0]), 'broken'],
@@ -144,23 +143,11 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ['went on, but the other run is red', 'more-polls', more(2, 0, red), 'unclear', goesOn],
     ['went on, but the state was not reached', 'more-polls', goesOn, 'unclear', goesOn],
     ['five tests poll in turn, at the same pace', 'more-polls', more(5, 6), 'unclear', goesOn],
-    [
-      'went on, on a busy machine',
-      'more-polls',
-      more(5, 4),
-      'broken',
-      goesOn.requests.map((one, index) => ({ ...one, at: one.at + (index > 3 ? 60 : 0) })),
-    ],
+    ['went on, on a busy machine', 'more-polls', more(5, 4), 'broken', busy],
     ['tests take turns, 30 ms each', 'more-polls', more(5, 4), 'unclear', polls(3, 6, 30)],
     ['went on in the world of a test', 'more-polls', unchanged, 'broken', goesOnInWorld],
     ['two looks in the world of a test', 'more-polls', unchanged, 'unclear', polls(2, 3, 100, 0, 'a')],
-    [
-      'other tests look at the deposit',
-      'more-polls',
-      more(5, 1),
-      'unclear',
-      [...polls(3, 1, 100), ...[301, 302, 350].map((at) => ({ at, target: deposit }))],
-    ],
+    ['other tests look at the deposit', 'more-polls', more(5, 1), 'unclear', looks],
   ],
   'poll-pace': [
     ['polls with a pause', 'pending-longer', polls(4, 1, 20, 4), 'kept', polled],

@@ -31,14 +31,10 @@ const linesOf = (file: string) =>
     .map((line) => line.replace(/\s*\|\s*/g, '|').trim());
 
 test('the docs list every exit code, every report format and every state of a sweep', () => {
-  const ofVerify = linesOf('docs/verify.md');
+  const ofVerify = linesOf('docs/verify.md').join('\n');
   for (const [code, meaning] of Object.values(exitCodes))
-    assert.ok(ofVerify.includes(`|${code}|${meaning}|`), meaning);
-  for (const name of reportFormats)
-    assert.ok(
-      ofVerify.some((line) => line.startsWith(`|\`${name}\`|`)),
-      name,
-    );
+    assert.ok(ofVerify.includes(`\n|${code}|${meaning}|\n`), meaning);
+  for (const name of reportFormats) assert.ok(ofVerify.includes(`\n|\`${name}\`|`), name);
   const ofSweep = linesOf('docs/sweep.md').join('\n');
   for (const [id, { kind }] of states)
     assert.match(ofSweep, new RegExp(`\\|[^|]*\`${id}\`[^|]*\\|${kind}\\|`));
