@@ -38,13 +38,8 @@ const ids = [...Object.keys(rows), 'elsewhere'];
 
 function recordOf(names: string): RunRecord {
   const requirements = names.split(' ').map((name) => rows[name as keyof typeof rows]);
-  return {
-    ...sampleRecord,
-    notes: [],
-    requirements,
-    verdict: verdictOf(requirements, { interrupted: false }),
-    counts: countOutcomes(requirements),
-  };
+  const verdict = verdictOf(requirements, { interrupted: false });
+  return { ...sampleRecord, notes: [], requirements, verdict, counts: countOutcomes(requirements) };
 }
 
 type Entry = readonly [id: string, reason?: string];

@@ -11,11 +11,8 @@ import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { fileOf, place } = temporaryFolder();
 const ours = { key: 'our-key', partner: 'ünïcode', state: 'active' };
-const fixture = JSON.stringify({
-  ...builtIn,
-  partners: [...builtIn.partners!, { id: ours.partner }],
-  apiKeys: [...builtIn.apiKeys!, ours],
-});
+const partners = [...builtIn.partners!, { id: ours.partner }];
+const fixture = JSON.stringify({ ...builtIn, partners, apiKeys: [...builtIn.apiKeys!, ours] });
 const readInput = (text: string | Uint8Array) => ({ readInput: async () => Buffer.from(text) });
 
 /** Texts as programs write them: PowerShell 5 writes UTF-16 LE, and UTF-8 with a mark. */
