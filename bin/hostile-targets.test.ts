@@ -64,6 +64,7 @@ const cut = /the connection was closed before the answer was complete/;
 const fields = Array.from({ length: 1000 }, (_, at) => `X${at}: y`);
 const negative = `${head('200 OK', json, 'Content-Length: -1')}{}`;
 const longField = `X: ${'x'.repeat(1000)}\r\n`;
+const continued = `HTTP/1.1 100 Continue\r\n\r\n${head('401 No', json, 'Content-Length: 2')}{}`;
 const upgrade = ['Connection: upgrade', 'Upgrade: x'];
 
 /** Targets that close the connection or do not speak HTTP. */
@@ -84,6 +85,7 @@ const broken: Targets = {
   'sends a negative length': [writes(negative), /is not HTTP: invalid character in content-length/],
   'sends an invalid chunk': [writes(`${chunked}zz\r\n`), /is not HTTP: invalid character in chunk size/],
   'sends 100 for ever': [writes('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)), /sent 100 Continue unasked/],
+  'sends 100 unasked': [writes(continued), /HTTP allows that, but this program cannot read what comes/],
   'changes the protocol': [answers('101 Switching', '', ...upgrade), /answer switches to another protocol/],
 };
 
@@ -117,12 +119,13 @@ const large: Targets = {
   'sends more than its length': [writes(`${head('200 OK', json, 'Content-Length: 2')}{}${ESCAPE}`), bad],
 };
 
+const fieldsOfBoth = '{"is_under_ib":true,"status":"EXECUTED"}';
 const twice = '"is_under_ib":false,"is_under_ib":true';
 /** Bodies with unusual content. */
 const oddBodies: Readonly<Record<string, readonly [body: string | Uint8Array, cause: RegExp]>> = {
   'answers with infinity': ['{"status":"EXECUTED","amountInUsd":1e400,"executedAt":1e400}', /amountInUsd/],
   'has duplicate fields': [`{"__proto__":{"is_under_ib":true},${twice}}`, /valid\/user-status/],
-  'has fields only in a prototype': [`{"__proto__":{"is_under_ib":true},"constructor":1}`, /__proto__/],
+  'has fields only in a prototype': [`{"__proto__":${fieldsOfBoth},"constructor":1}`, /__proto__/],
   'is not UTF-8': [Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), /the body is not UTF-8/],
   'sends terminal escapes in its messages': [JSON.stringify({ error: ESCAPE }), bad],
   'sends terminal escapes in its body': [`{"error":"${ESCAPE}"}`, /\\u\{1b\}/],
