@@ -22,30 +22,24 @@ import type { Exchange } from '../suites/rules/scenario-context.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
 import { ENOUGH_CASES, limits, verifyMock } from './dev/testing/verify-mock.ts';
 import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './input-files.ts';
+import { builtIn as fixture, unlimited } from './dev/testing/fixtures.ts';
 import { readAnswer, readRequest } from './commands/answers.ts';
 import { onePartOf, part } from './dev/testing/part.ts';
-import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import { endsSaying, runCli, testRefusals } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
-const fixture = await loadFixture(undefined, {});
 const known = knownFrom(fixture);
 const { fileOf } = temporaryFolder();
 const rows = catalogue.filter(isLookupRow);
 
 /** An answer as `curl -i` prints it. */
-const printed = (status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array) =>
-  Buffer.concat([
-    Buffer.from(
-      `HTTP/1.1 ${status} Any\r\n${Object.entries(headers)
-        .map(([name, value]) => `${name}: ${value}\r\n`)
-        .join('')}\r\n`,
-    ),
-    Buffer.from(body),
-  ]);
+const printed = (status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array) => {
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Any\r\n${fields.join('')}\r\n`), Buffer.from(body)]);
+};
 
 test('every lookup of a run has the answer of the mock among those printed', () => {
-  const world = createWorld({ ...fixture, limits: {} }, Date.UTC(2026, 0, 1));
+  const world = createWorld(unlimited, Date.UTC(2026, 0, 1));
   const { answer } = createService(reference);
   const [caller] = known.callerKeys as [(typeof known.callerKeys)[0]];
   let [lookups, plain] = [0, 0];
@@ -94,11 +88,9 @@ describe(`the wrong answer of a fault is not among those printed (PART=${part})`
         onExchange: (exchange) => void exchanges.push(exchange),
       });
       const redact = redactor(known);
-      const failing = requirements
-        .filter((one) => one.outcome === 'failed')
-        .filter((one) => isOfOneAnswer(one.id));
-      assert.ok(failing.some((one) => one.id === owner));
-      for (const row of failing) {
+      const failed = requirements.filter((one) => one.outcome === 'failed');
+      assert.ok(failed.some((one) => one.id === owner));
+      for (const row of failed.filter((one) => isOfOneAnswer(one.id))) {
         const { curl, key, response } = row.counterexample!;
         // A dropped connection is no answer.
         if (response === undefined) continue;
@@ -121,30 +113,29 @@ describe(`the wrong answer of a fault is not among those printed (PART=${part})`
 });
 
 const foreign = '/api/ib/deposit-check?reference_id=44444444-4444-4444-8444-444444444444';
-const answersTo = async (request: string, answer: string, ...flags: readonly string[]) =>
-  runCli(['answers', request, ...flags, '--answer', fileOf('a.txt', answer)]);
-const json = 'HTTP/1.1 404 Not Found\nContent-Type: application/json\n\n';
+const answersTo = (request: string, answer: string, ...flags: readonly string[]) => [
+  'answers',
+  request,
+  ...flags,
+  '--answer',
+  fileOf('a.txt', answer),
+];
 
 test('two companies disagree whether 404 is right here, and one command ends it', async () => {
   const request = `GET http://127.0.0.1:4010${foreign}`;
-  const { code, output } = await runCli(['answers', request, '--key', 'contoso/active']);
-  assert.equal(code, 0);
-  assert.match(
-    output,
-    /^Right:\n  404 \{"error":"Deposit not found"\}\n.*foreign-ib\/deposit-check\/other-ib/m,
-  );
-  assert.equal(
-    (await answersTo(request, `${json}{"error":"Deposit not found"}`, '--key', 'contoso/active')).code,
-    0,
-  );
-  assert.equal((await answersTo(request, `${json}{"error":"Deposit not found"}`)).code, 1);
+  const key = ['--key', 'contoso/active'];
+  const right = /^Right:\n  404 \{"error":"Deposit not found"\}\n.*foreign-ib\/deposit-check\/other-ib/m;
+  await endsSaying(['answers', request, ...key], 0, right);
+  const json = 'HTTP/1.1 404 Not Found\nContent-Type: application/json\n\n{"error":"Deposit not found"}';
+  await endsSaying(answersTo(request, json, ...key), 0);
+  await endsSaying(answersTo(request, json), 1);
 });
 
 test('exit codes: advice counts with --strict only; 429 is right; a proxy is not judged; 500 is wrong', async () => {
   const plain = 'HTTP/2 404\ncontent-type: text/plain\n\n{"error":"Deposit not found"}';
   const flags = ['--key', 'contoso/active'];
-  assert.equal((await answersTo(foreign, plain, ...flags)).code, 0);
-  assert.equal((await answersTo(foreign, plain, ...flags, '--strict')).code, 1);
+  await endsSaying(answersTo(foreign, plain, ...flags), 0);
+  await endsSaying(answersTo(foreign, plain, ...flags, '--strict'), 1);
   for (const [status, body, expected] of [
     [429, '{"error":"TOO_MANY_REQUESTS"}', 0],
     [429, '{"error":"Too many"}', 1],
@@ -152,7 +143,7 @@ test('exit codes: advice counts with --strict only; 429 is right; a proxy is not
     [500, '<html></html>', 3],
     [500, '{}', 1],
   ] as const)
-    assert.equal((await answersTo(foreign, `HTTP/1.1 ${status} x\n\n${body}`)).code, expected, body);
+    await endsSaying(answersTo(foreign, `HTTP/1.1 ${status} x\n\n${body}`), expected);
 });
 
 describe('where the interface does not say which answer is right, some are wrong all the same', () => {
@@ -163,62 +154,29 @@ describe('where the interface does not say which answer is right, some are wrong
   const errors = ['400 {"error":"Invalid user_id format"}', '409 {"error":"user_id is repeated"}'];
   const [ours, theirs] = ['401 {"error":"Unauthorized"}', '401 {"error":"UNAUTHORIZED"}'];
   const notFound = ['404 {"error":"Deposit not found"}', '404 {"error":"Not found"}'] as const;
-  const noErrors = [
-    '400 ',
-    '400 Bad',
-    '400 {"message":"x"}',
-    '400 {"error":"a","error":"b"}',
-    '404 {"error":"a","x":1}',
-  ];
-  const noResults = [
-    '200 {}',
-    '200 ok',
-    '200 ',
-    '204 ',
-    '302 ',
-    '200 {"error":"x"}',
-    `${nobody.slice(0, -1)},"x":1}`,
-  ];
-  const crashes = [
-    '500 {"statusCode":500,"message":"s.trim is not a function"}',
-    '500 {"error":"x"}',
-    '599 ',
-  ];
+  const noErrors = ['', 'Bad', '{"message":"x"}', '{"error":"a","error":"b"}', '{"error":"a","x":1}'].map(
+    (body) => `400 ${body}`,
+  );
+  const extra = `${nobody.slice(0, -1)},"x":1}`;
+  const noResults = ['200 {}', '200 ok', '200 ', '204 ', '302 ', '200 {"error":"x"}', extra];
+  const crash = '500 {"statusCode":500,"message":"s.trim is not a function"}';
+  const crashes = [crash, '500 {"error":"x"}', '599 '];
+  const page = '200 <html></html>';
+  const all = [...noErrors, ...noResults, ...crashes];
+  const ofDeposit = [member, ours, theirs, notFound[1], ...noErrors, ...crashes];
   for (const [request, key, right, wrong] of [
-    [
-      `${user}&user_id=x`,
-      'active',
-      [member, nobody, ...errors],
-      [...noErrors, ...noResults, ...crashes, '501 '],
-    ],
+    [`${user}&user_id=x`, 'active', [member, nobody, ...errors], [...all, '501 ']],
     [`${user}&user_id=x`, 'revoked', [ours, ...errors], [theirs, member, nobody, ...noErrors, ...crashes]],
-    [
-      user.replace('user_id', 'USER_ID'),
-      'active',
-      [nobody, ...errors],
-      [...noErrors, ...noResults, ...crashes],
-    ],
-    [
-      `${foreign}&reference_id=x`,
-      'active',
-      [executed, notFound[0], ...errors],
-      [member, ours, theirs, notFound[1], ...noErrors, ...crashes],
-    ],
+    [user.replace('user_id', 'USER_ID'), 'active', [nobody, ...errors], all],
+    [`${foreign}&reference_id=x`, 'active', [executed, notFound[0], ...errors], ofDeposit],
     [`${user}&=x`, 'active', [member, ...errors, ...noErrors], [...noResults, ...crashes, '501 ']],
     [`HEAD ${user}`, 'active', ['200 ', '400 ', '405 '], [...crashes, '501 ']],
     [`POST ${user}`, 'revoked', ['405 ', '501 ', ...noErrors], [member, ...crashes]],
-    [
-      user.replace('?', '/?'),
-      'revoked',
-      ['308 ', '501 ', '200 <html></html>', ...noErrors],
-      [member, ...crashes],
-    ],
+    [user.replace('?', '/?'), 'revoked', ['308 ', '501 ', page, ...noErrors], [member, ...crashes]],
   ] as const)
     test(`${request}, ${key} key`, () => {
-      const sent = readRequest(
-        request,
-        known.everyKey.find(({ name }) => name === `<key northwind/${key}>`),
-      );
+      const ownKey = known.everyKey.find(({ name }) => name === `<key northwind/${key}>`);
+      const sent = readRequest(request, ownKey);
       const isWrong = (answer: string) => {
         const [, status, body = ''] = /^(\d+) (.*)$/.exec(answer)!;
         const judged = judgeAnswer(known, sent, readAnswer(printed(Number(status), {}, body), 'answer'));
@@ -228,19 +186,13 @@ describe('where the interface does not say which answer is right, some are wrong
     });
 });
 
-test('what the interface does not speak of, and JSON', async () => {
-  const silent = await runCli(['answers', `POST ${foreign}`]);
-  assert.match(silent.output, /says nothing about this request/);
+test('what the interface does not speak of, JSON, and a key that is echoed', async () => {
+  await endsSaying(['answers', `POST ${foreign}`], 0, /says nothing about this request/);
   const found = JSON.parse((await runCli(['answers', foreign, '--json', '--key', 'none'])).output);
-  assert.deepEqual(
-    found.allowed.answers.map(({ text, kind }: { text: string; kind: string }) => [text, kind]),
-    [['401 {"error":"UNAUTHORIZED"}', 'required']],
-  );
-});
-
-test('no output contains a key', async () => {
+  const answers = found.allowed.answers.map(({ text, kind }: Record<string, string>) => [text, kind]);
+  assert.deepEqual(answers, [['401 {"error":"UNAUTHORIZED"}', 'required']]);
   const { key } = known.callerKeys[0]!;
-  const { output } = await answersTo(`http://x${foreign}&key=${key}`, `HTTP/1.1 200 OK\n\n"${key}"`);
+  const { output } = await runCli(answersTo(`http://x${foreign}&key=${key}`, `HTTP/1.1 200 OK\n\n"${key}"`));
   assert.ok(!output.includes(key), output);
 });
 
@@ -259,9 +211,9 @@ describe('of what curl -i prints, the last head counts:', () => {
       assert.deepEqual([status, headers, text], [200, { a: ['1', '2'] }, 'body\n']);
     });
   test('a 407 alone is of a proxy', async () => {
-    const { code, output } = await answersTo(foreign, 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
-    assert.match(output, /a proxy or gateway answered, so nothing was judged/);
-    assert.equal(code, 3);
+    const answer = 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n';
+    const words = /a proxy or gateway answered, so nothing was judged/;
+    await endsSaying(answersTo(foreign, answer), 3, words);
   });
 });
 
@@ -272,17 +224,16 @@ test('it uses the fixture of the config file, and says which data it used', asyn
   const [one, other] = known.members.map(({ user_id }) => user_id);
   const outputOf = async (id: string, context = {}, ...flags: readonly string[]) =>
     (await runCli(['answers', `/api/ib/user-status?user_id=${id}`, ...flags], context)).output;
-  const builtIn = await outputOf(other!);
-  assert.match(builtIn, /^ {4}data: the built-in data of the mock; --fixture gives that of another target$/m);
-  assert.match(builtIn, /200 \{"is_under_ib":true/);
+  const noFile = await outputOf(other!);
+  assert.match(noFile, /^ {4}data: the built-in data of the mock; --fixture gives that of another target$/m);
+  assert.match(noFile, /200 \{"is_under_ib":true/);
   const configured = await outputOf(other!, { configFile });
   assert.match(configured, /^ {4}data: \S+own\/fixture\.json$/m);
   assert.match(configured, /200 \{"is_under_ib":false,"date_joined":null\}/);
   assert.match(await outputOf(one!, { configFile }), /200 \{"is_under_ib":true/);
-  const flag = ['--fixture', builtInFixture];
-  assert.match(await outputOf(other!, { configFile }, ...flag), /^ {4}data: \S+built-in\.fixture\.json$/m);
-  const found = JSON.parse(await outputOf(other!, { configFile }, '--json')) as { readonly data: string };
-  assert.match(found.data, /own\/fixture\.json$/);
+  const withFlag = await outputOf(other!, { configFile }, '--fixture', builtInFixture);
+  assert.match(withFlag, /^ {4}data: \S+built-in\.fixture\.json$/m);
+  assert.match(await outputOf(other!, { configFile }, '--json'), /"data": "\S+own\/fixture\.json"/);
 });
 
 const notHttp = fileOf('no.txt', 'hello');
@@ -298,9 +249,7 @@ testRefusals('answers', [
 ]);
 for (const line of ['what must I answer', `curl http://x${foreign}`, ''])
   test(`refused: ${line}`, async () => {
-    const { code, error } = await runCli(['answers', line, '--key', 'none']);
-    assert.match(error, /needs a path or a URL, such as/);
-    assert.equal(code, 2);
+    await endsSaying(['answers', line, '--key', 'none'], 2, /needs a path or a URL, such as/);
   });
 
 for (const form of [
@@ -316,9 +265,8 @@ for (const form of [
   '/api/ib/user-status%20',
 ])
   test(`another form of a path: ${form}`, async () => {
-    const { code, output } = await runCli(['answers', `${form}?user_id=x`]);
-    assert.match(output, /The interface says nothing about this request, but no answer may show data/);
-    assert.equal(code, 0);
+    const words = /The interface says nothing about this request, but no answer may show data/;
+    await endsSaying(['answers', `${form}?user_id=x`], 0, words);
   });
 
 test('data for another form without a key is wrong, and right with the own key', async () => {
@@ -326,8 +274,6 @@ test('data for another form without a key is wrong, and right with the own key',
   const body = JSON.stringify({ is_under_ib: true, date_joined: member.date_joined });
   const answer = `HTTP/1.1 200 OK\ncontent-type: application/json\n\n${body}`;
   const target = `/api/ib/user-status/?user_id=${member.user_id}`;
-  const keyless = await answersTo(target, answer, '--key', 'none');
-  assert.match(keyless.output, /wrong[^]*no-way-around/);
-  assert.equal(keyless.code, 1);
-  assert.equal((await answersTo(target, answer)).code, 0);
+  await endsSaying(answersTo(target, answer, '--key', 'none'), 1, /wrong[^]*no-way-around/);
+  await endsSaying(answersTo(target, answer), 0);
 });

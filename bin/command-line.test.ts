@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { reference } from '../mock/server/handler.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { startMock } from '../mock/server/server.ts';
-import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
-import { serverFor } from '../suites/testing/against.ts';
-import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { readFixture } from '../schemas/fixture.ts';
+import { reportFormats } from '../reports/document.ts';
+import { endsSaying, runCli, testRefusals } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { nameOf } from './commands/command.ts';
 import { loadCommands } from './command-line.ts';
@@ -55,10 +55,7 @@ testRefusals('', [
     /apiKeys\[0\]\.key needs the environment variable UNSET_KEY/,
   ],
   ['answers', /an argument is missing: npx ib-conformance answers <request>/],
-  [
-    `verify --ca ${fileOf('key.pem', '-----BEGIN PRIVATE KEY-----')}`,
-    /key\.pem: is a private key; give the file/,
-  ],
+  [`verify --ca ${fileOf('key.pem', '-----BEGIN PRIVATE KEY-----')}`, /key\.pem: is a private key; give/],
   [`verify --ca ${builtIn}`, /has no certificate in PEM; give the file that begins with/],
   ['mock --fault lisst', /--fault lisst: there is no such fault; did you mean list\?/],
   ['mock --fault nonsense', /--fault nonsense: there is no such fault/],
@@ -68,49 +65,29 @@ testRefusals('', [
   ['', /give a command/],
 ]);
 
-test('if the target refuses the keys of the built-in fixture, the run stops and asks for --fixture', async (t) => {
-  let requests = 0;
-  const server = createServer((_, response) => {
-    requests += 1;
-    response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"Unauthorized"}');
-  });
-  const url = await serverFor(t, server);
-  const { code, error } = await runCli(['verify', url]);
-  assert.equal(code, 2);
-  assert.match(error, /does not accept the keys of the built-in fixture; give --fixture/);
-  assert.equal(requests, 2);
-});
-
 // Without limits: the number of requests in a window depends on the speed of the machine.
-const { limits: _limits, ...rest } = JSON.parse(
-  fixtureText.replace(/("afterSeconds": *)5/, '$10.5'),
-) as Fixture;
-const unlimited: Fixture = rest;
+const soon = fixtureText.replace(/("afterSeconds": *)5/, '$10.5');
+const { limits: _, ...unlimited } = readFixture(soon, 'soon', {});
 const unlimitedFile = fileOf('unlimited.json', unlimited);
 
 test('verify passes the mock, also with a base path', async () => {
-  const suites =
-    '--only valid --only invalid-uuid --only foreign-ib --only pending --only auth --only robustness';
+  const suites = 'valid invalid-uuid foreign-ib pending auth robustness'.replaceAll(/\S+/g, '--only $&');
   await using mock = await startMock({ fixture: unlimited, basePath: '/gateway/v2' });
-  const run = await runCli(`verify ${mock.url}/ --fixture ${unlimitedFile} --cases 100 ${suites}`);
-  assert.equal(run.code, 0, run.output + run.error);
-  assert.match(run.output, /conformant \(narrowed by --only\): 50 of 52 required verified/);
+  const flags = `--fixture ${unlimitedFile} --cases 100 ${suites}`;
+  const all = /conformant \(narrowed by --only\): 50 of 52 required verified/;
+  await endsSaying(`verify ${mock.url}/ ${flags}`, 0, all);
   // In the second run, the deposits that become EXECUTED are EXECUTED from the start. Nothing else differs.
-  const again = await runCli(`verify ${mock.url} --fixture ${unlimitedFile} --cases 100 ${suites}`);
-  assert.equal(again.code, 3, again.output + again.error);
-  assert.match(
-    again.output,
+  await endsSaying(`verify ${mock.url} ${flags}`, 3, [
     /^ {2}\? 1 fixture-outdated {2}every deposit [^]* the data of\s+the fixture, or give --state-url$/m,
-  );
-  assert.match(again.output, /^next: restart the target with the data of the fixture/m);
+    /^next: restart the target with the data of the fixture/m,
+  ]);
 });
 
 test('a failure says what to add to the command of the run to send the one input again', async () => {
   const behaviour = faults['any-letter-accepted']!.change(reference);
   await using mock = await startMock({ fixture: unlimited, behaviour });
   const failed = async (words: readonly string[]) => {
-    const { code, output } = await runCli([...words, '--verbose']);
-    assert.equal(code, 1);
+    const { output } = await endsSaying([...words, '--verbose'], 1);
     const [run = '', next = '', replay, request] = [/^run: npx \S+ (.*)/m, /^next: npx \S+ (.*)/m]
       .concat(['replay', 'request'].map((name) => new RegExp(`^ {2}${name} +(.*)`, 'm')))
       .map((pattern) => pattern.exec(output)?.[1]);
@@ -126,52 +103,26 @@ test('a failure says what to add to the command of the run to send the one input
   assert.match(again.output, /narrowed by --replay\): 1 of 1 required failed/);
   assert.deepEqual([again.request, again.run, again.replay], [request, '', undefined], 'it is a replay');
   for (const other of ['rate-limit/deposit-check/requests user-status;@1', 'auth/user-status/missing 3'])
-    assert.match(
-      (await runCli(['verify', '--replay', other])).error,
-      /no (?:such requirement or )?lookup.*; copy/,
-    );
-});
-
-test('what was interrupted is repeated with the same limits', async () => {
-  const stop = new AbortController();
-  await using mock = await startMock({ onExchange: () => stop.abort('SIGINT') });
-  const flags = [`--fixture ${builtIn}`, '--skip rate-limit', '--max-requests 5000', '--rate 50'];
-  const { code, output } = await runCli(`verify ${mock.url} ${flags.join(' ')}`, { signal: stop.signal });
-  const [next = ''] = /^next: npx .*/m.exec(output) ?? [];
-  assert.equal(code, 130);
-  for (const flag of flags) assert.ok(next.includes(` ${flag} `), next);
-  assert.doesNotMatch(output, /^run:/m, 'it is the same');
+    await endsSaying(['verify', '--replay', other], 2, /no (?:such requirement or )?lookup.*; copy/);
 });
 
 test('every format says that a run was narrowed, and that it verified the mock', async () => {
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --report';
-  const narrowed = /narrowed by --only/;
-  const isMock = /run\s+verified\s+the\s+built-in\s+mock/;
-  for (const [format, ...pattern] of [
-    ['json', /"whole": false/, /"mock": true/],
-    ['junit', narrowed, isMock],
-    ['html', narrowed, isMock],
-    ['markdown', narrowed, isMock],
-    ['github', narrowed, isMock],
-    ['console', narrowed, isMock],
-  ] as const) {
+  for (const format of reportFormats) {
     const { code, output } = await runCli(`${one} ${format}`);
+    const isNarrowed = format === 'json' ? /"whole": false/ : /narrowed by --only/;
+    const isMock = format === 'json' ? /"mock": true/ : /run verified the built-in mock/;
+    for (const text of [isNarrowed, isMock]) assert.match(output.replaceAll(/\s+/g, ' '), text, format);
     assert.equal(code, 0);
-    for (const text of pattern) assert.match(output.replaceAll(/\s+/g, ' '), text, format);
   }
 });
 
 test('if no required requirement was verified, no flag gives exit code 0', async () => {
-  const few = (more: string) => runCli(`verify mock --seed 1 ${more}`);
-  for (const flags of [
-    '--max-requests 1 --only foreign-ib/user-status/unknown --allow-incomplete',
-    '--only valid/deposit-check/closed --cases 1',
-  ]) {
-    const { code, output } = await few(flags);
-    assert.equal(code, 3, flags);
-    assert.match(output, /^incomplete/m);
-  }
-  assert.equal((await few('--only valid --max-requests 60 --allow-incomplete')).code, 0);
+  const run = 'verify mock --seed 1';
+  const one = '--max-requests 1 --only foreign-ib/user-status/unknown --allow-incomplete';
+  for (const flags of [one, '--only valid/deposit-check/closed --cases 1'])
+    await endsSaying(`${run} ${flags}`, 3, /^incomplete/m);
+  await endsSaying(`${run} --only valid --max-requests 60 --allow-incomplete`, 0);
 });
 
 test('in CI, verify needs a URL or `mock`', async () => {
@@ -189,9 +140,8 @@ test('in CI, verify needs a URL or `mock`', async () => {
 });
 
 test('--max-requests is kept, and both endpoints get a similar number of cases', async () => {
-  const { output, error } = await runCli(
-    'verify --only invalid-uuid --seed 1 --max-requests 300 --report json',
-  );
+  const line = 'verify --only invalid-uuid --seed 1 --max-requests 300 --report json';
+  const { output, error } = await runCli(line);
   const record = JSON.parse(output) as RunRecord;
   assert.ok(record.requests <= 300, error);
   assert.ok(record.strength! < 2);

@@ -14,7 +14,7 @@ import { requirements } from './commands/requirements.ts';
 import { mock } from './commands/mock.ts';
 import { verify } from './commands/verify.ts';
 import { configure, problemsOf, sectionsOf } from './config.ts';
-import { quietContext, runCli } from './dev/testing/run-cli.ts';
+import { endsSaying, quietContext } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { folder, place, fileOf } = temporaryFolder();
@@ -39,35 +39,32 @@ async function configured(
   return { given, stderr: stderr.replaceAll(folder, '…') };
 }
 
+/** Returns the variables for flags, by the names of these. */
+const variables = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, text]) => [`IB_CONFORMANCE_${name}`, text]));
+
 /** Returns the values that a command line, variables and the config file give to a command. */
 async function valuesOf(argv: readonly string[], env: Record<string, string>) {
   const { values = {} } = await readCommandLine(argv, { ...quietContext, env });
   return values;
 }
 
-describe('a flag overrides a variable, and a variable the file', () => {
-  const rows = [
-    [{ cases: '1' }, { IB_CONFORMANCE_CASES: '2' }, { cases: 3 }, '1', ''],
-    [{}, { IB_CONFORMANCE_CASES: '2' }, { cases: 3 }, '2', 'config: cases from IB_CONFORMANCE_CASES\n'],
-    [{}, {}, { cases: 3 }, '3', 'config: cases from …/c.json\n'],
+test('a flag overrides a variable, and a variable the file', async () => {
+  const file = { cases: 3 };
+  const variable = { IB_CONFORMANCE_CASES: '2' };
+  for (const [typed, env, section, value, note] of [
+    [{ cases: '1' }, variable, file, '1', ''],
+    [{}, variable, file, '2', 'config: cases from IB_CONFORMANCE_CASES\n'],
+    [{}, {}, file, '3', 'config: cases from …/c.json\n'],
     [{}, {}, {}, undefined, ''],
-  ] as const;
-  for (const [typed, env, section, value, note] of rows)
-    test(String(value), async () => {
-      const { given, stderr } = await configured(verify, typed, env, { verify: section });
-      assert.deepEqual([given['cases'], stderr], [value, note]);
-    });
-
-  test('also a value that is false or empty; lists are not merged', async () => {
-    const typed = { strict: false, url: '', only: ['auth'] };
-    const env = {
-      IB_CONFORMANCE_STRICT: 'true',
-      IB_CONFORMANCE_URL: 'http://x',
-      IB_CONFORMANCE_ONLY: 'valid',
-    };
-    const { given } = await configured(verify, typed, env);
-    assert.deepEqual(given, typed);
-  });
+  ] as const) {
+    const { given, stderr } = await configured(verify, typed, env, { verify: section });
+    assert.deepEqual([given['cases'], stderr], [value, note]);
+  }
+  // Also a value that is false or empty. Lists are not merged.
+  const typed = { strict: false, url: '', only: ['auth'] };
+  const set = { STRICT: 'true', URL: 'http://x', ONLY: 'valid' };
+  assert.deepEqual((await configured(verify, typed, variables(set))).given, typed);
 });
 
 describe('a variable', () => {
@@ -81,8 +78,8 @@ describe('a variable', () => {
   ];
   for (const [flag, text, value] of good)
     test(`of ${flag}: ${JSON.stringify(text)}`, async () => {
-      const variable = `IB_CONFORMANCE_${flag.toUpperCase().replace('-', '_')}`;
-      assert.deepEqual((await configured(verify, {}, { [variable]: text })).given[flag], value);
+      const env = variables({ [flag.toUpperCase()]: text });
+      assert.deepEqual((await configured(verify, {}, env)).given[flag], value);
     });
 
   const bad = [
@@ -94,16 +91,16 @@ describe('a variable', () => {
       assert.rejects(configured(command, {}, { [variable]: text }), { code: 'usage', message }));
 
   test('set by Kubernetes is ignored', async () => {
-    const env = {
-      IB_CONFORMANCE_PORT: 'tcp://10.0.0.1:80',
-      IB_CONFORMANCE_ADMIN_PORT: 'tcp://[fd00::1]:80',
-      IB_CONFORMANCE_SERVICE_HOST: '10.0.0.1',
-      IB_CONFORMANCE_SERVICE_PORT: '80',
-      IB_CONFORMANCE_PORT_80_TCP: 'tcp://10.0.0.1:80',
-      IB_CONFORMANCE_PORT_80_TCP_PORT: '80',
-      IB_CONFORMANCE_ADMIN_SERVICE_PORT_HTTP: '80',
-      IB_CONFORMANCE_ADMIN_PORT_80_UDP_ADDR: '10.0.0.1',
-    };
+    const env = variables({
+      PORT: 'tcp://10.0.0.1:80',
+      ADMIN_PORT: 'tcp://[fd00::1]:80',
+      SERVICE_HOST: '10.0.0.1',
+      SERVICE_PORT: '80',
+      PORT_80_TCP: 'tcp://10.0.0.1:80',
+      PORT_80_TCP_PORT: '80',
+      ADMIN_SERVICE_PORT_HTTP: '80',
+      ADMIN_PORT_80_UDP_ADDR: '10.0.0.1',
+    });
     const { given, stderr } = await configured(mock, {}, env, { mock: { port: 8080 } });
     assert.deepEqual([given, stderr], [{ port: '8080' }, 'config: port from …/c.json\n']);
     assert.equal((await configured(mock, {}, { IB_CONFORMANCE_PORT: '80' })).given['port'], '80');
@@ -124,32 +121,26 @@ describe('a variable', () => {
       REQUEST: onlyTyped,
     };
     const used = ['MOCK_URL', 'MOCK_KEY', 'PORT', 'NO_ADMIN', 'ALLOW', 'CASES', 'CONFIG'];
-    const env = Object.fromEntries(
-      [...Object.keys(problems), ...used].map((name) => [`IB_CONFORMANCE_${name}`, '1']),
-    );
+    const env = variables(Object.fromEntries([...Object.keys(problems), ...used].map((name) => [name, '1'])));
     const message = Object.entries(problems).map(([name, words]) => `IB_CONFORMANCE_${name}: ${words}`);
     const others = { IB_CASES: '1', IB_ADMIN: 'false', IB_CONFORMANCE_EMPTY: '' };
+    const problem = { code: 'usage', message: message.join('\n') };
     for (const command of commands)
-      await assert.rejects(configured(command, {}, { ...others, ...env }), {
-        code: 'usage',
-        message: message.join('\n'),
-      });
+      await assert.rejects(configured(command, {}, { ...others, ...env }), problem);
   });
 });
 
-describe('in the config file', () => {
-  test('relative paths start from its folder, and numbers are as typed', async () => {
-    const report = ['console', 'json=out/run=1.json', 'html=/tmp/r.html', 'junit='];
-    const files = { fixture: 'f.json', ca: '/etc/ca.pem', baseline: '../known.json', report };
-    const { given } = await configured(verify, {}, {}, { verify: { ...files, cases: 20, strict: true } });
-    assert.deepEqual(given, {
-      fixture: `${folder}/f.json`,
-      ca: '/etc/ca.pem',
-      baseline: place('../known.json'),
-      report: ['console', `json=${folder}/out/run=1.json`, 'html=/tmp/r.html', 'junit='],
-      cases: '20',
-      strict: true,
-    });
+test('in the config file, relative paths start from its folder, and numbers are as typed', async () => {
+  const report = ['console', 'json=out/run=1.json', 'html=/tmp/r.html', 'junit='];
+  const files = { fixture: 'f.json', ca: '/etc/ca.pem', baseline: '../known.json', report };
+  const { given } = await configured(verify, {}, {}, { verify: { ...files, cases: 20, strict: true } });
+  assert.deepEqual(given, {
+    fixture: `${folder}/f.json`,
+    ca: '/etc/ca.pem',
+    baseline: place('../known.json'),
+    report: ['console', `json=${folder}/out/run=1.json`, 'html=/tmp/r.html', 'junit='],
+    cases: '20',
+    strict: true,
   });
 });
 
@@ -164,10 +155,8 @@ test('only header fields expand variables, wherever they are given', async () =>
     const read = (B: string) => valuesOf(['verify', '--partner', '${A}', ...argv], { ...env, A: '1', B });
     const { header, partner } = await read('2');
     assert.deepEqual([header, partner], [{ accept: 'a, b', x: '1-2' }, '${A}']);
-    await assert.rejects(read(''), {
-      code: 'usage',
-      message: /--header needs the environment variable B, wh/,
-    });
+    const problem = { code: 'usage', message: /--header needs the environment variable B, wh/ };
+    await assert.rejects(read(''), problem);
   }
 });
 
@@ -183,7 +172,7 @@ for (const command of commands)
         const check = async (value: boolean | RegExp, argv: readonly string[], text = '', file?: unknown) => {
           const contents = { [section]: { [name]: file } };
           const inFile = file === undefined ? [] : ['--config', fileOf('b.json', contents)];
-          const env = { [`IB_CONFORMANCE_${name.toUpperCase().replaceAll('-', '_')}`]: text };
+          const env = variables({ [name.toUpperCase().replaceAll('-', '_')]: text });
           const reading = valuesOf([nameOf(command), ...needed, ...inFile, ...argv], env);
           const key = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
           if (typeof value === 'boolean')
@@ -295,39 +284,19 @@ test('the config file in the working directory is read', async () => {
 
 test('the config file is optional, unless --config names it', async () => {
   const missing = place('missing.json');
-  const { code, stderr } = await runCli(short, { configFile: missing });
-  assert.deepEqual([code, stderr], [0, '']);
-  for (const named of [
-    await runCli([...short, '--config', missing]),
-    await runCli(short, { env: { IB_CONFORMANCE_CONFIG: missing } }),
-  ]) {
-    assert.equal(named.code, 2);
-    assert.match(named.error, /--config \S+missing\.json: cannot be read \(ENOENT\)/);
-  }
+  const { stderr } = await endsSaying(short, 0, [], { configFile: missing });
+  assert.equal(stderr, '');
+  const words = /--config \S+missing\.json: cannot be read \(ENOENT\)/;
+  await endsSaying([...short, '--config', missing], 2, words);
+  await endsSaying(short, 2, words, { env: { IB_CONFORMANCE_CONFIG: missing } });
 });
 
-test('a truncated file and a folder are rejected; a byte order mark is ignored', async () => {
+test('a truncated file and a folder are rejected, and all problems of a file at once', async () => {
   const file = fileOf('cut.json', '{"verify": {');
-  assert.match((await runCli(['verify', '--config', file])).error, /cut\.json:1:13: is not JSON/);
-  assert.match((await runCli(['verify'], { configFile: folder })).error, /: cannot be read \(EISDIR\)$/);
-  const marked = fileOf('marked.json', `\uFEFF${JSON.stringify({ verify: { partner: 'nobody' } })}`);
-  assert.match((await runCli(['verify', '--config', marked])).error, /nobody/);
-});
-
-test('all problems of a file are reported before the command starts', async () => {
-  const file = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
-  const { code, output, stderr, error } = await runCli([...short, '--config', file]);
-  assert.deepEqual([code, output, stderr], [2, '', error]);
-  assert.match(error, /bad\.json: \/verify\/casse: .*\n.*bad\.json: \/mock\/port: needs a number/);
-});
-
-test('a secret in a header field is in no output', async () => {
-  const secret = 'u7Xq2Lm8Vb4Nz1';
-  const file = fileOf('header.json', { verify: { header: ['x-secret: ${HEADER_SECRET}'] } });
-  const line = `verify http://127.0.0.1:9 --only robustness --config ${file}`;
-  const run = await runCli(line, { env: { HEADER_SECRET: secret } });
-  assert.equal(run.code, 4);
-  const broken = await runCli(line, { env: { HEADER_SECRET: `${secret}ü` } });
-  assert.match(broken.error, /--header needs 'name: value' in ASCII/);
-  for (const { output, stderr } of [run, broken]) assert.doesNotMatch(output + stderr, /u7Xq2Lm8/);
+  await endsSaying(`verify --config ${file}`, 2, /cut\.json:1:13: is not JSON/);
+  await endsSaying('verify', 2, /: cannot be read \(EISDIR\)$/, { configFile: folder });
+  const bad = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
+  const both = /bad\.json: \/verify\/casse: .*\n.*bad\.json: \/mock\/port: needs a number/;
+  const { output, stderr, error } = await endsSaying([...short, '--config', bad], 2, both);
+  assert.deepEqual([output, stderr], ['', error]);
 });

@@ -6,10 +6,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
+import { statSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
 import catalogue from '../suites/requirements/catalogue.snapshot.json' with { type: 'json' };
 import frozen from './contracts.snapshot.json' with { type: 'json' };
+import { readJson, root } from './dev/paths.ts';
 import { waitForExit, waitForLine } from './dev/testing/child-process.ts';
 import { packagedMain, packagedProgram } from './dev/testing/packaged.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
@@ -22,12 +23,11 @@ function run(...args: readonly string[]) {
 
 /** Runs the program with several command lines in one process, as each start takes longer than most of them. */
 async function runAll(lines: readonly (readonly string[])[]) {
+  const { IB_CONFORMANCE_URL: _, CI: __, ...env } = process.env;
   const script = `
     const { main } = await import(${JSON.stringify(packagedMain)});
     for (const line of ${JSON.stringify(lines)}) console.log('\\u0000' + await main(line) + '\\u0000');`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env });
   const { code, stdout, stderr } = await waitForExit(child);
   assert.equal(code, 0, stderr);
   const parts = stdout.split('\0');
@@ -51,14 +51,14 @@ test('every command has its flags', async () => {
 });
 
 test('exit codes', async () => {
-  const { stdout } = await run('--help');
-  for (const code of [0, 1, 2, 3, 4, 70, 130]) assert.match(stdout, new RegExp(`^ +${code}  \\S`, 'm'));
-  const usage = await run('verify', '--no-such-flag');
-  assert.equal(usage.code, 2);
-  const unreachable = await run('verify', 'http://127.0.0.1:1');
-  assert.equal(unreachable.code, 4);
-  const incomplete = await run('verify', '--seed', '7', '--max-requests', '1');
-  assert.equal(incomplete.code, 3);
+  const [help, usage, unreachable, incomplete] = await runAll([
+    ['--help'],
+    ['verify', '--no-such-flag'],
+    ['verify', 'http://127.0.0.1:1'],
+    ['verify', '--seed', '7', '--max-requests', '1'],
+  ]);
+  for (const code of [0, 1, 2, 3, 4, 70, 130]) assert.match(help!.stdout, new RegExp(`^ +${code}  \\S`, 'm'));
+  assert.deepEqual([usage!.code, unreachable!.code, incomplete!.code], [2, 4, 3]);
 });
 
 /** Returns the path and type of every part of a schema: `properties/apiKeys/items/properties/key: string`. */
@@ -76,17 +76,12 @@ function placesOf(schema: unknown, at = ''): readonly string[] {
   });
 }
 
-const readJson = async (path: string): Promise<unknown> =>
-  JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
-
-test('the fixture has every published field', async () => {
-  assertHolds(placesOf(await readJson('../schemas/fixture.schema.json')), frozen.fixturePaths, 'fixture');
-});
-
-test('the run record has every published field', async () => {
-  const found = placesOf(await readJson('../schemas/run-record.schema.json'));
-  assertHolds(found, frozen.runRecordPaths, 'run record');
-});
+for (const [what, schema, published] of [
+  ['fixture', 'fixture', frozen.fixturePaths],
+  ['run record', 'run-record', frozen.runRecordPaths],
+] as const)
+  test(`the ${what} has every published field`, () =>
+    assertHolds(placesOf(readJson(`${root}schemas/${schema}.schema.json`)), published, what));
 
 interface RunRecord {
   readonly verdict: string;
@@ -98,12 +93,10 @@ const { place } = temporaryFolder();
 async function recorded(...args: readonly string[]) {
   const file = place('json');
   const ended = await run('verify', ...args, '--seed', '7', '--report', `json=${file}`);
-  return { ended, record: JSON.parse(await readFile(file, 'utf8')) as RunRecord };
+  return { ended, record: readJson<RunRecord>(file) };
 }
 
-const rowFieldsOf = (record: RunRecord) => [
-  ...new Set(record.requirements.flatMap((row) => Object.keys(row))),
-];
+const rowFieldsOf = (record: RunRecord) => record.requirements.flatMap((row) => Object.keys(row));
 
 test('the golden run: verdict, exit code, fields, outcomes, and every report format', async () => {
   const formats = ['console', 'junit', 'html', 'markdown', 'github'];
@@ -112,8 +105,7 @@ test('the golden run: verdict, exit code, fields, outcomes, and every report for
     ...files.flatMap(([format, file]) => ['--report', `${format}=${file}`]),
   );
   const { verdict, exitCode, fields, rowFields, excluded } = frozen.goldenRecord;
-  assert.equal(record.verdict, verdict);
-  assert.equal(ended.code, exitCode);
+  assert.deepEqual([record.verdict, ended.code], [verdict, exitCode]);
   assertHolds(Object.keys(record), fields, 'record');
   assertHolds(rowFieldsOf(record), rowFields, 'row');
   for (const { id, level } of catalogue) {
@@ -121,49 +113,36 @@ test('the golden run: verdict, exit code, fields, outcomes, and every report for
     const found = record.requirements.find((one) => one.id === id)?.outcome;
     assert.equal(found, excluded.includes(id) ? 'excluded' : settled, id);
   }
-  for (const [format, file] of files) assert.ok((await readFile(file)).length > 0, format);
+  for (const [format, file] of files) assert.ok(statSync(file).size > 0, format);
 });
 
-test('the golden failure: a mock with a fault, over HTTP', async () => {
-  const mock = await startedMock('--fault', 'date-day-and-month-swapped', '--limits', 'off');
-  try {
-    const { ended, record } = await recorded(mock.url, '--only', 'valid', '--cases', '300');
-    const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
-    assert.equal(record.verdict, verdict);
-    assert.equal(ended.code, exitCode);
-    // The report is in a file.
-    assert.match(ended.stdout, /^nonconformant/m);
-    assert.deepEqual(
-      record.requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : [])),
-      failed,
-    );
-    assertHolds(rowFieldsOf(record), rowFields, 'row');
-  } finally {
-    await mock.stop();
-  }
+test('the golden failure: a mock with a fault, over HTTP', async (t) => {
+  const mock = await startedMock(t, '--fault', 'date-day-and-month-swapped', '--limits', 'off');
+  const { ended, record } = await recorded(mock.url, '--only', 'valid', '--cases', '300');
+  const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
+  assert.deepEqual([record.verdict, ended.code], [verdict, exitCode]);
+  // The report is in a file.
+  assert.match(ended.stdout, /^nonconformant/m);
+  const failing = record.requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : []));
+  assert.deepEqual(failing, failed);
+  assertHolds(rowFieldsOf(record), rowFields, 'row');
 });
 
-async function startedMock(...flags: readonly string[]) {
+async function startedMock(t: TestContext, ...flags: readonly string[]) {
   const child = spawn(process.execPath, [packagedProgram, 'mock', '--port', '0', ...flags]);
+  t.after(() => child.kill('SIGKILL'));
   const { line } = await waitForLine(child);
-  const stop = async () => {
-    child.kill('SIGTERM');
-    const [code] = (await once(child, 'exit')) as [unknown];
-    return code;
-  };
-  return { line, url: line.replace('listening on ', ''), stop };
+  return { child, line, url: line.replace('listening on ', '') };
 }
 
-test('the mock: its first line, its admin routes, its end', async () => {
-  const { line, url, stop } = await startedMock();
-  try {
-    assert.match(line, /^listening on http:\/\/127\.0\.0\.1:\d+$/);
-    // The answer to an unknown path lists all calls.
-    const { calls } = (await (await fetch(`${url}/__admin/unknown`)).json()) as { readonly calls: string[] };
-    assertHolds(calls, frozen.adminRoutes, 'admin API');
-  } finally {
-    assert.equal(await stop(), 0);
-  }
+test('the mock: its first line, its admin routes, its end', async (t) => {
+  const { child, line, url } = await startedMock(t);
+  assert.match(line, /^listening on http:\/\/127\.0\.0\.1:\d+$/);
+  // The answer to an unknown path lists all calls.
+  const { calls } = (await (await fetch(`${url}/__admin/unknown`)).json()) as { readonly calls: string[] };
+  assertHolds(calls, frozen.adminRoutes, 'admin API');
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
 test('faults and variants are listed', async () => {

@@ -7,12 +7,11 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { catalogue, isLookupRow, knownFrom } from '../suites/index.ts';
 import { factors } from '../suites/plan/factors.ts';
 import { lookupOfPath, pathOf } from '../suites/plan/lookup.ts';
-import { loadFixture } from './input-files.ts';
+import { builtIn as fixture } from './dev/testing/fixtures.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
 import { partOf } from './dev/testing/part.ts';
 import { verifyMock } from './dev/testing/verify-mock.ts';
 
-const fixture = await loadFixture(undefined, {});
 const known = knownFrom(fixture);
 const judged = catalogue.filter(({ level }) => level !== 'observed');
 const rows = judged.filter(isLookupRow);
@@ -35,10 +34,7 @@ function plainer(path: string, seed: number): readonly string[] {
   const { endpoint, levels, place, request } = lookupOfPath(path, known, seed);
   const names = Object.keys(request.headers);
   // With another partner's key, an entity of ours is another question.
-  const asked =
-    levels.key === 'active'
-      ? factors[endpoint]
-      : factors[endpoint].filter(({ name }) => name !== 'situation');
+  const asked = factors[endpoint].filter(({ name }) => levels.key === 'active' || name !== 'situation');
   const others = asked
     .filter(({ name, names: [plain] }) => levels[name] !== plain)
     .map(({ name, names: [plain] }) => pathOf({ endpoint, levels: { ...levels, [name]: plain! }, place }));
@@ -70,11 +66,9 @@ for (const { id, fault } of partOf(cases, 4))
       // Another row fails if the third request has another form than the first: no single lookup shows that.
       if (id.endsWith('/repeatable') && one.id !== id) continue;
       const { path, seed } = one.replay!;
-      const resultAt = async (of: string) => {
-        const only = rows.filter((row) => row.id === one.id);
-        const again = await verifyMock(behaviour, { ...options, requirements: only, path: of });
-        return again.requirements[0]!;
-      };
+      const only = { ...options, requirements: rows.filter((row) => row.id === one.id) };
+      const resultAt = async (of: string) =>
+        (await verifyMock(behaviour, { ...only, path: of })).requirements[0]!;
       assert.deepEqual(shownBy(await resultAt(path)), shownBy(one), path);
       for (const other of plainer(path, seed))
         assert.notEqual((await resultAt(other)).outcome, 'failed', `${path}, and also ${other}`);

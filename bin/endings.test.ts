@@ -28,10 +28,8 @@ const otherKeys = fileOf('other.json', {
   ...unlimited,
   apiKeys: unlimited.apiKeys!.map((one, at) => ({ ...one, key: `other-${at}` })),
 });
-const limited = fileOf('limited.json', {
-  ...unlimited,
-  limits: { 'deposit-check': { requests: 40, windowSeconds: 1 } },
-});
+const soonUsedUp = { 'deposit-check': { requests: 40, windowSeconds: 1 } };
+const limited = fileOf('limited.json', { ...unlimited, limits: soonUsedUp });
 
 /** Without a key of another partner, some requirements cannot be judged. */
 const ownOnly = fileOf('own.json', {
@@ -39,11 +37,10 @@ const ownOnly = fileOf('own.json', {
   apiKeys: unlimited.apiKeys!.filter(({ partner }) => partner === 'northwind'),
 });
 
-const baselineOf = (id: string) =>
-  fileOf(`baseline-${id.replaceAll('/', '-')}.json`, {
-    format: 'ib-conformance/baseline/1',
-    known: [{ id, reason: 'ticket 1' }],
-  });
+const baselineOf = (id: string) => {
+  const known = [{ id, reason: 'ticket 1' }];
+  return fileOf(`baseline-${id.replaceAll('/', '-')}.json`, { format: 'ib-conformance/baseline/1', known });
+};
 
 /** A fault for each suite. */
 const faultOf: Readonly<Record<string, string>> = {
@@ -76,63 +73,46 @@ const servers: Readonly<Record<string, () => Server>> = {
   dying: () => flaky(unlimited, (nth, socket) => nth > 259 && socket.resetAndDestroy() !== undefined),
 };
 
+const ofFile = `verify URL --fixture ${file}`;
+const ownForeign = `verify URL --fixture ${ownOnly} --only foreign-ib --cases 100`;
+const known = `--baseline ${baselineOf('auth/deposit-check/unknown-key')}`;
+const passing = `--baseline ${baselineOf('pending/deposit-check/pending')}`;
+const limiter = `--fixture ${limited} --only rate-limit/deposit-check/requests`;
+const crashing = 'unknown-parameter-crashes';
+const invalid = fileOf('bad.json', { users: [{ user_id: 'x' }] });
+
+type Ending = readonly [what: string, code: number, words: string, fault?: string];
 /** Each ending: its exit code and command. URL is the mock, or a server by its name. */
-const endings: readonly (readonly [what: string, code: number, words: string, fault?: string])[] = [
+const endings: readonly Ending[] = [
   ['the mock, conformant', 0, 'verify mock'],
-  ['narrowed, conformant', 0, `verify URL --fixture ${file} --only pending`],
-  ...Object.entries(faultOf).map(
-    ([suite, fault]) =>
-      [
-        `nonconformant in ${suite}`,
-        1,
-        `verify URL --fixture ${file} --only ${suite} --cases 100`,
-        fault,
-      ] as const,
-  ),
-  [
-    'nonconformant in rate-limit',
+  ['narrowed, conformant', 0, `${ofFile} --only pending`],
+  ...Object.entries(faultOf).map(([suite, fault]): Ending => [
+    `nonconformant in ${suite}`,
     1,
-    `verify URL --fixture ${limited} --only rate-limit/deposit-check/requests`,
-    'deposit-check-503-for-429',
-  ],
-  ['only a warning', 0, `verify URL --fixture ${file} --only robustness`, 'unknown-parameter-crashes'],
-  [
-    'only a warning, with --strict',
-    1,
-    `verify URL --fixture ${file} --only robustness --strict`,
-    'unknown-parameter-crashes',
-  ],
-  [
-    'a known failure',
-    0,
-    `verify URL --fixture ${file} --only auth/deposit-check --cases 20 --baseline ${baselineOf('auth/deposit-check/unknown-key')}`,
-    'key-case-ignored',
-  ],
-  [
-    'a wrong baseline',
-    1,
-    `verify URL --fixture ${file} --only pending --baseline ${baselineOf('pending/deposit-check/pending')}`,
-  ],
-  ['incomplete', 3, `verify URL --fixture ${ownOnly} --only foreign-ib --cases 100`],
-  [
-    'incomplete, with --allow-incomplete',
-    0,
-    `verify URL --fixture ${ownOnly} --only foreign-ib --cases 100 --allow-incomplete`,
-  ],
+    `${ofFile} --only ${suite} --cases 100`,
+    fault,
+  ]),
+  ['nonconformant in rate-limit', 1, `verify URL ${limiter}`, 'deposit-check-503-for-429'],
+  ['only a warning', 0, `${ofFile} --only robustness`, crashing],
+  ['only a warning, with --strict', 1, `${ofFile} --only robustness --strict`, crashing],
+  ['a known failure', 0, `${ofFile} --only auth/deposit-check --cases 20 ${known}`, 'key-case-ignored'],
+  ['a wrong baseline', 1, `${ofFile} --only pending ${passing}`],
+  ['incomplete', 3, ownForeign],
+  ['incomplete, with --allow-incomplete', 0, `${ownForeign} --allow-incomplete`],
   ['the target dies, with --allow-incomplete', 3, `verify dying --fixture ${file} --allow-incomplete`],
-  ['out of requests', 3, `verify URL --fixture ${file} --max-requests 20`],
-  ['out of time', 3, `verify URL --fixture ${file} --max-duration 500ms --rate 20`],
+  ['out of requests', 3, `${ofFile} --max-requests 20`],
+  ['out of time', 3, `${ofFile} --max-duration 500ms --rate 20`],
   ['limited from the start', 3, `verify limiting --fixture ${file} --max-duration 1s`],
   ['a wrong key', 1, `verify URL --fixture ${otherKeys} --cases 20`],
   ['no fixture at all', 2, 'verify refusing'],
   ['a missing fixture', 2, 'verify URL --fixture none.json'],
-  ['a bad fixture', 2, `verify URL --fixture ${fileOf('bad.json', { users: [{ user_id: 'x' }] })}`],
+  ['a bad fixture', 2, `verify URL --fixture ${invalid}`],
   ['an empty fixture', 3, `verify URL --fixture ${fileOf('empty.json', {})}`],
   ['a wrong path', 4, `verify URL/elsewhere --fixture ${file}`],
   ['another service', 4, `verify other --fixture ${file}`],
   ['unreachable', 4, `verify http://127.0.0.1:9 --fixture ${file}`],
-  ['interrupted', 130, `verify URL --fixture ${file}`],
-  ['a bug of ours', 70, `verify URL --fixture ${file}`],
+  ['interrupted', 130, ofFile],
+  ['a bug of ours', 70, ofFile],
 ];
 
 /** Removes what differs between runs: ports, paths of files, inputs, and numbers. */
@@ -163,13 +143,11 @@ test('every ending says what to do next, and all outputs agree with its exit cod
     const [, target = ''] = words.split(' ');
     const url = servers[target] === undefined ? target : await serverFor(t, servers[target]());
     const line = words.replace(target, url).replace('URL', mock.url);
-    const { code, output, error } = await runCli(
-      `${line} --seed 1 ${formats.map((name) => `--report ${name}=${fileOfFormat(name)}`).join(' ')} --report console`,
-      {
-        signal: what === 'a bug of ours' ? brokenSignal : stop.signal,
-        terminal: { color: false, width: 200 },
-      },
-    );
+    const reports = formats.map((name) => `--report ${name}=${fileOfFormat(name)}`).join(' ');
+    const { code, output, error } = await runCli(`${line} --seed 1 ${reports} --report console`, {
+      signal: what === 'a bug of ours' ? brokenSignal : stop.signal,
+      terminal: { color: false, width: 200 },
+    });
     const said = Object.entries(readers).map(([name, read]) => {
       const place = fileOfFormat(name as (typeof formats)[number]);
       const text = name === 'console' ? output : existsSync(place) ? readFileSync(place, 'utf8') : '';

@@ -5,11 +5,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { RecordedExchange, RunRecord } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
-import { builtInFixture } from './dev/paths.ts';
-import { loadFixture } from './input-files.ts';
+import { builtInFixture, readJson } from './dev/paths.ts';
+import { builtIn as fixture } from './dev/testing/fixtures.ts';
 import { flaky } from './dev/testing/hostile-servers.ts';
 import { packagedProgram } from './dev/testing/packaged.ts';
-import { runCli } from './dev/testing/run-cli.ts';
+import { endsSaying } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 /** A line of the log. */
@@ -21,8 +21,7 @@ interface Line extends Pick<RecordedExchange, 'request' | 'response' | 'trace'> 
   readonly error?: string;
 }
 
-const fixture = await loadFixture(undefined, {});
-const { place, fileOf } = temporaryFolder();
+const { place } = temporaryFolder();
 
 const textOf = (file: string) => readFileSync(file, 'utf8');
 const linesOf = (file: string) =>
@@ -34,12 +33,9 @@ const linesOf = (file: string) =>
 test('--log writes each exchange to a line, without keys', async () => {
   const [log, report] = [place('run.log'), place('run.json')];
   const only = '--only auth/user-status/unknown-key --only valid/deposit-check/executed';
-  const { code } = await runCli(
-    `verify mock ${only} --cases 100 --seed 1 --log ${log} --report json=${report}`,
-  );
-  assert.equal(code, 0);
+  await endsSaying(`verify mock ${only} --cases 100 --seed 1 --log ${log} --report json=${report}`, 0);
   const lines = linesOf(log);
-  assert.equal(lines.length, (JSON.parse(textOf(report)) as RunRecord).requests);
+  assert.equal(lines.length, readJson<RunRecord>(report).requests);
   for (const { time, endpoint, request, response, ms } of lines) {
     assert.equal(new Date(time).toISOString(), time);
     assert.ok(request.target.startsWith(`/api/ib/${endpoint}`), request.target);
@@ -73,37 +69,24 @@ test('--log has what a run sent before it was killed', async () => {
 
 test('--log names the error if no answer came', async () => {
   const log = place('silent.log');
-  await withServer(
-    flaky(fixture, (nth) => nth > 3),
-    (port) =>
-      runCli(`verify http://127.0.0.1:${port} --only auth/user-status/missing --timeout 50 --log ${log}`),
-  );
+  const flags = `--only auth/user-status/missing --timeout 50 --log ${log}`;
+  const server = flaky(fixture, (nth) => nth > 3);
+  await withServer(server, (port) => endsSaying(`verify http://127.0.0.1:${port} ${flags}`, 3));
   const { response, ms, error } = linesOf(log).at(-1)!;
   assert.deepEqual([response, ms, error], [undefined, undefined, 'no complete answer within 50 ms']);
 });
 
 describe('--log that cannot be written', () => {
-  const run = 'verify mock --only valid/user-status/member --cases 50';
   test('from the start: nothing is sent', async () => {
-    const { code, stderr } = await runCli(`verify http://127.0.0.1:9 --log ${place('no/such/folder')}`);
-    assert.equal(code, 2);
-    assert.match(stderr, /no\/such\/folder: the log cannot be written: its folder does not exist/);
+    const words = /no\/such\/folder: the log cannot be written: its folder does not exist/;
+    await endsSaying(`verify http://127.0.0.1:9 --log ${place('no/such/folder')}`, 2, words);
   });
   const skip = existsSync('/dev/full') ? false : 'there is no /dev/full here';
   test('to its end: the reports are written, with exit code 2', { skip }, async () => {
     const report = place('beside-full.json');
-    const { code, stderr } = await runCli(`${run} --log /dev/full --report json=${report}`);
-    assert.equal(code, 2);
+    const line = `verify mock --only valid/user-status/member --cases 50 --report json=${report}`;
+    const { stderr } = await endsSaying(`${line} --log /dev/full`, 2);
     assert.match(stderr, /\/dev\/full: the log cannot be written: the disk is full/);
-    assert.equal((JSON.parse(textOf(report)) as RunRecord).verdict, 'conformant');
-  });
-  test('because it is an input, or a report', async () => {
-    const file = fileOf('mine.json', fixture);
-    const { code, stderr } = await runCli(`verify mock --fixture ${file} --log ${file}`);
-    assert.deepEqual([code, JSON.parse(textOf(file))], [2, fixture]);
-    assert.match(stderr, /an output would overwrite the input .*mine\.json; give it another file/);
-    const same = await runCli(`${run} --log ${place('x')} --report json=${place('x')}`);
-    assert.equal(same.code, 2);
-    assert.match(same.stderr, /two outputs have the same destination, .*x; give each its own file/);
+    assert.equal(readJson<RunRecord>(report).verdict, 'conformant');
   });
 });

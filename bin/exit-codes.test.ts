@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { sampleRecord } from '../reports/testing/records.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { judgedBy } from '../reports/judgement.ts';
-import { fixes } from '../reports/unverified.ts';
+import { fixes, fixOf } from '../reports/unverified.ts';
+import type { Exclusion, Reason } from '../suites/rules/verdict.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 /** A conformant run that did not try every level. */
@@ -33,9 +34,16 @@ for (const [what, record, flags, code] of [
 const excused =
   'no-fixture no-second-key fixture-outdated budget rate-limited limit-not-reached not-compared timing-window';
 
+/** These do not compile if a reason has no fix, or a fix has no reason. */
+const ofEveryReason: Readonly<Record<Reason | Exclusion, string>> = fixes;
+const isReason = (known: keyof typeof fixes): known is Reason | Exclusion => known in ofEveryReason;
+
+test('an unknown reason has no fix', () => assert.equal(fixOf('toString'), undefined));
+
 for (const reason of Object.keys(fixes)) {
   const code = excused.split(' ').includes(reason) ? 0 : 3;
-  test(`--allow-incomplete, and a required requirement is open because of ${reason}: exit code ${code}`, () => {
+  test(`--allow-incomplete, and a required requirement is open because of ${reason}: exit code ${code}, and a fix`, () => {
+    assert.ok(isReason(reason as keyof typeof fixes) && fixOf(reason));
     const row = { ...short.requirements[0]!, level: 'required', outcome: 'inconclusive', reason, words: '' };
     const requirements = [...short.requirements, row as RunRecord['requirements'][number]];
     const given = { strict: false, allowIncomplete: true };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { packagedProgram } from './dev/testing/packaged.ts';
-import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import { endsSaying, runCli, testRefusals } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
 import { fixtureWarnings, readFixture } from '../schemas/fixture.ts';
@@ -14,21 +14,14 @@ import { missingLevels } from '../suites/plan/lookup-levels.ts';
 import { builtInFixture } from './dev/paths.ts';
 import { loadFixture } from './input-files.ts';
 
-const { folder, place: at } = temporaryFolder();
+const { folder, place: at, fileOf } = temporaryFolder();
 
-const call = (
-  argv: string | readonly string[],
-  env: Record<string, string> = {},
-  signal = AbortSignal.any([]),
-) => runCli(argv, { env, signal, writeError: assert.fail });
-
-const generate = (flags: string) => call(`fixture ${flags}`);
+const generate = (flags: string) => runCli(`fixture ${flags}`, { writeError: assert.fail });
 
 test('a generated file equals the generated standard output and is valid', async () => {
   const flags = '--users 50 --deposits 70 --seed 7 --partners 3';
-  const { code, output } = await generate(flags);
-  assert.equal(code, 0);
-  assert.equal((await generate(`${flags} --output ${at('f.json')}`)).code, 0);
+  const { output } = await endsSaying(`fixture ${flags}`, 0);
+  await endsSaying(`fixture ${flags} --output ${at('f.json')}`, 0);
   assert.equal(readFileSync(at('f.json'), 'utf8'), output);
   assert.ok(output.includes('"becomes"'));
   assert.ok(!(await generate(`${flags} --no-becomes`)).output.includes('"becomes"'));
@@ -50,36 +43,26 @@ for (const flags of ['', '--cents', '--no-becomes', '--cents --no-becomes'])
   });
 
 test('an existing file is kept; --force overwrites it', async () => {
-  writeFileSync(at('mine.json'), 'as it was');
-  const refused = await generate(`--output ${at('mine.json')}`);
-  assert.deepEqual(
-    [refused.code, refused.error],
-    [2, `ib-conformance: ${at('mine.json')}: exists; --force overwrites it`],
-  );
-  assert.equal(readFileSync(at('mine.json'), 'utf8'), 'as it was');
-  assert.equal((await generate(`--output ${at('mine.json')} --force`)).code, 0);
-  assert.notEqual(readFileSync(at('mine.json'), 'utf8'), 'as it was');
+  const file = fileOf('mine.json', 'as it was');
+  const { error } = await endsSaying(`fixture --output ${file}`, 2);
+  assert.equal(error, `ib-conformance: ${file}: exists; --force overwrites it`);
+  assert.equal(readFileSync(file, 'utf8'), 'as it was');
+  await endsSaying(`fixture --output ${file} --force`, 0);
+  assert.notEqual(readFileSync(file, 'utf8'), 'as it was');
 });
 
 test('an interrupted command exits with 130 and leaves the file unchanged', async () => {
-  writeFileSync(at('kept.json'), 'as it was');
-  const stop = AbortSignal.abort();
-  for (const flags of [['--output', at('kept.json')], []]) {
-    const { code, error } = await call(['fixture', '--force', ...flags], {}, stop);
-    assert.deepEqual([code, error], [130, 'ib-conformance: interrupted before everything was written']);
-  }
-  assert.equal(readFileSync(at('kept.json'), 'utf8'), 'as it was');
+  const file = fileOf('kept.json', 'as it was');
+  const words = /^ib-conformance: interrupted before everything was written$/;
+  for (const flags of [`--output ${file}`, ''])
+    await endsSaying(`fixture --force ${flags}`, 130, words, { signal: AbortSignal.abort() });
+  assert.equal(readFileSync(file, 'utf8'), 'as it was');
   assert.ok(!readdirSync(folder).some((name) => name.endsWith('.part')));
 });
 
-for (const [when, users] of [
-  ['at once', '10'],
-  ['in the middle', '100000000'],
-] as const)
+for (const [when, users] of Object.entries({ 'at once': '10', 'in the middle': '100000000' }))
   test(`a pipe closed ${when} ends the command with a message`, async () => {
-    const child = spawn(process.execPath, [packagedProgram, 'fixture', '--users', users], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(process.execPath, [packagedProgram, 'fixture', '--users', users]);
     const complaint = text(child.stderr);
     if (when === 'at once') child.stdout.destroy();
     else child.stdout.once('data', () => child.stdout.destroy());
@@ -100,14 +83,12 @@ test('--cents and --table-prefix change the SQL: its amounts and their type, and
   assert.doesNotMatch(output, /, \d+\.\d{3,},/);
 });
 
-const keyed = JSON.stringify({ apiKeys: [{ key: '${IB_KEY}', partner: 'northwind', state: 'active' }] });
-
 test('an export contains the keys, also from the environment, and only its owner may read it', async () => {
-  writeFileSync(at('keyed.json'), keyed);
+  const apiKeys = [{ key: '${IB_KEY}', partner: 'northwind', state: 'active' }];
+  const keyed = fileOf('keyed.json', { apiKeys });
   const env = { IB_KEY: "it's-secret" };
-  const { output } = await call(['fixture', '--from', at('keyed.json'), '--format', 'sql'], env);
-  assert.match(output, /'it''s-secret'/);
-  assert.equal((await call(`fixture --from ${at('keyed.json')} --output ${at('x.sql')}`, env)).code, 0);
+  const { output } = await endsSaying(`fixture --from ${keyed} --format sql`, 0, /'it''s-secret'/, { env });
+  await endsSaying(`fixture --from ${keyed} --output ${at('x.sql')}`, 0, [], { env });
   assert.equal(statSync(at('x.sql')).mode & 0o777, 0o600);
   assert.equal(readFileSync(at('x.sql'), 'utf8'), output);
 });
@@ -115,7 +96,7 @@ test('an export contains the keys, also from the environment, and only its owner
 test('one command writes the same data as JSON and SQL, as a database holds it', async () => {
   const files = [at('all.json'), at('all.sql')] as const;
   const line = `--users 30 --deposits 40 --output ${files.join(' --output ')}`;
-  assert.equal((await generate(line)).code, 0);
+  await endsSaying(`fixture ${line}`, 0);
   const [inJson, inSql] = files.map((name) => readFileSync(name, 'utf8')) as [string, string];
   const { users = [], deposits = [], apiKeys = [] } = await loadFixture(files[0], {});
   assert.ok(!inJson.includes('"becomes"'));
@@ -125,11 +106,11 @@ test('one command writes the same data as JSON and SQL, as a database holds it',
     ([, digits = '']) => digits.length,
   );
   assert.deepEqual([times.length, Math.max(...times)], [30, 3]);
-  const again = await generate(line);
-  assert.equal(again.code, 2);
-  for (const name of files) assert.ok(again.error.includes(`${name}: exists; --force`));
+  const { error } = await endsSaying(`fixture ${line}`, 2);
+  for (const name of files) assert.ok(error.includes(`${name}: exists; --force`));
 });
 
+const prefixes = ['ib-', '1b_', 'a.b.c', '.a', 'ib.1', 'a;b', '"a"', 'a'.repeat(51)];
 testRefusals('fixture', [
   ['--users -1', /--users -1: needs a whole number from 0/],
   ['--users 0', /--deposits 1000: every deposit needs a user/],
@@ -143,23 +124,17 @@ testRefusals('fixture', [
   [`--from ${at('f.json')} --format sql --seed 1`, /--seed is for new data: omit it, or --from/],
   [`--from ${at('f.json')} --format sql --cents`, /--cents is for new data: omit it, or --from/],
   ['--table-prefix ib_', /--table-prefix is for SQL: add --output data\.sql, or --format sql/],
-  ...['ib-', '1b_', 'a.b.c', '.a', 'ib.1', 'a;b', '"a"', 'a'.repeat(51)].map(
-    (prefix) =>
-      [
-        `--format sql --table-prefix ${prefix}`,
-        /^ib-conformance: --table-prefix .*: needs letters,/,
-      ] as const,
+  ...prefixes.map(
+    (one) => [`--format sql --table-prefix ${one}`, /table-prefix .*: needs letters,/] as const,
   ),
   ['--format csv', /csv/],
   [`--format sql --output ${folder}`, /the export cannot be written: it is a folder/],
 ]);
 
 test('a file that is too large for a string is rejected', async () => {
-  writeFileSync(at('huge.json'), '');
-  truncateSync(at('huge.json'), 3_000_000_000);
-  const { code, error } = await call(['verify', '--fixture', at('huge.json')]);
-  assert.match(error, /huge\.json: is too large: the limit is 512 MB/);
-  assert.equal(code, 2);
+  truncateSync(fileOf('huge.json', ''), 3_000_000_000);
+  const words = /huge\.json: is too large: the limit is 512 MB/;
+  await endsSaying(`verify --fixture ${at('huge.json')}`, 2, words);
 });
 
 test('the built-in fixture, which is loaded without validation, is valid', async () => {

@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants } from 'node:zlib';
-import type { Fixture } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
-import { loadFixture } from './input-files.ts';
+import { unlimited as fixture } from './dev/testing/fixtures.ts';
 import { flaky, json, send } from './dev/testing/hostile-servers.ts';
 import { packagedProgram } from './dev/testing/packaged.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
@@ -14,8 +13,6 @@ import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 const MOST_BYTES = 256 * 1024 * 1024;
 
 const { place, fileOf } = temporaryFolder();
-// Without limits, no test waits for limiters.
-const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
 fileOf('fixture.json', fixture);
 
 /** Verifies a target in a new process. Returns its exit code and peak memory (bytes). */
@@ -34,6 +31,10 @@ async function peakOf(name: string, port: number, flags: string) {
 const bomb = () =>
   brotliCompressSync(Buffer.alloc(200_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
+const most = Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`);
+const megabyte = `{"a":"\u4e2d${'x'.repeat(1_000_000)}"}`;
+const crowd = '--only rate-limit/deposit-check/requests';
+
 /** Targets that need the most memory: answers of the maximum size, many at once, or kept. */
 const targets: Readonly<Record<string, readonly [serve: () => Server, code: number, flags: string]>> = {
   'correct answers of the maximum size, which are kept': [
@@ -41,16 +42,8 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
     0,
     `--only invalid-uuid --log ${place('run.log')} --report html=${place('run.html')}`,
   ],
-  'a thousand concurrent answers with the maximum of header fields': [
-    () => send('200 OK', '{}', json, ...Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`)),
-    3,
-    '--only rate-limit/deposit-check/requests',
-  ],
-  'a thousand concurrent answers of a megabyte': [
-    () => send('200 OK', `{"a":"\u4e2d${'x'.repeat(1_000_000)}"}`, json),
-    3,
-    '--only rate-limit/deposit-check/requests',
-  ],
+  'a thousand answers at once with many header fields': [() => send('200 OK', '{}', json, ...most), 3, crowd],
+  'a thousand answers at once of a megabyte': [() => send('200 OK', megabyte, json), 3, crowd],
   'Brotli bombs': [() => send('200 OK', bomb(), json, 'Content-Encoding: br'), 1, '--only valid --cases 300'],
 };
 

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { describe, test } from 'node:test';
 import { withServer } from '../suites/testing/against.ts';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import { brotliCompressSync, constants } from 'node:zlib';
 import { reference } from '../mock/server/handler.ts';
 import { expired, future, intermediate, leaf, root, tls } from './dev/testing/certificate.ts';
-import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { failedIds, verifyMock } from './dev/testing/verify-mock.ts';
 import { partOf } from './dev/testing/part.ts';
 import { runCli } from './dev/testing/run-cli.ts';
-import { loadFixture } from './input-files.ts';
+import { unlimited } from './dev/testing/fixtures.ts';
 import { onData, slow, endless, flaky, head, json, send } from './dev/testing/hostile-servers.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
@@ -31,6 +28,12 @@ const writes =
   (text: string): Serve =>
   () =>
     onData((socket) => socket.write(text));
+
+/** Ends the connection after this text. */
+const closes =
+  (text: string): Serve =>
+  () =>
+    onData((socket) => socket.end(text));
 
 /** Answers every request with this status and body. */
 const answers =
@@ -56,155 +59,99 @@ const silent: Readonly<Record<string, Serve>> = {
   'sends 102 for ever': () => endless('', 'HTTP/1.1 102 Processing\r\n\r\n'),
 };
 
+const lost = /connection was (?:reset|closed)/;
+const cut = /the connection was closed before the answer was complete/;
+const fields = Array.from({ length: 1000 }, (_, at) => `X${at}: y`);
+const negative = `${head('200 OK', json, 'Content-Length: -1')}{}`;
+const longField = `X: ${'x'.repeat(1000)}\r\n`;
+const continued = `HTTP/1.1 100 Continue\r\n\r\n${head('401 No', json, 'Content-Length: 2')}{}`;
+const upgrade = ['Connection: upgrade', 'Upgrade: x'];
+
 /** Targets that close the connection or do not speak HTTP. */
 const broken: Targets = {
-  resets: [() => onData((socket) => socket.resetAndDestroy()), /connection was (?:reset|closed)/],
-  'closes at once': [() => createServer((socket) => socket.end()), /connection was (?:reset|closed)/],
-  'closes in its headers': [
-    () => onData((socket) => socket.end('HTTP/1.1 200 OK\r\nA: b')),
-    /connection was closed before the answer was complete|is not HTTP/,
-  ],
+  resets: [() => onData((socket) => socket.resetAndDestroy()), lost],
+  'closes at once': [() => createServer((socket) => socket.end()), lost],
+  'closes in its headers': [closes('HTTP/1.1 200 OK\r\nA: b'), cut],
   'sends garbage': [writes(`${ESCAPE}garbage\r\n\r\n`), /is not HTTP: it does not begin with HTTP\//],
-  'sends terminal escapes in the name of a header': [
-    answers('200 OK', '{}', `${ESCAPE}: x`),
-    /is not HTTP: its header cannot be parsed/,
-  ],
+  'escapes in a header name': [answers('200 OK', '{}', `${ESCAPE}: x`), /HTTP: its header cannot be parsed/],
   'splits a header in two': [answers('200 OK', '{}', `X: a\rSet-Cookie: b${ESCAPE}`), /is not HTTP/],
   'has the status 099': [answers('099 Low', '{}', json), /is not HTTP: it has a status below 100/],
   'has the status -20': [answers('-20 Low', '{}', json), /is not HTTP: invalid status code/],
   'has the status 1000': [answers('1000 High', '{}', json), /is not HTTP: invalid response status/],
-  'never ends its headers': [
-    () => endless('HTTP/1.1 200 OK\r\n', `X: ${'x'.repeat(1000)}\r\n`),
-    /headers are too long/,
-  ],
-  'has a thousand header fields': [
-    answers('200 OK', '{}', ...Array.from({ length: 1000 }, (_, at) => `X${at}: y`)),
-    /the answer has more than 100 header fields/,
-  ],
-  'sends less than its Content-Length': [
-    () => onData((socket) => socket.end(`${head('200 OK', json, 'Content-Length: 50')}{}`)),
-    /closed before the answer was complete|not as long as/,
-  ],
-  'sends two lengths': [
-    ok('{}', 'Content-Length: 3'),
-    /the body is not as long as Content-Length says|is not HTTP/,
-  ],
-  'sends a negative length': [
-    writes(`${head('200 OK', json, 'Content-Length: -1')}{}`),
-    /is not HTTP: invalid character in content-length/,
-  ],
+  'has endless headers': [() => endless('HTTP/1.1 200 OK\r\n', longField), /headers are too long/],
+  'has many fields': [answers('200 OK', '{}', ...fields), /the answer has more than 100 header fields/],
+  'sends less than its Content-Length': [closes(`${head('200 OK', json, 'Content-Length: 50')}{}`), cut],
+  'sends two lengths': [ok('{}', 'Content-Length: 3'), /not as long as Content-Length says|is not HTTP/],
+  'sends a negative length': [writes(negative), /is not HTTP: invalid character in content-length/],
   'sends an invalid chunk': [writes(`${chunked}zz\r\n`), /is not HTTP: invalid character in chunk size/],
   'sends 100 for ever': [writes('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)), /sent 100 Continue unasked/],
-  'changes the protocol': [
-    answers('101 Switching Protocols', '', 'Connection: upgrade', 'Upgrade: x'),
-    /the answer switches to another protocol/,
-  ],
+  'sends 100 unasked': [writes(continued), /HTTP allows that, but this program cannot read what comes/],
+  'changes the protocol': [answers('101 Switching', '', ...upgrade), /answer switches to another protocol/],
 };
 
 const html = 'Content-Type: text/html';
 const webPage = /another service: both endpoints answer 200 with a web page/;
+const sso = 'Location: https://sso.example/in?to=\u009b31m';
+const toSso =
+  /another service: both endpoints answer 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m; check the base/;
+const portal = /the target answers everything with 511 \([^]*--wait waits until/;
+const noPath = '404 Not Found';
 
 /** Targets that are another service. */
 const others: Targets = {
-  'redirects for ever': [
-    answers('302 Found', '', 'Location: https://sso.example/in?to=\u009b31m'),
-    /another service: both endpoints answer 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m; check the base URL/,
-  ],
+  'redirects for ever': [answers('302 Found', '', sso), toSso],
   'is a web page': [answers('200 OK', `<!DOCTYPE html><title>${ESCAPE}Log in</title>`, html), webPage],
   'is a long web page': [answers('200 OK', `<!doctype html>${'<p>wait</p>'.repeat(10_000)}`, html), webPage],
   'has no such path': [
-    answers('404 Not Found', 'nope', 'Content-Type: text/plain'),
-    /404 without JSON; check the base URL/,
+    answers(noPath, 'nope', 'Content-Type: text/plain'),
+    /404 without JSON; check the base/,
   ],
-  'has no such path, and answers in JSON': [
-    answers('404 Not Found', '{"message":"Cannot GET"}', json),
-    /404 with another message; check the base URL/,
-  ],
-  'is a login portal': [
-    answers('511 Network Authentication Required', `<html>${ESCAPE}`, html),
-    /the target answers everything with 511 \([^]*--wait waits until/,
-  ],
+  'says so in JSON': [answers(noPath, '{"message":"No"}', json), /404 with another message; check the base/],
+  'is a login portal': [answers('511 Network Authentication Required', `<html>${ESCAPE}`, html), portal],
 };
 
+const bad = /nonconformant/;
 const TOO_LONG = /the body has more than 16384 bytes/;
-const brotli = (bytes: Buffer) =>
-  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
-
 /** Targets whose bodies are too large. */
 const large: Targets = {
-  'sends a Brotli bomb': [
-    () => send('200 OK', brotli(Buffer.alloc(50_000_000)), json, 'Content-Encoding: br'),
-    TOO_LONG,
-  ],
-  'claims gzip but sends none': [
-    ok('{}', 'Content-Encoding: gzip'),
-    /the body is not gzip, as Content-Encoding says/,
-  ],
   'answers with 20 MB of JSON': [() => send('200 OK', `{"a":"${'x'.repeat(20_000_000)}"}`, json), TOO_LONG],
-  'nests without end': [ok('['.repeat(500_000)), TOO_LONG],
   'nests deeply': [ok('['.repeat(9000)), /the body is not JSON/],
-  'nests deeply, with all ends': [
-    ok(`{"status":"EXECUTED","amountInUsd":${'['.repeat(8000)}${']'.repeat(8000)}}`),
-    /the body is nested more than 500 levels deep/,
-  ],
-  'sends more than its Content-Length': [
-    writes(`${head('200 OK', json, 'Content-Length: 2')}{}${ESCAPE}`),
-    /nonconformant/,
-  ],
+  'sends more than its length': [writes(`${head('200 OK', json, 'Content-Length: 2')}{}${ESCAPE}`), bad],
 };
 
+const fieldsOfBoth = '{"is_under_ib":true,"status":"EXECUTED"}';
+const twice = '"is_under_ib":false,"is_under_ib":true';
 /** Bodies with unusual content. */
 const oddBodies: Readonly<Record<string, readonly [body: string | Uint8Array, cause: RegExp]>> = {
   'answers with infinity': ['{"status":"EXECUTED","amountInUsd":1e400,"executedAt":1e400}', /amountInUsd/],
-  'has duplicate fields and a prototype': [
-    '{"__proto__":{"is_under_ib":true},"is_under_ib":false,"is_under_ib":true}',
-    /valid\/user-status/,
-  ],
-  'has fields only in a prototype': [
-    '{"__proto__":{"is_under_ib":true,"status":"EXECUTED"},"constructor":1}',
-    /__proto__/,
-  ],
+  'has duplicate fields': [`{"__proto__":{"is_under_ib":true},${twice}}`, /valid\/user-status/],
+  'has fields only in a prototype': [`{"__proto__":${fieldsOfBoth},"constructor":1}`, /__proto__/],
   'is not UTF-8': [Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), /the body is not UTF-8/],
-  'sends terminal escapes in its messages': [JSON.stringify({ error: ESCAPE }), /nonconformant/],
+  'sends terminal escapes in its messages': [JSON.stringify({ error: ESCAPE }), bad],
   'sends terminal escapes in its body': [`{"error":"${ESCAPE}"}`, /\\u\{1b\}/],
 };
 const odd: Targets = {
   ...Object.fromEntries(Object.entries(oddBodies).map(([name, [body, cause]]) => [name, [ok(body), cause]])),
-  'sends terminal escapes in its reason phrase': [
-    answers('200 \u001b]0;owned\u0007', '{}', json),
-    /nonconformant/,
-  ],
-  'sends terminal escapes in its headers': [
-    ok('{}', 'X: \u009b31m\u0085', 'Content-Language: \u009b2J'),
-    /nonconformant/,
-  ],
-  'answers 200 {} to everything': [ok('{}'), /nonconformant/],
-  'finds no deposit and has no user-status': [
-    answers('404 Not Found', '{"error":"Deposit not found"}', json),
+  'sends terminal escapes in its reason phrase': [answers('200 \u001b]0;owned\u0007', '{}', json), bad],
+  'sends escapes in its headers': [ok('{}', 'X: \u009b31m\u0085', 'Content-Language: \u009b2J'), bad],
+  'answers 200 {} to everything': [ok('{}'), bad],
+  'has only deposits': [
+    answers(noPath, '{"error":"Deposit not found"}', json),
     /id +valid\/user-status\/member$/,
   ],
-  'refuses every key': [
-    answers('401 Unauthorized', '{"error":"Unauthorized"}', json),
+  'refuses all keys': [
+    answers('401 No', '{"error":"Unauthorized"}', json),
     /answers every request .* with 401/,
   ],
 };
 
+const usedUp = /already used up when this run began \(Retry-After 1440 min\)/;
+const unusual = Object.values(oddBodies).map(([body]) => body);
 /** Targets with unusual answers to the requests of all suites: one sends the unusual bodies in turn. */
 const strange: Targets = {
   'has the status 999': [answers('999 High', '{}', json), /status +999|999 \{\}/],
-  'answers differently each time': [
-    () =>
-      send(
-        '200 OK',
-        Object.values(oddBodies).map(([body]) => body),
-        json,
-      ),
-    /nonconformant/,
-  ],
-  'limits for ever': [
-    answers('429 Too Many Requests', '{"error":"Too many requests"}', json, 'Retry-After: 86400'),
-    /already used up when this run began \(Retry-After 1440 min\)/,
-  ],
+  'answers differently each time': [() => send('200 OK', unusual, json), bad],
+  'limits for ever': [answers('429 No', '{"error":"Too many requests"}', json, 'Retry-After: 86400'), usedUp],
 };
 
 /** Targets that send as fast as they can, so they get only one requirement. */
@@ -225,24 +172,17 @@ const loud: readonly (readonly [Targets, code: number, flags: string])[] = [
   [strange, 1, ''],
 ];
 
-// Without limits, no test waits for limiters.
-const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
 const { fileOf } = temporaryFolder();
-const fixtureFile = fileOf('fixture.json', fixture);
-
-/** Runs verify against a URL, with few cases unless `--cases` is given. */
-async function verify(url: string, flags: string) {
-  const cases = flags.includes('--cases') ? '' : '--cases 3';
-  const short = `${cases} --max-duration 1m --seed 1`;
-  return runCli(`verify ${url} --fixture ${fixtureFile} ${short} ${flags}`);
-}
+const fixtureFile = fileOf('fixture.json', unlimited);
 
 /** Characters that affect a terminal or are invisible, except for line breaks. */
 const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
-/** Asserts that a run ends with this exit code and cause. */
+/** Asserts that a run ends with this exit code and cause. It has few cases unless `--cases` is given. */
 async function ends(url: string, code: number, cause: RegExp, flags = ''): Promise<void> {
-  const run = await verify(url, flags);
+  const cases = flags.includes('--cases') ? '' : '--cases 3';
+  const short = `${cases} --max-duration 1m --seed 1`;
+  const run = await runCli(`verify ${url} --fixture ${fixtureFile} ${short} ${flags}`);
   const output = run.output + run.stderr;
   assert.equal(run.code, code, output);
   // Long lines are wrapped.
@@ -279,110 +219,49 @@ describe('TLS:', () => {
   const ca = fileOf('ca.pem', expired.cert);
   const ownCa = fileOf('own-ca.pem', tls.cert);
   const speaks = (options: TlsOptions) => createTlsServer(options, () => undefined);
-  const [own, https] = [() => speaks(tls), 'https://localhost'];
+  const own = () => speaks(tls);
   const plainHttp = () => send('200 OK', '{}', json);
   const rootCa = `--ca ${fileOf('root.pem', root.cert)}`;
   const chain = { ...leaf, cert: leaf.cert + intermediate.cert };
+  const whole = { ...chain, cert: chain.cert + root.cert };
   const noRoot = `--ca ${fileOf('intermediate.pem', intermediate.cert)}`;
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const;
   const alone = /sends its certificate alone[^]*intermediate[^]*--ca/;
-  for (const [what, serve, origin, code, cause, flags] of [
-    ['a self-signed certificate', own, https, 4, /its certificate is self-signed: give --ca or --insecure/],
-    ['an expired certificate', () => speaks(expired), https, 4, /its certificate has expired/, `--ca ${ca}`],
-    ['a certificate for another name', own, 'https://127.0.0.1', 4, /for another name/, `--ca ${ownCa}`],
-    ['https to an HTTP port', plainHttp, https, 4, /TLS failed: the port may speak plain HTTP/],
-    ['https to a port that never answers', createServer, https, 3, /does not answer/, '--timeout 100'],
-    ['a missing intermediate certificate', () => speaks(leaf), https, 4, alone, rootCa],
-    [
-      'an unknown root',
-      () => speaks({ ...chain, cert: chain.cert + root.cert }),
-      https,
-      4,
-      /unknown authority/,
-    ],
-    ['a --ca that is no root', () => speaks(chain), https, 4, /--ca is no root/, noRoot],
-    [
-      'a certificate of tomorrow',
-      () => speaks(future),
-      https,
-      4,
-      /not valid yet: by the clock.*20\d\d-/,
-      rootCa,
-    ],
-    ['TLS 1.1', () => speaks({ ...chain, ...old }), https, 4, /no TLS version from 1\.2 on/, '--insecure'],
-    ['HTTP/2 by ALPN', () => createSecureServer(chain), https, 4, /only HTTP\/2/, rootCa],
-    ['HTTP/2 in plain text', createHttp2Server, 'http://localhost', 4, /only HTTP\/2/],
-    ['http to a TLS port', own, 'http://localhost', 4, /closed|reset|not HTTP/],
+  const [https, plain] = ['https://localhost', 'http://localhost'];
+  for (const [what, serve, cause, flags = '', origin = https, code = 4] of [
+    ['a self-signed certificate', own, /its certificate is self-signed: give --ca or --insecure/],
+    ['an expired certificate', () => speaks(expired), /its certificate has expired/, `--ca ${ca}`],
+    ['a certificate for another name', own, /for another name/, `--ca ${ownCa}`, 'https://127.0.0.1'],
+    ['https to an HTTP port', plainHttp, /TLS failed: the port may speak plain HTTP/],
+    ['https to a port that never answers', createServer, /does not answer/, '--timeout 100', https, 3],
+    ['a missing intermediate certificate', () => speaks(leaf), alone, rootCa],
+    ['an unknown root', () => speaks(whole), /unknown authority/],
+    ['a --ca that is no root', () => speaks(chain), /--ca is no root/, noRoot],
+    ['a certificate of tomorrow', () => speaks(future), /not valid yet: by the clock.*20\d\d-/, rootCa],
+    ['TLS 1.1', () => speaks({ ...chain, ...old }), /no TLS version from 1\.2 on/, '--insecure'],
+    ['HTTP/2 by ALPN', () => createSecureServer(chain), /only HTTP\/2/, rootCa],
+    ['HTTP/2 in plain text', createHttp2Server, /only HTTP\/2/, '', plain],
+    ['http to a TLS port', own, /closed|reset|not HTTP/, '', plain],
   ] as const)
     test(`${what}: exit code ${code}`, () =>
       withServer(serve(), (port) => ends(`${origin}:${port}`, code, cause, flags)));
 });
 
-describe('in the middle of the run', { concurrency: 3 }, () => {
-  const part = '--only valid --only auth --cases 100';
-  const patient = `--timeout 20000 ${part}`;
-  test('the target disappears: exit code 3 and a message', () =>
-    withServer(
-      flaky(fixture, (nth, socket) => nth > 50 && socket.resetAndDestroy() !== undefined),
-      (port) =>
-        ends(`http://127.0.0.1:${port}`, 3, /the target stopped answering/, `${patient} --allow-incomplete`),
-    ));
-  test('the target stops answering: exit code 3 after a limited number of requests', () => {
-    let requests = 0;
-    return withServer(
-      flaky(fixture, (nth) => (requests = nth) > 50),
-      async (port) => {
-        const cause = /no complete answer within 100 ms/;
-        await ends(`http://127.0.0.1:${port}`, 3, cause, `--timeout 100 ${part}`);
-        assert.ok(requests < 150, `${requests} requests`);
-      },
-    );
-  });
-  test('the target restarts: lost requests are sent again, and nothing fails', () =>
-    withServer(
-      flaky(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
-      (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant/, patient),
-    ));
-});
-
-test('if a target stops answering, what it did not answer is no failure', async () => {
-  const record = temporaryFolder().place('silent.json');
-  const only = '--only invalid-uuid/user-status/hostile --cases 20 --timeout 50 --strict';
-  const invalid =
-    head('400 Bad Request', json, 'Content-Length: 35') + '{"error":"Invalid user_id format"}\n';
-  let answered = 0;
-  const server = onData((socket) => ++answered <= 3 && socket.write(invalid));
-  const { code } = await withServer(server, (port) =>
-    runCli(`verify http://127.0.0.1:${port} ${only} --report json=${record}`),
-  );
-  const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
-  assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);
-});
-
-describe('other paths and methods, which the target', () => {
-  const ways = '--only auth/user-status/no-way-around --only auth/deposit-check/no-way-around --timeout 300';
-  for (const [does, meet] of Object.entries<(socket: Socket) => unknown>({
-    'answers by closing the connection': (socket) => socket.destroy(),
-    'answers with garbage': (socket) => socket.end('\0\x01 garbage\r\n\r\n'),
-    'never answers': () => undefined,
-  }))
-    test(`${does}: no failure`, () =>
-      withServer(
-        flaky(fixture, (_, socket, { method, url = '' }) => {
-          const isOdd = method !== 'GET' || !/^\/api\/ib\/(?:user-status|deposit-check)\?/.test(url);
-          if (isOdd) meet(socket);
-          return isOdd;
-        }),
-        (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant .*2 of 2 required verified/, ways),
-      ));
-});
+test('the target restarts: lost requests are sent again, and nothing fails', () =>
+  withServer(
+    flaky(unlimited, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
+    (port) => {
+      const flags = '--timeout 20000 --only valid --only auth --cases 100';
+      return ends(`http://127.0.0.1:${port}`, 0, /^conformant/, flags);
+    },
+  ));
 
 test('if the target refuses the key, only the lookups that show it fail', async () => {
-  const apiKeys = fixture.apiKeys!.map((apiKey) =>
-    apiKey.partner === 'northwind' ? { ...apiKey, key: `${apiKey.key}-wrong` } : apiKey,
+  const apiKeys = unlimited.apiKeys!.map(({ key, ...one }) =>
+    one.partner === 'northwind' ? { ...one, key: `${key}-wrong` } : { ...one, key },
   );
-  const options = { fixture: { ...fixture, apiKeys }, seed: 1, cases: 100, hasStateHook: false };
-  const record = await verifyMock(reference, options, fixture);
+  const options = { fixture: { ...unlimited, apiKeys }, seed: 1, cases: 100, hasStateHook: false };
+  const record = await verifyMock(reference, options, unlimited);
   assert.deepEqual(failedIds(record), [
     'valid/user-status/member',
     'valid/deposit-check/executed',

@@ -6,11 +6,11 @@ import { reference } from '../mock/server/handler.ts';
 import { startMock } from '../mock/server/server.ts';
 import { reportFormats } from '../reports/document.ts';
 import { loadFixture } from './input-files.ts';
+import { unlimited } from './dev/testing/fixtures.ts';
 import { runCli } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { fileOf, place } = temporaryFolder();
-const { limits: _, ...builtIn } = await loadFixture(undefined, {});
 
 /** Keys as the fixture writes them, the variables for them, and a requirement that each fails. */
 const keys = [
@@ -23,7 +23,7 @@ const keys = [
 ] as const;
 const env = { IB_API_KEY: 'of-the-key', OLD_KEY: 'old-pk-8K', HEAD: 'head-Z3', TAIL: 'tail-Q9' };
 const apiKeys = keys.map(([key, partner, state]) => ({ key, partner, state }));
-const fixture = fileOf('keys.json', { ...builtIn, apiKeys });
+const fixture = fileOf('keys.json', { ...unlimited, apiKeys });
 
 describe('each output names the variable of each key, and says which key it is', () => {
   const outputs: Record<string, string> = {};

@@ -4,55 +4,37 @@ import { describe, test } from 'node:test';
 import { reference } from '../mock/server/handler.ts';
 import { answer, on } from '../mock/deviations/deviate.ts';
 import { faults } from '../mock/deviations/faults.ts';
+import { endpointNames } from '../schemas/endpoints.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { loadFixture } from './input-files.ts';
+import { builtIn as fixture, oneKey } from './dev/testing/fixtures.ts';
 import { verifiedAt } from './dev/testing/limited-server.ts';
 import { assertExpected, limiters } from './dev/testing/limiters.ts';
 import { partOf } from './dev/testing/part.ts';
 import { limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 
-const fixture = await loadFixture(undefined, {});
-const isSpare = ({ key }: { readonly key: string }) => key === 'northwind-spare-key';
-const oneKey = { ...fixture, apiKeys: fixture.apiKeys!.filter((key) => !isSpare(key)) };
-
 /** Limits of many public servers. */
-const common: FixtureLimits = {
-  'user-status': { failedLookups: 20, windowSeconds: 300 },
-  'deposit-check': { requests: 100, windowSeconds: 900 },
-};
+const common = limitsOf(20, 100, 300, 900);
 
 const cases = Object.entries(limiters).flatMap(([name, row]) =>
-  [true, false].flatMap((isStated) => [
-    {
-      name: `${name}, 60 in 3 s`,
-      row,
-      isStated,
-      limits: limitsOf(60, 60, 3),
-      given: fixture,
-      expected: isStated ? row.stated : row.unstated,
-    },
-    {
-      name: `${name}, 20 in 5 min`,
-      row,
-      isStated,
-      limits: common,
-      given: oneKey,
-      expected: (isStated ? row.long?.stated : row.long?.unstated) ?? (isStated ? row.stated : row.unstated),
-    },
-  ]),
+  (['stated', 'unstated'] as const).flatMap((says) => {
+    const of = { row, isStated: says === 'stated' };
+    const long = row.long?.[says] ?? row[says];
+    const short = limitsOf(60, 60, 3);
+    return [
+      { ...of, name: `${name}, 60 in 3 s, ${says}`, limits: short, given: fixture, expected: row[says] },
+      { ...of, name: `${name}, 20 in 5 min, ${says}`, limits: common, given: oneKey, expected: long },
+    ];
+  }),
 );
 
 for (const { name, given, expected, ...one } of partOf(cases, 9))
-  test(`${name}, ${one.isStated ? 'stated' : 'not stated'}`, async () => {
+  test(name, async () => {
     const remarks: string[] = [];
-    const record = await verifiedAt({ ...one, latencyMs: 5 }, given, {
-      seed: 1,
-      cases: 50,
-      maxDurationMs: 300_000,
-      onRemark: (words) => remarks.push(words),
-    });
+    const onRemark = (words: string) => remarks.push(words);
+    const options = { seed: 1, cases: 50, maxDurationMs: 300_000, onRemark };
+    const record = await verifiedAt({ ...one, latencyMs: 5 }, given, options);
     assertExpected(record, exitCodeOf(record), expected, remarks);
   });
 
@@ -105,14 +87,8 @@ describe('20 failed lookups in 5 minutes, with the default flags', () => {
 });
 
 describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', () => {
-  const limits: FixtureLimits = {
-    'user-status': { failedLookups: 20, windowSeconds: 30 },
-    'deposit-check': { requests: 100, windowSeconds: 90 },
-  };
-  const times = (part: number): FixtureLimits => ({
-    'user-status': { failedLookups: 20 * part, windowSeconds: 30 },
-    'deposit-check': { requests: 100 * part, windowSeconds: 90 },
-  });
+  const times = (part: number) => limitsOf(20 * part, 100 * part, 30, 90);
+  const limits = times(1);
   const runOf = (stated: FixtureLimits | undefined) =>
     verifiedAt({ ...fixedWindow, limits, isStated: stated !== undefined, stated }, fixture, {
       ...byDefault,
@@ -140,7 +116,7 @@ describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', (
 
 test('a stated limit is crossed only on purpose', async () => {
   const asking = new Set<string | undefined>();
-  const of = { row: limiters['fixed window']!, limits: limitsOf(60, 60, 3), isStated: true, latencyMs: 5 };
+  const of = { ...fixedWindow, limits: limitsOf(60, 60, 3), isStated: true };
   await verifiedAt(of, fixture, {
     seed: 1,
     cases: 100,
@@ -149,10 +125,7 @@ test('a stated limit is crossed only on purpose', async () => {
       if (reply.kind === 'answer' && reply.status === 429) asking.add(asker);
     },
   });
-  assert.deepEqual([...asking].map(String).toSorted(), [
-    'limiter of deposit-check',
-    'limiter of user-status',
-  ]);
+  assert.deepEqual(asking, new Set(endpointNames.map((endpoint) => `limiter of ${endpoint}`)));
 });
 
 test('no contradiction is claimed of a limiter that counts what the fixture says, whatever it answers', async () => {

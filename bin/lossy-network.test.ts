@@ -8,59 +8,43 @@ import { error, on, page, reset as breaks, type Change, type Edit } from '../moc
 import { variants } from '../mock/deviations/variants.ts';
 import { catalogue, type Client } from '../suites/index.ts';
 import { partOf } from './dev/testing/part.ts';
-import { failedIds, limitsOf, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
+import { delayed, failedIds, limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 import { headlineOf, judgedBy } from '../reports/judgement.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { defaults } from './commands/flags.ts';
 import { readKillMatrix } from './dev/self-test/kill-matrix.ts';
-import { loadFixture } from './input-files.ts';
+import { builtIn as fixture, unlimited } from './dev/testing/fixtures.ts';
 
 /** Number of runs per network. Example for more: `LOSSY_RUNS=30`. */
 const RUNS = Number(process.env['LOSSY_RUNS'] ?? 2);
 
-const fixture = await loadFixture(undefined, {});
-
-const legal = [
-  'sliding-window',
-  'aligned-window',
-  'weighted-window',
-  'token-bucket',
-  'token-bucket-at-intervals',
-  'limit-with-ban',
-  'limit-counts-refusals',
-  'limit-per-partner',
-  'limit-per-address',
-  'limit-for-all',
-];
+const legal =
+  'sliding-window aligned-window weighted-window token-bucket token-bucket-at-intervals limit-with-ban ' +
+  'limit-counts-refusals limit-per-partner limit-per-address limit-for-all';
 
 const busyAbove = (most: number, edit: Edit): Change =>
   on(({ request }) => (request.alongside ?? 0) >= most, edit);
 
 type Reply = Awaited<ReturnType<Client['send']>>;
-const reset: Reply = {
-  kind: 'trouble',
-  code: 'network',
-  words: 'the connection was reset',
-};
+const reset: Reply = { kind: 'trouble', code: 'network', words: 'the connection was reset' };
 const late: Reply = { kind: 'trouble', code: 'timeout', words: 'no complete answer within 10000 ms' };
 
-/** Adds latency and loses a share of the requests, half of them before they reach the mock. */
-function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockRunOptions['network']> {
+const randomOf = (seed: number) => {
   const generator = xoroshiro128plus(seed);
-  const random = () => uniformFloat64(generator);
-  return (client, clock) => ({
-    ...client,
-    send: async (request) => {
-      const sentAt = clock.now();
-      const travel = async () => {
-        await clock.sleep(latencyMs * (0.4 + 0.2 * random()));
-        return random() >= loss / 2;
-      };
-      if (!(await travel())) return reset;
-      const reply = await client.send(request);
-      if (!(await travel())) return reset;
-      return reply.kind === 'answer' ? { ...reply, sentAt, receivedAt: clock.now() } : reply;
-    },
+  return () => uniformFloat64(generator);
+};
+
+/** Adds latency and loses a share of the requests, half of them before they reach the mock. */
+function lossy(latencyMs: number, loss: number, seed: number) {
+  const random = randomOf(seed);
+  return delayed(0, 0, async (request, client, clock) => {
+    const travel = async () => {
+      await clock.sleep(latencyMs * (0.4 + 0.2 * random()));
+      return random() >= loss / 2;
+    };
+    if (!(await travel())) return reset;
+    const reply = await client.send(request);
+    return (await travel()) ? reply : reset;
   });
 }
 
@@ -71,7 +55,7 @@ describe('limiters behind a network with latency', () => {
     const options = { fixture, seed: 0, cases: 1, hasStateHook: false, network, requirements };
     return verifyMock(change(reference), options);
   };
-  for (const id of partOf(legal, 3))
+  for (const id of partOf(legal.split(' '), 3))
     test(`${id} is conformant`, async () => {
       const record = await verified(variants[id]!.change);
       assert.deepEqual([record.verdict, failedIds(record)], ['conformant', []]);
@@ -82,26 +66,18 @@ describe('limiters behind a network with latency', () => {
   for (const [id, [owner, ...others]] of partOf(ofLimits, 3))
     test(`${id} is nonconformant`, async () => {
       const failed = failedIds(await verified(faults[id]!.change));
-      assert.deepEqual(
-        failed.filter((name) => !others.includes(name)),
-        [owner],
-      );
+      const own = failed.filter((name) => !others.includes(name));
+      assert.deepEqual(own, [owner]);
     });
 });
 
 describe('the mock behind a network with latency and loss', () => {
-  for (const [loss, share] of [
-    [0.01, 28 / 30],
-    [0.05, 20 / 30],
-  ] as const)
+  for (const [loss, share] of Object.entries({ 0.01: 28 / 30, 0.05: 20 / 30 }))
     test(`is mostly conformant and never nonconformant at a loss of ${loss}`, async () => {
       const found: Record<string, number> = { conformant: 0 };
-      const seeds = partOf(
-        Array.from({ length: RUNS }, (_, seed) => seed),
-        2,
-      );
+      const seeds = partOf([...Array(RUNS).keys()], 2);
       for (const seed of seeds) {
-        const network = lossy(100, loss, seed + 1);
+        const network = lossy(100, Number(loss), seed + 1);
         const options = { fixture, seed, cases: defaults.cases, hasStateHook: false, network };
         const { verdict, requirements } = await verifyMock(reference, options);
         const failed = requirements.filter(({ outcome }) => outcome === 'failed');
@@ -126,14 +102,9 @@ for (const { how, reply, after } of partOf(deaths, 2))
       cases: 100,
       hasStateHook: false,
       maxDurationMs: 300_000,
-      network: (client, clock) => ({
-        ...client,
-        send: async (request) => {
-          const sentAt = clock.now();
-          await clock.sleep(requests < after ? 1 : 5000);
-          const answer = requests++ < after ? await client.send(request) : reply;
-          return answer.kind === 'answer' ? { ...answer, sentAt, receivedAt: clock.now() } : answer;
-        },
+      network: delayed(0, 0, async (request, client, clock) => {
+        await clock.sleep(requests < after ? 1 : 5000);
+        return requests++ < after ? client.send(request) : reply;
       }),
     });
     assert.ok(requests > after);
@@ -145,31 +116,37 @@ for (const { how, reply, after } of partOf(deaths, 2))
   });
 
 test('a target that is sometimes too slow fails nothing; one that hangs on unusual requests fails', async () => {
-  const { limits: _, ...unlimited } = fixture;
   const hostile = ['invalid-uuid/user-status/hostile', 'invalid-uuid/deposit-check/hostile'];
   for (const [share, isSlowFor, expected] of [
     [0.3, () => true, []],
     [1, (target: string) => /%zz|\[|.{2000}/.test(target), hostile],
   ] as const) {
-    const generator = xoroshiro128plus(1);
-    const random = () => uniformFloat64(generator);
+    const random = randomOf(1);
     const record = await verifyMock(reference, {
       fixture: unlimited,
       seed: 1,
       cases: 200,
       hasStateHook: false,
-      network: (client, clock) => ({
-        ...client,
-        send: async (request) => {
-          if (!isSlowFor(request.target) || random() >= share) return client.send(request);
-          await clock.sleep(10_000);
-          return late;
-        },
+      network: delayed(0, 0, async (request, client, clock) => {
+        if (!isSlowFor(request.target) || random() >= share) return client.send(request);
+        await clock.sleep(10_000);
+        return late;
       }),
     });
     assert.deepEqual(failedIds(record), expected);
   }
 });
+
+for (const [how, reply] of Object.entries({ reset, late }))
+  test(`no answer to other paths and methods than those of the interface is no failure: ${how}`, async () => {
+    const requirements = catalogue.filter(({ id }) => /^auth\/.*\/no-way-around$/.test(id));
+    const isPlain = /^\/api\/ib\/(?:user-status|deposit-check)\?/;
+    const network = delayed(0, 0, async (request, client) =>
+      request.method === 'GET' && isPlain.test(request.target) ? client.send(request) : reply,
+    );
+    const options = { fixture: unlimited, seed: 1, cases: 3, requirements, network };
+    assert.equal((await verifyMock(reference, options)).verdict, 'conformant');
+  });
 
 test('answers mixed up under load are also found at a low rate', async () => {
   const behaviour = faults['answers-mixed-up']!.change(reference);
@@ -190,20 +167,11 @@ const busy: Readonly<Record<string, Change>> = {
 describe('a target that serves few requests at once fails nothing', () => {
   for (const [name, change] of partOf(Object.entries(busy), 3))
     test(name, async () => {
-      const record = await verifyMock(change(reference), {
-        fixture,
-        seed: 1,
-        cases: 400,
-        skip: ['rate-limit'],
-        isBrief: true,
-      });
-      const failed = record.requirements.filter(
-        ({ level, outcome }) => level === 'required' && outcome !== 'passed' && outcome !== 'excluded',
-      );
-      assert.deepEqual(
-        failed.map(({ id }) => id),
-        [],
-      );
+      const options = { fixture, seed: 1, cases: 400, skip: ['rate-limit'], isBrief: true };
+      const record = await verifyMock(change(reference), options);
+      const required = record.requirements.filter(({ level }) => level === 'required');
+      const open = required.filter(({ outcome }) => outcome !== 'passed' && outcome !== 'excluded');
+      assert.deepEqual(open, []);
       assert.ok(record.requests < 2600, `${record.requests} requests`);
     });
 });

@@ -1,43 +1,25 @@
 import assert from 'node:assert/strict';
-import {
-  createServer as createHttpServer,
-  request as forward,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
+import { createServer as createHttpServer, request as forward } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import type { SecureVersion } from 'node:tls';
-import { createMock } from '../mock/index.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
 import { serverFor } from '../suites/testing/against.ts';
-import { loadFixture } from './input-files.ts';
-import { onData } from './dev/testing/hostile-servers.ts';
+import { unlimited } from './dev/testing/fixtures.ts';
+import { mockListener, onData } from './dev/testing/hostile-servers.ts';
 import { expired, tls } from './dev/testing/certificate.ts';
-import { runCli, testRefusals } from './dev/testing/run-cli.ts';
+import { endsSaying, runCli, testRefusals } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { parseTarget, parseUrl } from './network.ts';
 
 const { fileOf } = temporaryFolder();
 
-// Without limits, no test waits for limiters.
-const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
-const fixtureFile = fileOf('fixture.json', fixture);
+const fixtureFile = fileOf('fixture.json', unlimited);
 const flags = `--fixture ${fixtureFile} --only valid/user-status/member --cases 9 --seed 1`;
 
-/** Answers as the mock does, with this field in each answer. */
-function mockListener(field: Readonly<Record<string, string>> = {}): RequestListener {
-  const mock = createMock({ fixture });
-  const pass = async ({ url, headers: { authorization = '' } }: IncomingMessage, to: ServerResponse) => {
-    const answer = await mock.fetch(`http://mock${url}`, { headers: { authorization } });
-    const body = await answer.text();
-    to.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...field }).end(body);
-  };
-  return (request, response) => void pass(request, response);
-}
-
+const mockServer = () => createHttpServer(mockListener(unlimited));
+const doctor = (url: string) => `doctor ${url} --fixture ${fixtureFile}`;
+const verify = (url: string) => `verify ${url} ${flags}`;
 const portOf = (url: string) => new URL(url).port;
 
 /** A proxy that leads to this port, whatever the name. Returns its URL, and what it was asked, without paths. */
@@ -72,74 +54,59 @@ async function proxyTo(t: TestContext, port: string, refusal?: string) {
 }
 
 describe('a proxy', () => {
-  const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'] as const;
-  for (const name of names)
+  const target = 'http://target.invalid';
+  for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'] as const)
     test(`of ${name} leads to the target`, async (t) => {
       const isTls = /https/i.test(name);
-      const server = isTls ? createHttpsServer(tls, mockListener()) : createHttpServer(mockListener());
+      const server = isTls ? createHttpsServer(tls, mockListener(unlimited)) : mockServer();
       const proxy = await proxyTo(t, portOf(await serverFor(t, server)));
-      const target = `${isTls ? 'https' : 'http'}://target.invalid:8080`;
-      const run = await runCli(`verify ${target} --insecure ${flags}`, { env: { [name]: proxy.url } });
-      assert.equal(run.code, 0, run.output + run.error);
+      const url = `${isTls ? 'https' : 'http'}://target.invalid:8080`;
+      await endsSaying(`${verify(url)} --insecure`, 0, [], { env: { [name]: proxy.url } });
       assert.ok(proxy.asked.length > 0);
-      const way = isTls ? 'CONNECT target.invalid:8080' : target;
+      const way = isTls ? 'CONNECT target.invalid:8080' : url;
       assert.deepEqual(new Set(proxy.asked), new Set([way]));
     });
 
   test('is never used for loopback, and not for names in NO_PROXY or no_proxy', async (t) => {
-    const port = portOf(await serverFor(t, createHttpServer(mockListener())));
+    const port = portOf(await serverFor(t, mockServer()));
     const proxy = await proxyTo(t, port);
     const both = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
     for (const host of ['127.0.0.1', 'localhost', '127.1.2.3', '[::1]']) {
-      const { error } = await runCli(`doctor http://${host}:${port} --fixture ${fixtureFile}`, { env: both });
+      const { error } = await runCli(doctor(`http://${host}:${port}`), { env: both });
       assert.doesNotMatch(error, /proxy/);
     }
     for (const name of ['NO_PROXY', 'no_proxy']) {
       const env = { HTTP_PROXY: proxy.url, [name]: 'other.example,target.invalid' };
-      const { code, error } = await runCli(`verify http://target.invalid:${port} ${flags}`, { env });
-      assert.match(error, /: the name does not resolve/);
-      assert.equal(code, 4);
+      await endsSaying(verify(`${target}:${port}`), 4, /: the name does not resolve/, { env });
     }
     assert.deepEqual(proxy.asked, []);
   });
 
   test('gets its user name and password, which no output has', async (t) => {
-    const proxy = await proxyTo(t, portOf(await serverFor(t, createHttpServer(mockListener()))));
+    const proxy = await proxyTo(t, portOf(await serverFor(t, mockServer())));
     const withPassword = proxy.url.replace('//', '//me:s3cr%40t@');
-    const run = await runCli(`verify http://target.invalid ${flags}`, { env: { HTTP_PROXY: withPassword } });
-    assert.equal(run.code, 0, run.error);
+    const run = await endsSaying(verify(target), 0, [], { env: { HTTP_PROXY: withPassword } });
     const sent = `Basic ${Buffer.from('me:s3cr@t').toString('base64')}`;
-    assert.deepEqual(new Set(proxy.asked), new Set([`http://target.invalid ${sent}`]));
-    const bad = await runCli(`verify http://target.invalid ${flags}`, {
-      env: { HTTP_PROXY: 'ftp://me:s3cr%40t@x' },
-    });
-    assert.match(bad.error, /HTTP_PROXY is not the URL of a proxy; write it like http:\/\//);
+    assert.deepEqual(new Set(proxy.asked), new Set([`${target} ${sent}`]));
+    const env = { HTTP_PROXY: 'ftp://me:s3cr%40t@x' };
+    const words = /HTTP_PROXY is not the URL of a proxy; write it like http:\/\//;
+    const bad = await endsSaying(verify(target), 2, words, { env });
     for (const { output, stderr } of [run, bad]) assert.doesNotMatch(output + stderr, /s3cr/);
   });
 
-  for (const isTls of [false, true])
-    test(`for ${isTls ? 'https' : 'http'} is named by doctor, and gets no key`, async (t) => {
-      const listener = mockListener();
+  for (const scheme of ['http', 'https'])
+    test(`for ${scheme} is named by doctor, and gets no key`, async (t) => {
+      const server = scheme === 'http' ? mockServer() : createHttpsServer(tls, mockListener(unlimited));
       let seen = 0;
-      const count: RequestListener = (request, response) => {
-        seen += request.headers['proxy-authorization'] === undefined ? 0 : 1;
-        listener(request, response);
-      };
-      const server = isTls ? createHttpsServer(tls, count) : createHttpServer(count);
+      server.on('request', ({ headers }) => (seen += headers['proxy-authorization'] === undefined ? 0 : 1));
       const proxy = await proxyTo(t, portOf(await serverFor(t, server)));
-      const address = proxy.url.replace('http://', '');
-      const [target, env] = [
-        `http${isTls ? 's' : ''}://target.invalid --insecure`,
-        { [isTls ? 'HTTPS_PROXY' : 'HTTP_PROXY']: address },
-      ];
-      const doctor = await runCli(`doctor ${target} --fixture ${fixtureFile}`, { env });
-      assert.equal(doctor.code, 0, doctor.output);
-      assert.match(doctor.output, / ms through a proxy \(HTTP_PROXY, HTTPS_PROXY\)/);
+      const env = { HTTP_PROXY: proxy.url.replace('http://', '') };
+      const url = `${scheme}://target.invalid --insecure`;
+      await endsSaying(doctor(url), 0, / ms through a proxy \(HTTP_PROXY, HTTPS_PROXY\)/, { env });
       const misplaced = `--fixture ${fixtureFile} --only auth/user-status/header-only --cases 200 --seed 1`;
-      const run = await runCli(`verify ${target} ${misplaced}`, { env });
-      assert.equal(run.code, 0, run.output + run.error);
+      await endsSaying(`verify ${url} ${misplaced}`, 0, [], { env });
       // Through a tunnel, the target gets it.
-      assert.equal(seen > 0, isTls);
+      assert.equal(seen > 0, scheme === 'https');
       assert.equal(new Set(proxy.asked).size, 1);
     });
 
@@ -151,18 +118,15 @@ describe('a proxy', () => {
   ] as const)
     test(`for ${scheme} that ${what}: exit code 4`, async (t) => {
       const proxy = await proxyTo(t, '9', refusal);
-      const env = { HTTP_PROXY: proxy.url };
-      const { code, error } = await runCli(`verify ${scheme}://target.invalid ${flags}`, { env });
-      assert.match(error, cause);
-      assert.equal(code, 4);
+      await endsSaying(verify(`${scheme}://target.invalid`), 4, cause, { env: { HTTP_PROXY: proxy.url } });
     });
 
   test('that is not there is named, with a fix', async () => {
-    const env = { HTTP_PROXY: 'http://127.0.0.1:9' };
-    const { code, output } = await runCli(`doctor http://target.invalid --fixture ${fixtureFile}`, { env });
-    assert.match(output, /the proxy \(HTTP_PROXY, HTTPS_PROXY\): the connection was refused/);
-    assert.match(output, /Correct HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY/);
-    assert.equal(code, 4);
+    const words = [
+      /the proxy \(HTTP_PROXY, HTTPS_PROXY\): the connection was refused/,
+      /Correct HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY/,
+    ];
+    await endsSaying(doctor(target), 4, words, { env: { HTTP_PROXY: 'http://127.0.0.1:9' } });
   });
 });
 
@@ -176,25 +140,22 @@ describe('a client certificate', () => {
 
   async function demanding(t: TestContext, version: SecureVersion): Promise<string> {
     const demands = { ca: tls.cert, requestCert: true, minVersion: version, maxVersion: version };
-    const server = createHttpsServer({ ...tls, ...demands }, mockListener());
+    const server = createHttpsServer({ ...tls, ...demands }, mockListener(unlimited));
     return `https://localhost:${portOf(await serverFor(t, server))}`;
   }
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     test(`lets a run through, ${version}`, async (t) => {
       const url = await demanding(t, version);
-      for (const given of [`--cert ${pem}`, `--cert ${certificateOnly} --cert-key ${keyOnly}`]) {
-        const { code, error } = await runCli(`verify ${url} ${flags} ${trusts} ${given}`);
-        assert.equal(code, 0, error);
-      }
+      for (const given of [`--cert ${pem}`, `--cert ${certificateOnly} --cert-key ${keyOnly}`])
+        await endsSaying(`${verify(url)} ${trusts} ${given}`, 0);
     });
     test(`is asked for if it is missing, ${version}`, async (t) => {
       const url = await demanding(t, version);
-      const { code, error } = await runCli(`verify ${url} ${flags} ${trusts}`);
-      assert.match(error, /requires? a client certificate[^\n]*--cert and --cert-key[^\n]*\nnext: /);
-      assert.equal(code, 4);
-      const doctor = await runCli(`doctor ${url} --fixture ${fixtureFile} ${trusts}`);
-      assert.match(doctor.output, /Give a certificate that the target accepts with --cert/);
+      const words = /requires? a client certificate[^\n]*--cert and --cert-key[^\n]*\nnext: /;
+      await endsSaying(`${verify(url)} ${trusts}`, 4, words);
+      const fix = /Give a certificate that the target accepts with --cert/;
+      await endsSaying(`${doctor(url)} ${trusts}`, 4, fix);
     });
   }
 
@@ -203,9 +164,8 @@ describe('a client certificate', () => {
     test(`that the target refuses with TLS alert ${alert} is named`, async (t) => {
       const server = onData((socket) => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, alert])));
       const url = `https://localhost:${portOf(await serverFor(t, server))}`;
-      const { code, error } = await runCli(`verify ${url} ${flags} --cert ${pem}`);
-      assert.match(error, /the target does not accept the client certificate of --cert/);
-      assert.equal(code, 4);
+      const words = /the target does not accept the client certificate of --cert/;
+      await endsSaying(`${verify(url)} --cert ${pem}`, 4, words);
     });
 
   test('is asked for if nginx misses it', async (t) => {
@@ -213,29 +173,23 @@ describe('a client certificate', () => {
     const server = createHttpServer((_, response) =>
       response.writeHead(400, { 'content-type': 'text/html' }).end(page),
     );
-    const { code, output } = await runCli(`doctor ${await serverFor(t, server)} --fixture ${fixtureFile}`);
-    assert.match(output, /✗ URL +this is another service: 400: the server wants a client certificate/);
-    assert.match(output, /→ Give a certificate that the target accepts with --cert, and its key/);
-    assert.equal(code, 4);
+    await endsSaying(doctor(await serverFor(t, server)), 4, [
+      /✗ URL +this is another service: 400: the server wants a client certificate/,
+      /→ Give a certificate that the target accepts with --cert, and its key/,
+    ]);
   });
 
   test('goes through a proxy to the target, and is in the next command', async (t) => {
-    const url = await demanding(t, 'TLSv1.3');
-    const proxy = await proxyTo(t, portOf(url));
-    const line = `doctor https://target.invalid --insecure --cert ${pem} --fixture ${fixtureFile}`;
-    const { code, output } = await runCli(line, { env: { HTTPS_PROXY: proxy.url } });
-    assert.equal(code, 0, output);
+    const env = { HTTPS_PROXY: (await proxyTo(t, portOf(await demanding(t, 'TLSv1.3')))).url };
+    const line = `${doctor('https://target.invalid')} --insecure`;
+    const { output } = await endsSaying(`${line} --cert ${pem}`, 0, [], { env });
     assert.ok(output.includes(`--cert ${pem} `), output);
-    const without = await runCli(line.replace(`--cert ${pem}`, ''), { env: { HTTPS_PROXY: proxy.url } });
-    assert.match(without.output, /the target requires a client certificate: give --cert/);
+    await endsSaying(line, 4, /the target requires a client certificate: give --cert/, { env });
   });
 
   testRefusals('verify https://localhost:9', [
     ['--cert none.pem', /--cert none\.pem: cannot be read/],
-    [
-      `--cert ${keyOnly}`,
-      /key\.pem: is a private key; give the file that begins with -----BEGIN CERTIFICATE/,
-    ],
+    [`--cert ${keyOnly}`, /key\.pem: is a private key; give the file that begins with -----BEGIN CERTIF/],
     [`--cert-key ${keyOnly}`, /--cert-key needs --cert/],
     [`--cert ${certificateOnly}`, /--cert-key \S+only\.pem: has no private key in PEM without a passphrase/],
     [`--cert ${other} --cert-key ${keyOnly}`, /the key belongs to another certificate/],
@@ -243,23 +197,10 @@ describe('a client certificate', () => {
 });
 
 test('an answer with 60 KiB of header fields is judged, one with more than 64 KiB is named', async (t) => {
-  const sized = async (kib: number) => {
-    const server = createHttpServer(mockListener({ 'x-long': 'x'.repeat(kib * 1024) }));
-    return runCli(`verify ${await serverFor(t, server)} ${flags}`);
-  };
-  const read = await sized(60);
-  assert.equal(read.code, 0, read.error);
-  const long = await sized(65);
-  assert.match(long.error, /headers are too long: the limit is 64 KiB/);
-  assert.equal(long.code, 4);
-});
-
-test('an unasked 100 Continue is named as a limit of this program', async (t) => {
-  const whole = 'HTTP/1.1 401 No\r\ncontent-length: 24\r\n\r\n{"error":"Unauthorized"}';
-  const server = onData((socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${whole}`));
-  const { code, error } = await runCli(`verify ${await serverFor(t, server)} ${flags}`);
-  assert.match(error, /sent 100 Continue unasked: HTTP allows that, but this program cannot read what comes/);
-  assert.equal(code, 4);
+  const sized = (kib: number) =>
+    serverFor(t, createHttpServer(mockListener(unlimited, { 'x-long': 'x'.repeat(kib * 1024) })));
+  await endsSaying(verify(await sized(60)), 0);
+  await endsSaying(verify(await sized(65)), 4, /headers are too long: the limit is 64 KiB/);
 });
 
 describe('a base URL', () => {

@@ -34,35 +34,29 @@ const secrets = [...Object.values(keys), cookie];
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** Answers of a hostile server with a secret, sent in turn. */
+const bodies: readonly ((secret: string) => string)[] = [
+  (secret) => `wrong key ${secret}`,
+  (secret) => JSON.stringify({ error: secret }),
+  (secret) => JSON.stringify({ [secret]: 1, is_under_ib: true, date_joined: secret }),
+  (secret) => `${secret.slice(0, Math.ceil(secret.length / 2))}…`,
+  (secret) => `…${secret.slice(-12)}`,
+  (secret) => `${'x'.repeat(2000 - 10)}${secret}`,
+  (secret) => `?api_key=${encodeURIComponent(secret)}`,
+  (secret) => `Basic ${base64(`${secret}:`)} ${base64(`user:${secret}`)}`,
+  (secret) => secret.toUpperCase(),
+];
 const leaks: readonly ((secret: string, response: ServerResponse) => void)[] = [
-  (secret, response) => void response.end(`wrong key ${secret}`),
-  (secret, response) => void response.end(JSON.stringify({ error: secret })),
-  (secret, response) =>
-    void response.end(JSON.stringify({ [secret]: 1, is_under_ib: true, date_joined: secret })),
-  (secret, response) => void response.end(`${secret.slice(0, Math.ceil(secret.length / 2))}…`),
-  (secret, response) => void response.end(`…${secret.slice(-12)}`),
-  (secret, response) => void response.end(`${'x'.repeat(2000 - 10)}${secret}`),
-  (secret, response) => void response.end(`?api_key=${encodeURIComponent(secret)}`),
-  (secret, response) => void response.end(`Basic ${base64(`${secret}:`)} ${base64(`user:${secret}`)}`),
-  (secret, response) => void response.end(secret.toUpperCase()),
+  ...bodies.map((body) => (secret: string, response: ServerResponse) => void response.end(body(secret))),
   (secret, response) => {
     response.statusMessage = `No ${secret}`;
-    response
-      .writeHead(500, { 'content-type': `text/${encodeURIComponent(secret)}`, 'x-key': secret })
-      .end('{}');
+    const type = `text/${encodeURIComponent(secret)}`;
+    response.writeHead(500, { 'content-type': type, 'x-key': secret }).end('{}');
   },
   (secret, response) =>
-    void response
-      .writeHead(302, {
-        location: `/login?key=${encodeURIComponent(secret)}`,
-      })
-      .end(),
+    void response.writeHead(302, { location: `/login?key=${encodeURIComponent(secret)}` }).end(),
+  (secret, response) => void response.socket?.end(`HTTP/1.1 2x0 ${secret}\r\n\r\n`),
   (secret, response) => {
-    response.socket?.end(`HTTP/1.1 2x0 ${secret}\r\n\r\n`);
-  },
-  (secret, response) => {
-    response.writeHead(200, { 'content-length': '500' });
-    response.write(secret);
+    response.writeHead(200, { 'content-length': '500' }).write(secret);
     setImmediate(() => response.destroy());
   },
 ];
@@ -113,40 +107,26 @@ function assertClean(text: string): void {
 }
 
 test('this test finds secrets', () => {
+  const forms = [encodeURIComponent, JSON.stringify, (text: string) => base64(`user:${text}`)];
   for (const secret of secrets)
-    for (const leak of [
-      secret,
-      secret.slice(0, -1),
-      encodeURIComponent(secret),
-      JSON.stringify(secret),
-      base64(`user:${secret}`),
-    ])
+    for (const leak of [secret, secret.slice(0, -1), ...forms.map((form) => form(secret))])
       assert.throws(() => assertClean(`a ${leak} b`), leak);
   assertClean('northwind, <key northwind/active> <header cookie>');
 });
 
-describe('no output contains a secret, whatever the target does with it', () => {
-  const suites = ['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'];
-  const flags = `--fixture ${fixture} --cases 26 --seed 1 --timeout 2000 ${suites.map((suite) => `--only ${suite}`).join(' ')}`;
-  const header = ['--header', `cookie: session=${cookie}`];
-  test(`in ${reportFormats.join(', ')}, log and progress`, async () => {
-    const log = pathOf('run.log');
-    const files = reportFormats.map((format) => pathOf(`run.${format}`));
-    const reports = reportFormats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]);
-    const { text, code } = await withServer(server, (port) =>
-      outputOf([
-        ...`verify http://127.0.0.1:${port} ${flags}`.split(' '),
-        ...header,
-        '--log',
-        log,
-        ...reports,
-      ]),
-    );
-    assert.equal(code, 1, text);
-    assertClean(text);
-    for (const file of [...files, log]) assertClean(readFileSync(file, 'utf8'));
-    assert.match(readFileSync(pathOf('run.json'), 'utf8'), /<key northwind\/active>[^]*<header cookie>/);
+test(`no output contains a secret, whatever the target does with it: ${reportFormats.join(', ')}, log, progress`, async () => {
+  const only = 'valid invalid-uuid foreign-ib auth robustness'.replaceAll(/\S+/g, '--only $&');
+  const names = [...reportFormats.map((format) => `run.${format}`), 'run.log'];
+  const reports = reportFormats.map((format) => `--report ${format}=${pathOf(`run.${format}`)}`).join(' ');
+  const flags = `--cases 26 --seed 1 --timeout 2000 ${only} --log ${pathOf('run.log')} ${reports}`;
+  const { text, code } = await withServer(server, (port) => {
+    const line = `verify http://127.0.0.1:${port} --fixture ${fixture} ${flags}`;
+    return outputOf([...line.split(' '), '--header', `cookie: session=${cookie}`]);
   });
+  assert.equal(code, 1, text);
+  assertClean(text);
+  for (const name of names) assertClean(readFileSync(pathOf(name), 'utf8'));
+  assert.match(readFileSync(pathOf('run.json'), 'utf8'), /<key northwind\/active>[^]*<header cookie>/);
 });
 
 /** Places where a client puts a key: mostly wrong ones, and the correct one. */
@@ -194,20 +174,19 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
           await ask(`/api/ib/user-status?user_id=${userId}&at=${at}${path}`, init);
           await ask(`/__admin/requests${path.startsWith('/') ? path : `?${path}`}`, init);
         }
-      const send = (method: string, body: string) => ({
-        method,
-        headers: { 'content-type': 'application/json' },
-        body,
-      });
+      const headers = { 'content-type': 'application/json' };
       for (const key of Object.values(keys)) {
         const inPath = encodeURIComponent(key);
-        await ask('/__admin/keys/nobody', send('PUT', JSON.stringify({ key, partner: 'nobody' })));
-        await ask(`/__admin/keys/${inPath}x`, send('PUT', JSON.stringify({ state: 'revoked' })));
-        await ask(`/__admin/keys/${inPath}`, send('PUT', JSON.stringify({ state: 'expired' })));
-        await ask(`/__admin/keys/${inPath}`, send('PUT', JSON.stringify({ key, partner: key, [key]: key })));
-        await ask('/__admin/state', send('POST', JSON.stringify({ state: key, params: { key } })));
-        await ask('/__admin/next', send('POST', `{"${JSON.stringify(key).slice(1, -1)}": "${key}`));
         await ask(`/__admin/requests?key=${inPath}x&reason=${inPath}`);
+        for (const [method, path, body] of [
+          ['PUT', 'keys/nobody', JSON.stringify({ key, partner: 'nobody' })],
+          ['PUT', `keys/${inPath}x`, '{"state": "revoked"}'],
+          ['PUT', `keys/${inPath}`, '{"state": "expired"}'],
+          ['PUT', `keys/${inPath}`, JSON.stringify({ key, partner: key, [key]: key })],
+          ['POST', 'state', JSON.stringify({ state: key, params: { key } })],
+          ['POST', 'next', `{"${JSON.stringify(key).slice(1, -1)}": "${key}`],
+        ] as const)
+          await ask(`/__admin/${path}`, { method, headers, body });
       }
       for (const world of ['', '?world=a-world'])
         for (const part of ['requests', 'data', 'fault', 'clock']) await ask(`/__admin/${part}${world}`);
@@ -219,12 +198,13 @@ describe('no output of a mock contains a key, wherever a client puts it', () => 
 });
 
 /** Errors about a secret, and their messages. */
+const ofKey = `http://127.0.0.1:9/${keys.active} --fixture ${fixture}`;
+const gated = ['verify', 'http://127.0.0.1:9', '--header'];
 const errors: readonly (readonly [argv: string | readonly string[], pattern: RegExp])[] = [
-  [
-    `verify http://127.0.0.1:9/${keys.active} --fixture ${fixture} --cases 1`,
-    /127\.0\.0\.1:9\/<key northwind\/active>/,
-  ],
-  [`doctor http://127.0.0.1:9/${keys.active} --fixture ${fixture}`, /next: Start the server/],
+  [`verify ${ofKey} --cases 1`, /127\.0\.0\.1:9\/<key northwind\/active>/],
+  [`doctor ${ofKey}`, /next: Start the server/],
+  [[...gated, 'x-gate: ${IB_TEST_KEY}'], /the connection was refused/],
+  [[...gated, 'x-gate: ${IB_TEST_KEY}ü'], /--header needs 'name: value' in ASCII/],
   [['verify', `http://us er:${keys.other}/x@here`], /http:\/\/…@here: is not a URL/],
   [`verify http://here --state-url http://here?key=${keys.other}`, /here\?…: a base URL/],
   [`mock --admin-token ${keys.other} --admin-token ${keys.other}`, /--admin-token was given more than once/],

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-  realpathSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { statSync, symlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -20,9 +11,8 @@ import { dateTime } from './dev/date-time.ts';
 import { runCli } from './dev/testing/run-cli.ts';
 
 test('a file is replaced completely, leaves no temporary file, and is unchanged before', async (t) => {
-  const { folder } = temporaryFolder(t);
-  const file = join(folder, 'x');
-  writeFileSync(file, 'before');
+  const { folder, fileOf } = temporaryFolder(t);
+  const file = fileOf('x', 'before');
   const pending = await prepareFile(file, 'the report');
   assert.equal(readFileSync(file, 'utf8'), 'before');
   await pending.write(['af', 'ter']);
@@ -33,9 +23,8 @@ test('a file is replaced completely, leaves no temporary file, and is unchanged 
 });
 
 test('discarded or failed output leaves the file unchanged', async (t) => {
-  const { folder } = temporaryFolder(t);
-  const file = join(folder, 'x');
-  writeFileSync(file, 'before');
+  const { folder, fileOf } = temporaryFolder(t);
+  const file = fileOf('x', 'before');
   await (await prepareFile(file, 'the report')).discard();
   const brokenOff = function* () {
     yield 'half';
@@ -48,8 +37,7 @@ test('discarded or failed output leaves the file unchanged', async (t) => {
 
 for (const mode of [0o600, 0o644, 0o664])
   test(`permissions are kept: ${mode.toString(8)}`, async (t) => {
-    const file = temporaryFolder(t).place('x');
-    writeFileSync(file, '');
+    const file = temporaryFolder(t).fileOf('x', '');
     chmodSync(file, mode);
     await (await prepareFile(file, 'the report')).write('after');
     assert.equal(statSync(file).mode & 0o777, mode);
@@ -59,14 +47,14 @@ for (const mode of [0o600, 0o644, 0o664])
 
 for (const target of ['an existing file', 'a missing file'])
   test(`a symbolic link to ${target} is kept`, async (t) => {
-    const { folder } = temporaryFolder(t);
-    mkdirSync(join(folder, 'real'));
-    if (target === 'an existing file') writeFileSync(join(folder, 'real', 'x'), 'before');
-    symlinkSync(join('real', 'x'), join(folder, 'link'));
-    await (await prepareFile(join(folder, 'link'), 'the report')).write('after');
-    assert.ok(lstatSync(join(folder, 'link')).isSymbolicLink());
-    assert.equal(readFileSync(join(folder, 'real', 'x'), 'utf8'), 'after');
-    assert.deepEqual(readdirSync(join(folder, 'real')), ['x']);
+    const { place, fileOf } = temporaryFolder(t);
+    mkdirSync(place('real'));
+    if (target === 'an existing file') fileOf('real/x', 'before');
+    symlinkSync(join('real', 'x'), place('link'));
+    await (await prepareFile(place('link'), 'the report')).write('after');
+    assert.ok(lstatSync(place('link')).isSymbolicLink());
+    assert.equal(readFileSync(place('real/x'), 'utf8'), 'after');
+    assert.deepEqual(readdirSync(place('real')), ['x']);
   });
 
 const inAProcess = (work: string, ...shell: readonly string[]) => {
@@ -90,16 +78,10 @@ test('a process that exits early leaves no temporary file', (t) => {
 });
 
 test('if the disk is full, the file is unchanged, and the reason is reported', (t) => {
-  const file = temporaryFolder(t).place('x');
-  writeFileSync(file, 'before');
-  const { stdout } = inAProcess(
-    `const pending = await prepareFile(${JSON.stringify(file)}, 'the report');
-    await pending.write('x'.repeat(100_000)).catch((error) => process.stdout.write(error.message));`,
-    'bash',
-    '-c',
-    'ulimit -f 10; exec "$@"',
-    'bash',
-  );
+  const file = temporaryFolder(t).fileOf('x', 'before');
+  const script = `const pending = await prepareFile(${JSON.stringify(file)}, 'the report');
+    await pending.write('x'.repeat(100_000)).catch((error) => process.stdout.write(error.message));`;
+  const { stdout } = inAProcess(script, 'bash', '-c', 'ulimit -f 10; exec "$@"', 'bash');
   assert.match(stdout, /x: the report cannot be written: file too large$/);
   assert.equal(readFileSync(file, 'utf8'), 'before');
 });

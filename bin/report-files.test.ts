@@ -5,6 +5,7 @@ import { reportFormats } from '../reports/document.ts';
 import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { annotateStep, parseReports, printerFor } from './report-files.ts';
+import { quietContext } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { place } = temporaryFolder();
@@ -16,21 +17,18 @@ async function runWith(requested: readonly string[], env: Record<string, string>
   let [output, stderr] = ['', ''];
   const requests = parseReports('report', reportFormats, requested);
   const context = {
+    ...quietContext,
     env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, ...env },
-    signal: new AbortController().signal,
     print: async (text: string) => void (output += text),
     writeError: (text: string) => void (stderr += text),
-    isTerminal: false,
-    terminal: { color: false, width: 100 },
   };
   await printerFor(requests, context)('the report\n::error::of a target\n');
   await annotateStep(requests, (format) => reports[format](sampleRecord, context.terminal), context);
   return { output, stderr, summary: readFileSync(summary, 'utf8') };
 }
 
-const options = { color: false, width: 100 };
-const annotations = reports.github(sampleRecord, options);
-const markdown = reports.markdown(sampleRecord, options);
+const annotations = reports.github(sampleRecord, quietContext.terminal);
+const markdown = reports.markdown(sampleRecord, quietContext.terminal);
 const plain = 'the report\n::error::of a target\n';
 
 test('a console report is followed by annotations, and the summary is extended', async () => {
@@ -48,17 +46,17 @@ test('no line of the console report is a workflow command', async () => {
   assert.ok(token !== undefined && !again.output.includes(token), 'the token is random');
 });
 
-for (const [requested, printed] of [
-  [['json'], plain],
-  [['github'], plain],
-  [['console', 'github=annotations.txt'], undefined],
-  [['json=run.json'], plain + annotations],
-] as const)
-  test(`${requested.join(', ')}: ${printed === plain ? 'no annotations' : printed === undefined ? 'annotations only in the file' : 'annotations'}`, async () => {
-    const { output } = await runWith(requested);
-    if (printed === undefined) assert.doesNotMatch(output, /^::error /m);
-    else assert.equal(output, printed);
-  });
+for (const [requested, printed] of Object.entries({
+  json: plain,
+  github: plain,
+  'json=run.json': plain + annotations,
+}))
+  test(`${requested}: ${printed === plain ? 'no ' : ''}annotations`, async () =>
+    assert.equal((await runWith([requested])).output, printed));
+
+test('annotations that have a file are only there', async () => {
+  assert.doesNotMatch((await runWith(['console', 'github=annotations.txt'])).output, /^::error /m);
+});
 
 test('a requested Markdown report is not also added to the summary', async () => {
   assert.equal((await runWith(['markdown=x.md'])).summary, 'before\n');

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { runCli } from './dev/testing/run-cli.ts';
+import { readJson } from './dev/paths.ts';
+import { endsSaying, quietContext, runCli } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { version } from './version.ts';
 
@@ -13,14 +14,13 @@ const verify = 'verify --seed 1 --only auth/user-status/missing --cases 10';
 describe('the reports of a run', () => {
   test('are rendered from its record, in every format', async () => {
     const files = Object.keys(reports).map((format) => `--report ${format}=${place(format)}`);
-    const { code, output } = await runCli(`${verify} --report console ${files.join(' ')}`);
-    assert.equal(code, 0);
-    const record = JSON.parse(readFileSync(place('json'), 'utf8')) as RunRecord;
+    const { output } = await endsSaying(`${verify} --report console ${files.join(' ')}`, 0);
+    const record = readJson<RunRecord>(place('json'));
     assert.equal(record.version, version);
-    const options = { color: false, width: 100 };
-    assert.equal(output, reports.console(record, options));
+    const { terminal } = quietContext;
+    assert.equal(output, reports.console(record, terminal));
     for (const [format, render] of Object.entries(reports))
-      assert.equal(readFileSync(place(format), 'utf8'), render(record, options), format);
+      assert.equal(readFileSync(place(format), 'utf8'), render(record, terminal), format);
   });
 
   test('that cannot be written are refused before the run, and no file is left', async () => {
@@ -30,9 +30,7 @@ describe('the reports of a run', () => {
       ['--report junit --report json', /two outputs have the same destination, standard output/],
       [`--report junit=${place('no/x')} --report json=${place('y')}`, /its folder does not exist/],
     ] as const) {
-      const { code, output, stderr } = await runCli(`${verify} ${flags}`);
-      assert.deepEqual([code, output], [2, ''], flags);
-      assert.match(stderr, pattern);
+      assert.equal((await endsSaying(`${verify} ${flags}`, 2, pattern)).output, '');
     }
     assert.deepEqual(readdirSync(folder), before);
   });
@@ -41,10 +39,7 @@ describe('the reports of a run', () => {
     const summary = place('summary.md');
     const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary };
     const { output } = await runCli(verify, { env });
-    assert.match(
-      output,
-      /^::stop-commands::(\S+)\n[^]*\n::\1::\n::notice title=ib-conformance%3A conformant/,
-    );
+    assert.match(output, /^::stop-commands::(\S+)\n[^]*\n::\1::\n::notice title=ib-conformance%3A conform/);
     assert.match(readFileSync(summary, 'utf8'), /^## ✅ conformant/);
   });
 });

@@ -7,7 +7,7 @@ import { xmlErrors } from '../reports/testing/parsers.ts';
 import validate from '../schemas/generated/sweep.cjs';
 import { serverFor } from '../suites/testing/against.ts';
 import { judgeState } from './sweep.ts';
-import { runCli } from './dev/testing/run-cli.ts';
+import { endsSaying, runCli } from './dev/testing/run-cli.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 
 const { folder, place, fileOf } = temporaryFolder();
@@ -81,35 +81,32 @@ for (const [name, script, flags, code, failed, notReached] of clients)
     assert.deepEqual([having('failed'), having('notReached'), found.code], expected);
   });
 
+test('deposits that polls execute are found, if the tests look at another one', async () => {
+  const script = `for (let polls = 0; polls < 30 && (await ask(deposit(7))).code === 404; polls++);
+    same((await ask(deposit(4))).code, 200);`;
+  const [first] = (await sweep(script, '--only executed-not-found')).states;
+  assert.deepEqual([first?.outcome, first?.run?.requests, first?.run?.changed], ['passed', 5, 1]);
+});
+
 test('each endpoint of each world gets the first failure, and the rules judge the client', async () => {
   const script = `for (const world of 'ab')
       for (const path of [user(1), user(2), deposit(4)]) await insist(path, key + '~' + world, world);
     await fetch(url + '/api/ib/' + user(1) + '&key=' + btoa(key));`;
   const { states, rules, code } = await sweep(script, '--only 503');
-  assert.deepEqual(
-    [states[0]?.run?.requests, states[0]?.run?.changed, states[0]?.outcome],
-    [11, 5, 'passed'],
-  );
+  const [first] = states;
+  assert.deepEqual([first?.outcome, first?.run?.requests, first?.run?.changed], ['passed', 11, 5]);
   const { outcome, states: shownBy } = rules.find(({ rule }) => rule === 'key-out-of-url')!;
   assert.deepEqual([outcome, shownBy, code], ['broken', ['unchanged', '503'], 1]);
 });
 
-test('deposits that polls execute are found, if the tests look at another one', async () => {
-  const script = `for (let polls = 0; polls < 30 && (await ask(deposit(7))).code === 404; polls++);
-    same((await ask(deposit(4))).code, 200);`;
-  const { states } = await sweep(script, '--only executed-not-found');
-  assert.deepEqual([states[0]?.outcome, states[0]?.run?.requests, states[0]?.run?.changed], ['passed', 5, 1]);
-});
-
 test('advice is open in the headline, and counts with --strict', async () => {
   const flags = '--only reset --only security-headers';
-  const { code, verdict, strict } = await sweep(careless, `${flags} --strict`);
+  const reports = `--report junit=${place('a.xml')} --report console=${place('a.txt')}`;
+  const { code, verdict, strict } = await sweep(careless, `${flags} --strict ${reports}`);
   assert.deepEqual([code, verdict, strict], [1, 'notReady', true]);
-  const program = programOf(careless);
-  const junit = await runCli(['sweep', ...words(`${flags} --strict --report junit`), ...program]);
-  assert.match(junit.output, /name="reset"[^>]*>\s*<failure type="failed"/);
-  const { output } = await runCli(['sweep', ...words(`${flags} --strict`), ...program]);
-  assert.match(output, /\nnot ready, with open advice \(reset\): of the required states, 1 passed, in/);
+  assert.match(readFileSync(place('a.xml'), 'utf8'), /name="reset"[^>]*>\s*<failure type="failed"/);
+  const headline = /\nnot ready, with open advice \(reset\): of the required states, 1 passed, in/;
+  assert.match(readFileSync(place('a.txt'), 'utf8'), headline);
   const allowed = await sweep(careless, `${flags} --strict --allow reset`);
   assert.deepEqual([allowed.code, allowed.verdict], [0, 'ready']);
 });
@@ -120,22 +117,12 @@ test('the command gets no proxy for the mock, beside those that the user has', a
     if (NO_PROXY !== 'a.test,127.0.0.1,localhost' || no_proxy !== NO_PROXY) process.exit(1);`;
   const argv = ['sweep', '--only', 'security-headers', ...programOf(script)];
   const { PATH } = process.env;
-  for (const name of ['NO_PROXY', 'no_proxy']) {
-    const { code, stderr } = await runCli(argv, { env: { PATH, [name]: 'a.test' } });
-    assert.equal(code, 0, stderr);
-  }
+  for (const name of ['NO_PROXY', 'no_proxy'])
+    await endsSaying(argv, 0, [], { env: { PATH, [name]: 'a.test' } });
 });
 
 test('a client that polls a wrong path for ever is stopped, and fails', () => {
-  const run = {
-    isGreen: false,
-    isStopped: false,
-    ended: '',
-    durationMs: 1,
-    lines: [],
-    requests: [],
-    changed: 1,
-  };
+  const run = { isGreen: false, ended: '', durationMs: 1, lines: [], requests: [], changed: 1 };
   const outcomeOf = (id: string, isStopped: boolean, allow = new Map<string, string>()) =>
     judgeState(id, { ...run, isStopped }, allow).outcome;
   assert.equal(outcomeOf('wrong-path', false), 'passed');
@@ -156,16 +143,13 @@ const fixtureOf = (state: string) => {
   return `--fixture ${fileOf(state, { partners: [{ id: 'northwind' }], apiKeys })}`;
 };
 
+const renaming = '--env A=url --env B=key --max-duration 1500h';
 const renamed = 'if (!process.env.A || !process.env.B) process.exit(1);';
 const refusals: readonly (readonly [flags: string, script: string | undefined, pattern: RegExp])[] = [
   ['', undefined, /give the command that runs the tests/],
   ['pytest -q', undefined, /Unknown argument: q; put -- before the command: .*sweep -- npm test/],
   ['', `console.log('1 failed'); process.exit(3)`, /^1 failed$.* unchanged mock \(exit code 3\)/ms],
-  [
-    '--env A=url --env B=key --max-duration 1500h',
-    renamed,
-    /no request reached the mock.* from A .* from B;/,
-  ],
+  [renaming, renamed, /no request reached the mock.* from A .* from B;/],
   ['--max-duration 1.5ms', 'setInterval(() => 0, 1000)', /unchanged mock \(stopped after 0\.0 s\)/],
   ['--only amount-in-cent -- x', undefined, /did you mean amount-in-cents\? \(known: more-polls,/],
   ['--allow retries -- x', undefined, /--allow retries: there is no such rule or state .*known: wait,/],
@@ -182,12 +166,8 @@ for (const [flags, script, pattern] of refusals)
   });
 
 test('refused: a command in quotes', async () => {
-  const { code, stderr } = await runCli(['sweep', '--', 'npm test']);
-  assert.match(
-    stderr,
-    /npm test: .*no such program\); drop the quotes: `npx ib-conformance sweep -- npm test`/,
-  );
-  assert.equal(code, 2);
+  const fix = /npm test: .*no such program\); drop the quotes: `npx ib-conformance sweep -- npm test`/;
+  await endsSaying(['sweep', '--', 'npm test'], 2, fix);
 });
 
 test('every format is written, and none contains a key', async () => {
@@ -196,8 +176,7 @@ test('every format is written, and none contains a key', async () => {
   const script = `console.log(key, '${secret}'); await ask(user(1));`;
   const program = programOf(script).toSpliced(2, 0, `--title=${secret}`);
   const argv = [...words(`sweep ${fixtureOf('active')} --show-output ${flags}`), ...program];
-  const { code, output, stderr } = await runCli(argv);
-  assert.equal(code, 0);
+  const { output, stderr } = await endsSaying(argv, 0);
   assert.match(
     output,
     /✓ security-headers +green.*✗ reset +red.*→ retry.*\nready, with open advice \(reset\): .*, 1 passed, 1 not reached, in/s,

@@ -6,23 +6,17 @@ import { reference, type Behaviour } from '../mock/server/handler.ts';
 import { on, set } from '../mock/deviations/deviate.ts';
 import { variants } from '../mock/deviations/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
-import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import type { Exchange } from '../suites/rules/scenario-context.ts';
 import { partOf } from './dev/testing/part.ts';
-import { limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
-import { loadFixture } from './input-files.ts';
-
-const { limits: _, ...unstated } = await loadFixture(undefined, {});
-/** Only one key, so no other key shares the load. */
-const oneKey = {
-  ...unstated,
-  apiKeys: unstated.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key'),
-};
+import { oneKey, unlimited } from './dev/testing/fixtures.ts';
+import { delayed, failedIds, limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 
 interface Asked {
   readonly limits: FixtureLimits;
   readonly isStated?: boolean;
   readonly behaviour?: Behaviour;
-  readonly fixture?: typeof unstated;
+  readonly fixture?: Fixture;
   /** Latency in ms of the virtual clock. */
   readonly latency?: number;
   readonly minutes?: number;
@@ -34,58 +28,47 @@ async function verified(asked: Asked): Promise<RunRecord & { readonly seconds: n
   const { limits, behaviour = reference, fixture = oneKey, latency = 2, minutes = 5, cases = 50 } = asked;
   const served = { ...fixture, limits };
   let [startedAt, endedAt] = [Number.POSITIVE_INFINITY, 0];
-  const record = await verifyMock(
-    behaviour,
-    {
-      fixture: asked.isStated === true ? served : fixture,
-      seed: 7,
-      cases,
-      maxDurationMs: minutes * 60_000,
-      hasStateHook: false,
-      network: (client, clock) => ({
-        ...client,
-        send: async (request) => {
-          const sentAt = clock.now();
-          startedAt = Math.min(startedAt, sentAt);
-          await clock.sleep(latency / 2);
-          const reply = await client.send(request);
-          await clock.sleep(latency / 2);
-          endedAt = clock.now();
-          return reply.kind === 'answer' ? { ...reply, sentAt, receivedAt: endedAt } : reply;
-        },
-      }),
+  const options = {
+    fixture: asked.isStated === true ? served : fixture,
+    seed: 7,
+    cases,
+    maxDurationMs: minutes * 60_000,
+    hasStateHook: false,
+    network: delayed(latency / 2, latency / 2),
+    onExchange: ({ reply }: Exchange) => {
+      if (reply.kind !== 'answer') return;
+      startedAt = Math.min(startedAt, reply.sentAt);
+      endedAt = Math.max(endedAt, reply.receivedAt);
     },
-    served,
-  );
+  };
+  const record = await verifyMock(behaviour, options, served);
   return { ...record, seconds: (endedAt - startedAt) / 1000 };
 }
 
 const open = ({ requirements }: RunRecord, level: string) =>
   requirements.flatMap((row) => (row.level === level && row.outcome === 'inconclusive' ? [row] : []));
-const failedIds = ({ requirements }: RunRecord) =>
-  requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : []));
+/** But for comparisons for which there is no time. */
+const openRequired = (record: RunRecord, level = 'required') =>
+  open(record, level).filter(({ reason }) => reason !== 'not-compared');
 
-/** Not a comparison for which there is no time. */
-const isOwn = ({ reason }: { readonly reason: string }) => reason !== 'not-compared';
+const variant = (id: string) => variants[id]!.change(reference);
 
 describe('with short windows, a run takes at most 50 % longer than with stated limits', () => {
   const limits = limitsOf(60, 60, 3);
-  const often = { limits, fixture: unstated, latency: 20, cases: 100 };
+  const often = { limits, fixture: unlimited, latency: 20, cases: 100 };
   const runs: Readonly<Record<string, Asked>> = {
     'fixed windows': often,
-    'sliding windows': { ...often, behaviour: variants['sliding-window']!.change(reference) },
-    'one counter for all keys': { ...often, behaviour: variants['limit-for-all']!.change(reference) },
-    'no Retry-After': { ...often, behaviour: variants['retry-after-left-out']!.change(reference) },
+    'sliding windows': { ...often, behaviour: variant('sliding-window') },
+    'one counter for all keys': { ...often, behaviour: variant('limit-for-all') },
+    'no Retry-After': { ...often, behaviour: variant('retry-after-left-out') },
     '12 failed lookups and 40 checks in 2 s': { limits: limitsOf(12, 40, 2), cases: 100 },
   };
   for (const [name, asked] of partOf(Object.entries(runs), 3))
     test(name, async () => {
       const record = await verified(asked);
       const stated = await verified({ ...asked, isStated: true });
-      assert.deepEqual(
-        [failedIds(record), ...['required', 'recommended'].map((level) => open(record, level).filter(isOwn))],
-        [[], [], []],
-      );
+      const advice = openRequired(record, 'recommended');
+      assert.deepEqual([failedIds(record), openRequired(record), advice], [[], [], []]);
       assert.ok(record.seconds <= 1.5 * stated.seconds, `${record.seconds} s, stated ${stated.seconds} s`);
     });
 });
@@ -94,25 +77,16 @@ describe('100 in 15 minutes, 5 minutes allowed', () => {
   const limits = limitsOf(100, 100, 900);
   for (const [name, asked] of Object.entries({
     'not stated': { limits },
-    'not stated, and no Retry-After': {
-      limits,
-      behaviour: variants['retry-after-left-out']!.change(reference),
-    },
+    'not stated, and no Retry-After': { limits, behaviour: variant('retry-after-left-out') },
     stated: { limits, isStated: true },
   }))
     test(`${name}: required rows are judged, the rest has the limiter as its reason`, async () => {
       const record = await verified({ ...asked, cases: 1500 });
-      const required = open(record, 'required').filter(isOwn);
-      assert.deepEqual([failedIds(record), required], [[], []]);
-      assert.equal(record.strength, 1);
+      assert.deepEqual([failedIds(record), openRequired(record), record.strength], [[], [], 1]);
       const others = [...open(record, 'recommended'), ...open(record, 'observed')];
       assert.ok(others.length > 0);
-      for (const row of others)
-        assert.match(
-          `${row.reason}: ${row.words}`,
-          /^(depends|not-compared|(rate-limited|budget): .*--max-duration)/,
-          row.id,
-        );
+      const isOfLimiter = /^(depends|not-compared|(rate-limited|budget): .*--max-duration)/;
+      for (const { id, reason, words } of others) assert.match(`${reason}: ${words}`, isOfLimiter, id);
     });
   test('with 20 minutes, the run continues in the next window', async () => {
     const [short, long] = [await verified({ limits }), await verified({ limits, minutes: 20 })];
@@ -125,18 +99,9 @@ describe('100 in 15 minutes, 5 minutes allowed', () => {
 test('10 checks and 5 failed lookups per minute: 5 minutes, the default, judge every required row, 2 minutes miss some', async () => {
   const limits = limitsOf(5, 10, 60);
   const record = await verified({ limits, minutes: 5 });
-  assert.deepEqual([failedIds(record), open(record, 'required').filter(isOwn)], [[], []]);
+  assert.deepEqual([failedIds(record), openRequired(record)], [[], []]);
   const cut = await verified({ limits, minutes: 2 });
-  assert.deepEqual(
-    [
-      ...new Set(
-        open(cut, 'required')
-          .filter(isOwn)
-          .map(({ reason }) => reason),
-      ),
-    ],
-    ['rate-limited'],
-  );
+  assert.deepEqual(new Set(openRequired(cut).map(({ reason }) => reason)), new Set(['rate-limited']));
   assert.equal(cut.verdict, 'incomplete');
 });
 
@@ -164,14 +129,8 @@ function banning(most: number, ms: number): Behaviour {
 }
 
 test('a server that refuses all requests after 50 wrong keys conforms', async () => {
-  const behaviour = banning(50, 10_000);
-  const record = await verified({
-    limits: limitsOf(60, 250, 3),
-    behaviour,
-    fixture: unstated,
-    minutes: 30,
-    cases: 200,
-  });
+  const asked = { limits: limitsOf(60, 250, 3), fixture: unlimited, minutes: 30, cases: 200 };
+  const record = await verified({ ...asked, behaviour: banning(50, 10_000) });
   assert.deepEqual([record.verdict, failedIds(record)], ['conformant', []]);
 });
 
@@ -190,16 +149,7 @@ const threeMachines = set(({ limiterKey }) => {
 })(reference);
 
 test('lookups of members that meet a machine which still limits the key are tried again after its wait', async () => {
+  const asked = { limits: limitsOf(60, 250, 3), behaviour: threeMachines, fixture: unlimited };
   for (const latency of partOf([1, 2, 4, 8], 4))
-    assert.deepEqual(
-      failedIds(
-        await verified({
-          limits: limitsOf(60, 250, 3),
-          behaviour: threeMachines,
-          latency,
-          fixture: unstated,
-        }),
-      ),
-      [],
-    );
+    assert.deepEqual(failedIds(await verified({ ...asked, latency })), []);
 });

@@ -7,15 +7,10 @@ import type { Fixture } from '../../schemas/generated/types.ts';
 import { withServer } from '../../suites/testing/against.ts';
 import { render, verify } from './index.ts';
 
+const member = '11111111-1111-4111-8111-111111111111';
 const fixture: Fixture = {
   apiKeys: [{ key: '${TEST_KEY}', partner: 'northwind', state: 'active' }],
-  users: [
-    {
-      user_id: '11111111-1111-4111-8111-111111111111',
-      partner: 'northwind',
-      date_joined: '2023-01-02T03:04:05.006Z',
-    },
-  ],
+  users: [{ user_id: member, partner: 'northwind', date_joined: '2023-01-02T03:04:05.006Z' }],
 };
 const only = ['valid/user-status/member'];
 

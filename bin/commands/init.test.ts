@@ -8,14 +8,15 @@ import { startMock } from '../../mock/server/server.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { withServer } from '../../suites/testing/against.ts';
 import { temporaryFolder } from '../dev/testing/temporary-folder.ts';
-import { runCli } from '../dev/testing/run-cli.ts';
+import { endsSaying, runCli } from '../dev/testing/run-cli.ts';
+import { builtIn } from '../dev/testing/fixtures.ts';
 import { loadFixture } from '../input-files.ts';
 import { CONFIG_FILE, type CliContext, type Prompter } from '../cli-context.ts';
 
 const KEY = 'northwind-key';
 const env = { IB_API_KEY: KEY };
 const member = '11111111-1111-4111-8111-111111111111';
-const executed = (await loadFixture(undefined, {})).deposits![0]!.reference_id;
+const executed = builtIn.deposits![0]!.reference_id;
 const files = ['fixture.json', CONFIG_FILE];
 describe('in an empty folder', () => {
   const home = process.cwd();
@@ -23,9 +24,8 @@ describe('in an empty folder', () => {
   beforeEach(() => process.chdir(temporaryFolder().folder));
   after(() => process.chdir(home));
 
-  const init = (argv: readonly string[], context: Partial<CliContext> = {}) =>
+  const init = (argv: readonly string[], context: Partial<CliContext> = { env }) =>
     runCli(['init', ...argv], context);
-  const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
   /** Fakes a user with these answers. Asks again after an invalid answer. */
   function person(...answers: readonly (string | Problem)[]) {
@@ -46,36 +46,24 @@ describe('in an empty folder', () => {
     return { shown, left, prompter: async () => prompter };
   }
 
-  test('a time of execution in seconds is shown as a date of 1970', async () => {
-    const behaviour = faults['time-in-seconds']!.change(reference);
-    await using mock = await startMock({ behaviour });
-    const flags = ['--url', mock.url, '--member', member, '--executed', executed, '--yes'];
-    const { output } = await init(flags, { env });
-    assert.match(
-      output,
-      /^deposits\[0\]\.executedAt\n.*nothing\n {2}the server sent: {2}\d+\n {2}in the fixture: {3}\d+, that is 1970-/m,
-    );
-    assert.match(output, /\nnext: npx ib-conformance verify\n$/);
-  });
-
   test('with flags and environment, it writes the data of the server without questions', async () => {
     await using mock = await startMock({});
-    const { code, output, stderr } = await init(
-      ['--url', mock.url, '--member', member, '--executed', executed, '--yes'],
+    const { stderr, output } = await endsSaying(
+      ['init', '--url', mock.url, '--member', member, '--executed', executed, '--yes'],
+      0,
+      [
+        /^ready for verify/m,
+        /^users\[0\]\.date_joined\n {2}you typed: +nothing\n {2}the server sent: {2}"2024-02-29T23:59:59\.999Z"\n {2}in the fixture: +2024-02-29T23:59:59\.999Z$/m,
+        /^deposits\[0\]\.amountInUsd\n.*\n.*\n {2}in the fixture: +\d/m,
+        /Where you typed nothing, fixture\.json has what the server sent\./,
+        /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/,
+        /\nnext: npx ib-conformance verify\n$/,
+      ],
       { env },
     );
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.match(output, /^ready for verify/m);
-    assert.match(
-      output,
-      /^users\[0\]\.date_joined\n {2}you typed: +nothing\n {2}the server sent: {2}"2024-02-29T23:59:59\.999Z"\n {2}in the fixture: +2024-02-29T23:59:59\.999Z$/m,
-    );
-    assert.match(output, /^deposits\[0\]\.amountInUsd\n.*\n.*\n {2}in the fixture: +\d/m);
-    assert.match(output, /Where you typed nothing, fixture\.json has what the server sent\./);
-    assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
-    assert.match(output, /\nnext: npx ib-conformance verify\n$/);
+    assert.equal(stderr, '');
     assert.deepEqual(readdirSync('.').toSorted(), files);
-    assert.deepEqual(read('ib-conformance.config.json'), {
+    assert.deepEqual(JSON.parse(readFileSync(CONFIG_FILE, 'utf8')), {
       $schema: './node_modules/ib-conformance/schemas/config.schema.json',
       verify: { url: mock.url, fixture: 'fixture.json' },
     });
@@ -85,8 +73,7 @@ describe('in an empty folder', () => {
     assert.equal(fixture.deposits![0]!.state, 'EXECUTED');
     assert.ok(!(output + files.map((file) => readFileSync(file, 'utf8')).join('')).includes(KEY));
     // The next command needs only the written files.
-    const next = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
-    assert.equal(next.code, 0, next.output + next.stderr);
+    const next = await endsSaying('doctor', 0, [], { env, configFile: CONFIG_FILE });
     assert.ok(next.output.includes(`target ${mock.url}`), next.output);
   });
 
@@ -94,9 +81,8 @@ describe('in an empty folder', () => {
     await using mock = await startMock({});
     const answers = ['nonsense', mock.url, 'a b', KEY, '1', member, 'yesterday', '', '', '60', '60/1m', ''];
     const { shown, left, prompter } = person(...answers);
-    const { code, output } = await init([], { prompter });
-    assert.equal(code, 0, output);
-    assert.match(output, /\nnext: export IB_API_KEY=…; npx ib-conformance verify\n$/);
+    const next = /\nnext: export IB_API_KEY=…; npx ib-conformance verify\n$/;
+    await endsSaying('init', 0, next, { prompter });
     assert.deepEqual(left, []);
     const failed = "failed lookups of user-status until 429, such as 60/1m (Enter: I don't know)";
     assert.deepEqual(shown, [
@@ -145,64 +131,27 @@ describe('in an empty folder', () => {
     assert.deepEqual(limits, { 'deposit-check': { requests: 250, windowSeconds: 90 } });
   });
 
-  test('a date without a zone and an amount as text are shown as sent, and the records are written', async () => {
-    const bodies: Readonly<Record<string, string>> = {
-      'user-status': '{"is_under_ib": true, "date_joined": "2024-03-01T01:00:00"}',
-      'deposit-check': '{"status": "EXECUTED", "amountInUsd": "250.50", "executedAt": 1705314600000}',
-    };
-    const server = createServer(({ url = '', headers }, response) => {
-      const [, endpoint = ''] = /(user-status|deposit-check)/.exec(url) ?? [];
-      const isKey = headers.authorization === `Bearer ${KEY}`;
-      const message = endpoint === 'user-status' ? 'Unauthorized' : 'UNAUTHORIZED';
-      response
-        .writeHead(isKey ? 200 : 401, { 'content-type': 'application/json' })
-        .end(isKey ? bodies[endpoint] : JSON.stringify({ error: message }));
-    });
-    const { code, output } = await withServer(server, (port) => {
-      const ids = ['--member', member, '--executed', executed];
-      return init(['--url', `http://127.0.0.1:${port}`, ...ids, '--yes'], { env });
-    });
-    assert.equal(code, 0, output);
-    assert.match(
-      output,
-      /the server sent: {2}"2024-03-01T01:00:00"\n {2}in the fixture: {3}2024-03-01T01:00:00Z$/m,
-    );
-    assert.match(output, /the server sent: {2}"250\.50"\n {2}in the fixture: {3}250\.5$/m);
-    assert.doesNotMatch(output, /the fixture says\s+(?:EXECUTED: )?(?:"amountInUsd": )?0\b/);
-    const { users, deposits } = await loadFixture('fixture.json', env);
-    assert.deepEqual([users!.length, deposits!.length], [1, 1]);
-  });
-
   const url = 'http://127.0.0.1:9';
 
   /** Invalid or missing values, and the message before anything is sent. */
-  const refusals: readonly (readonly [
-    argv: readonly string[],
-    pattern: RegExp,
-    env?: Record<string, string>,
-  ])[] = [
-    [[], /--url is missing, and there is no terminal to ask for it/],
-    [['--url', 'nonsense'], /nonsense: is not a URL/],
-    [['--url', url], /IB_API_KEY is missing/, { IB_API_KEY: '' }],
-    [['--url', url], /a header cannot contain this key/, { IB_API_KEY: 'a secret' }],
-    [['--url', url, '--requests', 'x'], /--requests x: needs a number and a time, such as 60\/1m/],
-    [['--url', url, '--member', 'x'], /--member x: is not a UUID of version 4/],
-    [['--url', url, '--member', member, '--executed', 'x'], /--executed x: is not a UUID/],
-    [['--url', url, '--executed', executed], /--executed needs --member/],
-    [['--url', url, '--ca', 'none.pem'], /--ca none\.pem: cannot be read/],
-    [
-      ['--url', url, '--force', '--fixture', `./${CONFIG_FILE}`],
-      /--fixture \.\/ib-conformance\.config\.json: this is the name of the config file/,
-    ],
-    [['--url', url, '--yes', '--fixture', 'none/f.json'], /none\/f\.json: the fixture cannot be written/],
+  const refusals: readonly (readonly [flags: string, pattern: RegExp, key?: string])[] = [
+    ['', /--url is missing, and there is no terminal to ask for it/],
+    ['--url nonsense', /nonsense: is not a URL/],
+    [`--url ${url}`, /IB_API_KEY is missing/, ''],
+    [`--url ${url}`, /a header cannot contain this key/, 'a secret'],
+    [`--url ${url} --requests x`, /--requests x: needs a number and a time, such as 60\/1m/],
+    [`--url ${url} --member x`, /--member x: is not a UUID of version 4/],
+    [`--url ${url} --member ${member} --executed x`, /--executed x: is not a UUID/],
+    [`--url ${url} --executed ${executed}`, /--executed needs --member/],
+    [`--url ${url} --ca none.pem`, /--ca none\.pem: cannot be read/],
+    [`--url ${url} --force --fixture ./${CONFIG_FILE}`, /--fixture \S+: this is the name of the config file/],
+    [`--url ${url} --yes --fixture none/f.json`, /none\/f\.json: the fixture cannot be written/],
   ];
 
-  for (const [argv, pattern, variables = env] of refusals)
-    test(`${['init', ...argv].join(' ')} is refused: ${pattern.source}`, async () => {
-      const { code, error } = await init(argv, { env: variables });
-      assert.equal(code, 2);
-      assert.match(error, pattern);
-      assert.ok(!error.includes('secret'));
+  for (const [flags, pattern, key = KEY] of refusals)
+    test(`init ${flags} is refused: ${pattern.source}`, async () => {
+      const { error } = await endsSaying(`init ${flags}`, 2, pattern, { env: { IB_API_KEY: key } });
+      assert.ok(error !== '' && !error.includes('secret'));
       assert.deepEqual(readdirSync('.'), []);
     });
 
@@ -217,26 +166,26 @@ describe('in an empty folder', () => {
       assert.equal(readFileSync(file, 'utf8'), 'mine');
     }
     assert.deepEqual(shown, []);
-    assert.equal((await init(['--url', mock.url, '--yes', '--force'], { env })).code, 0);
+    assert.equal((await init(['--url', mock.url, '--yes', '--force'])).code, 0);
     for (const file of files) assert.notEqual(readFileSync(file, 'utf8'), 'mine');
   });
 
   test('if one file cannot be written, it writes none', async () => {
     await using mock = await startMock({});
     mkdirSync(files[1]!);
-    const { code, error } = await init(['--url', mock.url, '--yes', '--force'], { env });
-    assert.equal(code, 2);
-    assert.match(error, /ib-conformance\.config\.json: the config file cannot be written: it is a folder/);
+    const words = /ib-conformance\.config\.json: the config file cannot be written: it is a folder/;
+    await endsSaying(`init --url ${mock.url} --yes --force`, 2, words, { env });
     assert.deepEqual(readdirSync('.'), [files[1]]);
   });
 
   test('if the server is unreachable, the files are written all the same', async () => {
-    const { code, output } = await init(['--url', url, '--member', member], { env });
-    assert.equal(code, 4);
-    assert.match(output, /✗ HTTP +the connection was refused/);
-    assert.match(output, /the server sent: {2}the connection was refused/);
-    assert.match(output, /in the fixture: {3}left out, because a value is missing: add it there/);
-    assert.match(output, /wrote fixture\.json[^]*\nnext: Start the server[^]*$/);
+    const words = [
+      /✗ HTTP +the connection was refused/,
+      /the server sent: {2}the connection was refused/,
+      /in the fixture: {3}left out, because a value is missing: add it there/,
+      /wrote fixture\.json[^]*\nnext: Start the server[^]*$/,
+    ];
+    await endsSaying(`init --url ${url} --member ${member}`, 4, words, { env });
     assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
     const { prompter } = person('2024-01-01T00:00:00Z', '', '', '');
     const flags = ['--url', url, '--member', member, '--force'];
@@ -246,22 +195,19 @@ describe('in an empty folder', () => {
 
   test('it reports a refused key and unknown ids, and writes the files', async () => {
     await using mock = await startMock({});
-    const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
-    assert.equal(stranger.code, 2);
-    assert.match(stranger.output, /✗ <key partner\/active> +refused \(401\)/);
-    assert.ok(!stranger.output.includes('never-issued'));
-    assert.match(stranger.output, /\nnext: Check that the target has this key.*correct IB_API_KEY\.\n/);
-    const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
-    const unknown = await init(['--url', mock.url, ...ids, '--force'], { env });
-    assert.equal(unknown.code, 0);
-    assert.match(
-      unknown.output,
+    const refused = [
+      /✗ <key partner\/active> +refused \(401\)/,
+      /\nnext: Check that the target has this key.*correct IB_API_KEY\.\n/,
+    ];
+    const stranger = { env: { IB_API_KEY: 'never-issued' } };
+    const { output } = await endsSaying(`init --url ${mock.url}`, 2, refused, stranger);
+    assert.ok(!output.includes('never-issued'));
+    const others = `--member ${executed.replace(/-.{4}-/, '-1111-')} --executed ${member}`;
+    const unknown = [
       /users\[0\]\.date_joined\n.*\n {2}the server sent: {2}200 .*"is_under_ib":false/,
-    );
-    assert.match(
-      unknown.output,
       /deposits\[0\]\.amountInUsd\n.*\n {2}the server sent: {2}404 .*\n.*left out/,
-    );
+    ];
+    await endsSaying(`init --url ${mock.url} ${others} --force`, 0, unknown, { env });
     assert.deepEqual(readdirSync('.').toSorted(), files);
   });
 

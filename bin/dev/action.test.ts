@@ -1,10 +1,11 @@
 /** Tests of `action.yml`, `action/`, docs/ci.md and the project's own workflows. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
 import { reference } from '../../mock/server/handler.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { startMock } from '../../mock/server/server.ts';
@@ -24,11 +25,10 @@ const variable = (name: string) => `INPUT_${name.toUpperCase().replaceAll('-', '
 
 /** Copies the action and replaces its program. */
 function checkoutWith(program: string, t: TestContext): string {
-  const checkout = folderFor(t);
-  cpSync(join(root, 'action'), join(checkout, 'action'), { recursive: true });
-  mkdirSync(join(checkout, 'bin'));
-  writeFileSync(join(checkout, 'bin/ib-conformance.mjs'), program);
-  return checkout;
+  const { folder, place, fileOf } = temporaryFolder(t);
+  cpSync(join(root, 'action'), place('action'), { recursive: true });
+  fileOf('bin/ib-conformance.mjs', program);
+  return folder;
 }
 
 /** Runs the action. `results` are the values of the outputs, in the order of `action.yml`. */
@@ -52,9 +52,6 @@ async function run(
 }
 
 test('the npm scripts and files that workflows run exist', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly scripts: Readonly<Record<string, string>>;
-  };
   const folder = join(root, '.github/workflows');
   const files = readdirSync(folder);
   assert.deepEqual(files, ['checks.yml', 'release.yml']);
@@ -63,7 +60,7 @@ test('the npm scripts and files that workflows run exist', () => {
     const lines = [...workflow.matchAll(/ run: (.*)/g)].map(([, line = '']) => line);
     for (const line of lines) {
       const [, named] = /^npm (?:run )?(\w+)/.exec(line) ?? [];
-      const known = [...Object.keys(scripts), 'ci', 'pkg', 'publish'];
+      const known = [...Object.keys(manifest.scripts), 'ci', 'pkg', 'publish'];
       if (named !== undefined) assert.ok(known.includes(named), line);
       if (line.startsWith('.')) accessSync(join(root, line), constants.X_OK);
     }
@@ -102,9 +99,7 @@ test('the program gets every input as one argument, with any characters', async 
 
 test('an ambiguous or wrong input is wrong usage', async (t) => {
   const folder = folderFor(t);
-  const booleans = ['strict', 'allow-incomplete'].flatMap((name) =>
-    ['yes', '1', 'TRUE'].map((form) => `${name}=${form}`),
-  );
+  const booleans = ['strict=yes', 'strict=1', 'allow-incomplete=TRUE'];
   const wrong = [...booleans, 'url=', 'url=--strict', 'reports=html', 'args=--', 'args=--header\nx: y'];
   for (const input of wrong) {
     const [name = '', value = ''] = input.split('=');
@@ -116,12 +111,8 @@ test('an ambiguous or wrong input is wrong usage', async (t) => {
 
 test('a conformant server passes, a nonconformant one fails with 1 and an annotation', async (t) => {
   const folder = folderFor(t);
-  const small = {
-    suites: 'valid',
-    cases: '100',
-    args: '--seed=1',
-    reports: 'json=out/run.json\n  junit=x.xml\n',
-  };
+  const reports = 'json=out/run.json\n  junit=x.xml\n';
+  const small = { suites: 'valid', cases: '100', args: '--seed=1', reports };
   const files = `${folder}/out/run.json\n${folder}/x.xml`;
   await using good = await startMock();
   const { results } = await run(folder, { ...small, url: good.url });
@@ -156,11 +147,8 @@ test('the commands of docs/ci.md for other CI servers use existing flags and ref
   const npx = `npx() { shift 2; "${process.execPath}" "${packagedProgram}" "$@"; }`;
   for (const line of lines)
     for (const IB_CONFORMANCE_URL of [unused, '']) {
-      const command = line.replace('--wait 30s', '--wait 10ms');
-      const child = spawn('bash', ['-ec', `${npx}\n${command}`], {
-        cwd: folder,
-        env: { IB_CONFORMANCE_URL },
-      });
+      const command = `${npx}\n${line.replace('--wait 30s', '--wait 10ms')}`;
+      const child = spawn('bash', ['-ec', command], { cwd: folder, env: { IB_CONFORMANCE_URL } });
       // Nothing listens at the other URL.
       assert.equal((await waitForExit(child)).code, IB_CONFORMANCE_URL === '' ? 2 : 4);
     }

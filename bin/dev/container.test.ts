@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { startMock } from '../../mock/server/server.ts';
-import { loadFixture } from '../input-files.ts';
 import { waitForExit } from './testing/child-process.ts';
 import { runCli } from './testing/run-cli.ts';
 import { version } from '../version.ts';
@@ -16,9 +15,8 @@ import { root } from './paths.ts';
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 const page = readFileSync(join(root, 'docs/mock.md'), 'utf8').split('\n## In a container\n')[1]!;
 const yaml = parsePage(page).blocks.find(({ language }) => language === 'yaml')!.text;
-const { services } = parse(yaml, { strict: true }) as {
-  readonly services: Readonly<Record<'mock' | 'client', Service>>;
-};
+type Services = Readonly<Record<'mock' | 'client', Service>>;
+const { services } = parse(yaml, { strict: true }) as { readonly services: Services };
 interface Service {
   readonly image: string;
   readonly command: readonly string[];
@@ -44,10 +42,7 @@ test('the compose snippet uses the image, waits for its health check and mounts 
   // The health check asks the admin API on the default port.
   for (const flag of ['--no-admin', '--port']) assert.ok(!mock.command.includes(flag), flag);
   const [, target = ''] = mock.volumes[0]!.split(':');
-  const workFolder = dockerfile
-    .split(/^WORKDIR /m)
-    .at(-1)!
-    .split('\n')[0]!;
+  const [, workFolder = ''] = /^[^]*^WORKDIR (.*)$/m.exec(dockerfile) ?? [];
   assert.equal(target, join(workFolder, mock.command.at(-1)!));
   assert.equal(new URL(client.environment['IB_CONFORMANCE_MOCK_URL']!).host, 'mock:4010');
   assert.equal(client.environment['IB_CONFORMANCE_MOCK_KEY'], mock.environment['IB_API_KEY']);
@@ -56,7 +51,7 @@ test('the compose snippet uses the image, waits for its health check and mounts 
 const healthCheck = JSON.parse(`[${/^HEALTHCHECK[^[]*CMD \[(.*)\]/m.exec(dockerfile)![1]!}]`) as string[];
 
 test('the health check passes while the mock answers on the default port, and fails without one', async () => {
-  const mock = await startMock({ fixture: await loadFixture(undefined, {}), admin: { token: 'secret' } });
+  const mock = await startMock({ admin: { token: 'secret' } });
   const [, ...args] = healthCheck;
   const check = async () => {
     const script = args.map((word) => word.replace('127.0.0.1:4010', new URL(mock.url).host));

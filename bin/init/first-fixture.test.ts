@@ -16,17 +16,11 @@ const answers: Answers = {
   failedLookups: undefined,
   requests: undefined,
 };
-const typed = {
-  ...answers,
-  dateJoined: '2024-01-01T00:00:00Z',
-  amountInUsd: '7',
-  executedAt: '1705314600000',
-};
-const bodies = [
-  { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' },
-  { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 },
-] as const;
-const good = { membership: answerOf(200, bodies[0]), deposit: answerOf(200, bodies[1]) };
+const [dateJoined, executedAt] = ['2024-01-01T00:00:00Z', '1705314600000'];
+const typed = { ...answers, dateJoined, amountInUsd: '7', executedAt };
+const user = { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' };
+const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 };
+const good = { membership: answerOf(200, user), deposit: answerOf(200, executed) };
 
 /** The values in the fixture, and the lines about them. */
 function valuesOf(given: Answers, replies: Replies) {
@@ -35,10 +29,8 @@ function valuesOf(given: Answers, replies: Replies) {
   checkFixture(fixture, 'f', { IB_API_KEY: 'k' });
   const { users = [], deposits = [] } = fixture;
   const [deposit] = deposits.map((one) => (one.state === 'EXECUTED' ? one : assert.fail()));
-  return {
-    values: [users[0]?.date_joined, deposit?.amountInUsd, deposit?.executedAt],
-    lines: compared(facts).join('\n'),
-  };
+  const values = [users[0]?.date_joined, deposit?.amountInUsd, deposit?.executedAt];
+  return { values, lines: compared(facts).join('\n') };
 }
 
 /** Answers without data for a fixture. */
@@ -52,17 +44,14 @@ const noData: Readonly<Record<string, Replies>> = {
     deposit: answerOf(404, { error: 'Deposit not found' }),
   },
   'no member, and a pending deposit': {
-    membership: answerOf(200, { is_under_ib: false, date_joined: '2024-02-29T23:59:59.999Z' }),
-    deposit: answerOf(200, { status: 'pending', amountInUsd: 1, executedAt: 1 }),
+    membership: answerOf(200, { ...user, is_under_ib: false }),
+    deposit: answerOf(200, { ...executed, status: 'pending' }),
   },
   'values that nobody can read': {
-    membership: answerOf(200, { is_under_ib: true, date_joined: 'yesterday' }),
+    membership: answerOf(200, { ...user, date_joined: 'yesterday' }),
     deposit: answerOf(200, { status: 'EXECUTED', amountInUsd: 'much', executedAt: null }),
   },
-  'correct bodies with a wrong status': {
-    membership: answerOf(201, bodies[0]),
-    deposit: answerOf(500, bodies[1]),
-  },
+  'correct bodies with a wrong status': { membership: answerOf(201, user), deposit: answerOf(500, executed) },
 };
 
 for (const [what, replies] of Object.entries(noData))
@@ -78,6 +67,20 @@ test('what was typed comes before what the server sent', () => {
   const { values, lines } = valuesOf(typed, good);
   assert.deepEqual(values, [typed.dateJoined, 7, 1705314600000]);
   assert.equal(lines.match(/\(differs\)/g)?.length, 2);
+});
+
+test('a date without a zone and an amount as text are shown as sent; a time in seconds is one of 1970', () => {
+  const { values, lines } = valuesOf(answers, {
+    membership: answerOf(200, { ...user, date_joined: '2024-03-01T01:00:00' }),
+    deposit: answerOf(200, { ...executed, amountInUsd: '250.50', executedAt: 1705314600 }),
+  });
+  assert.deepEqual(values, ['2024-03-01T01:00:00Z', 250.5, 1705314600]);
+  for (const shown of [
+    /the server sent: {2}"2024-03-01T01:00:00"\n {2}in the fixture: {3}2024-03-01T01:00:00Z$/m,
+    /the server sent: {2}"250\.50"\n {2}in the fixture: {3}250\.5$/m,
+    /the server sent: {2}\d+\n {2}in the fixture: {3}\d+, that is 1970-/,
+  ])
+    assert.match(lines, shown);
 });
 
 test('a deposit without its user is left out', () => {

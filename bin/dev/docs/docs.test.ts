@@ -7,9 +7,10 @@ import { reportFormats } from '../../../reports/document.ts';
 import { markdownNodes, textOf, parsePage, slugOf } from '../../../reports/testing/parsers.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { tablesOf } from '../../fixture/export.ts';
+import { tablesOf, type Table } from '../../fixture/export.ts';
+import { builtIn } from '../testing/fixtures.ts';
 import { states } from '../../sweep/states.ts';
-import { builtInFixture, root } from '../paths.ts';
+import { root } from '../paths.ts';
 import { pages } from './pages.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -29,27 +30,18 @@ const linesOf = (file: string) =>
     .split('\n')
     .map((line) => line.replace(/\s*\|\s*/g, '|').trim());
 
-test('the docs list every exit code', () => {
+test('the docs list every exit code, every report format and every state of a sweep', () => {
+  const ofVerify = linesOf('docs/verify.md').join('\n');
   for (const [code, meaning] of Object.values(exitCodes))
-    assert.ok(linesOf('docs/verify.md').includes(`|${code}|${meaning}|`), meaning);
-});
-
-test('the docs list every report format', () => {
-  const page = linesOf('docs/verify.md').join('\n');
-  for (const name of reportFormats) assert.ok(page.includes(`\n|\`${name}\`|`), name);
-});
-
-test('the docs list every state of a sweep', () => {
-  const page = linesOf('docs/sweep.md').join('\n');
-  for (const [id, { kind }] of states) assert.match(page, new RegExp(`\\|[^|]*\`${id}\`[^|]*\\|${kind}\\|`));
+    assert.ok(ofVerify.includes(`\n|${code}|${meaning}|\n`), meaning);
+  for (const name of reportFormats) assert.ok(ofVerify.includes(`\n|\`${name}\`|`), name);
+  const ofSweep = linesOf('docs/sweep.md').join('\n');
+  for (const [id, { kind }] of states)
+    assert.match(ofSweep, new RegExp(`\\|[^|]*\`${id}\`[^|]*\\|${kind}\\|`));
 });
 
 test('the docs list the keys of the built-in fixture, an id of each state, and the counts', () => {
-  const {
-    apiKeys = [],
-    users = [],
-    deposits = [],
-  } = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;
+  const { apiKeys = [], users = [], deposits = [] } = builtIn;
   const page = read('docs/mock.md');
   const owners = new Map(users.map(({ user_id, partner }) => [user_id, partner]));
   // All foreign deposits get the same answer, so their state does not matter.
@@ -70,15 +62,12 @@ test('the docs list the keys of the built-in fixture, an id of each state, and t
 
 test('the guide on data lists the tables and columns, without those of transitions', () => {
   const rows = [...read('docs/fixture.md').matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)];
-  assert.deepEqual(
-    rows
-      .map(([, name, columns]) => [name, [...columns!.matchAll(/`(\w+)`/g)].map(([, column]) => column)])
-      .slice(0, 4),
-    tablesOf({}).map(({ name, columns }) => [
-      name,
-      columns.map((column) => column.name).filter((column) => !column.startsWith('becomes_')),
-    ]),
-  );
+  const listed = rows.map(([, name, columns]) => [name, columns!.match(/(?<=`)\w+(?=`)/g)]);
+  const columnsOf = ({ name, columns }: Table) => {
+    const names = columns.map((column) => column.name);
+    return [name, names.filter((column) => !column.startsWith('becomes_'))];
+  };
+  assert.deepEqual(listed.slice(0, 4), tablesOf({}).map(columnsOf));
 });
 
 test('every code block of the README and of the docs is checked', () => {
@@ -94,6 +83,7 @@ test('the README links to every guide, directly or by one other page', () => {
   for (const name of guides) assert.ok(reachable.has(`docs/${name}`), name);
 });
 
+const wordsIn = (text: string) => text.match(/\S+/g)?.length ?? 0;
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 test('guides have at most 100 lines, sentences at most 30 words and 20 on average', () => {
@@ -101,14 +91,10 @@ test('guides have at most 100 lines, sentences at most 30 words and 20 on averag
     const most = file.startsWith('docs/') ? 100 : 130;
     assert.ok(read(file).split('\n').length <= most + 1, `${file} is too long`);
     // Code counts as one word. In upper case it may start a sentence.
-    const paragraphs = markdownNodes(read(file).replace(/`[^`\n]+`/g, 'CODE')).filter(
-      ({ type }) => type === 'Paragraph',
-    );
+    const text = read(file).replace(/`[^`\n]+`/g, 'CODE');
+    const paragraphs = markdownNodes(text).filter(({ type }) => type === 'Paragraph');
     const lengths = paragraphs.flatMap((one) =>
-      Array.from(
-        sentences.segment(textOf(one).replaceAll('\n', ' ')),
-        ({ segment }) => segment.match(/\S+/g)?.length ?? 0,
-      ),
+      Array.from(sentences.segment(textOf(one).replaceAll('\n', ' ')), ({ segment }) => wordsIn(segment)),
     );
     const average = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
     assert.ok(average <= 20, `${file}: ${average.toFixed(1)} words on average`);

@@ -1,4 +1,5 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createMock } from '../../../mock/index.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
@@ -47,6 +48,28 @@ export const slow = (start: string, rest: string) =>
     });
   });
 
+/** Answers as a mock does, with these further fields, and spaces after each body. */
+export function mockListener(
+  fixture: Fixture,
+  fields: Readonly<Record<string, string>> = {},
+  spaces = 0,
+): RequestListener {
+  const mock = createMock({ fixture });
+  const pass = async ({ url = '', method = 'GET', headers }: IncomingMessage, to: ServerResponse) => {
+    const given = Object.entries(headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    );
+    const answer = await mock.fetch(`http://mock${url}`, { method, headers: given });
+    answer.headers.delete('content-length');
+    const body = (await answer.text()) + ' '.repeat(spaces);
+    to.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...fields }).end(body);
+  };
+  return (request, response) => {
+    request.resume();
+    void pass(request, response);
+  };
+}
+
 /**
  * A mock that sometimes fails, and appends spaces to each body. `meets` gets the number of the request, and returns
  * whether it handled it.
@@ -56,20 +79,9 @@ export function flaky(
   meets: (nth: number, socket: Socket, request: IncomingMessage) => boolean,
   spaces = 0,
 ): Server {
-  const mock = createMock({ fixture });
+  const answer = mockListener(fixture, {}, spaces);
   let requests = 0;
-  const answer = async ({ url = '', method = 'GET', headers }: IncomingMessage, response: ServerResponse) => {
-    const fields = Object.entries(headers).flatMap(([name, value]) =>
-      [value ?? []].flat().map((one): [string, string] => [name, one]),
-    );
-    const reply = await mock.fetch(`http://mock${url}`, { method, headers: fields });
-    reply.headers.delete('content-length');
-    const body = (await reply.text()) + ' '.repeat(spaces);
-    response.writeHead(reply.status, [...reply.headers].flat()).end(body);
-  };
   return createHttpServer((request, response) => {
-    if (meets(++requests, request.socket, request)) return;
-    request.resume();
-    void answer(request, response);
+    if (!meets(++requests, request.socket, request)) answer(request, response);
   });
 }

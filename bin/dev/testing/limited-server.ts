@@ -2,7 +2,7 @@ import { createServer, request, type IncomingMessage, type Server, type ServerRe
 import { reference } from '../../../mock/server/handler.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../../../schemas/generated/types.ts';
 import { decodeBody } from '../../../suites/index.ts';
-import { verifyMock, type MockRunOptions } from './verify-mock.ts';
+import { delayed, verifyMock, type MockRunOptions } from './verify-mock.ts';
 import { askedBy, limiterOf, type Decision } from '../../../suites/testing/limiters.ts';
 import type { LimiterRow } from './limiters.ts';
 
@@ -41,20 +41,14 @@ export function verifiedAt(
     hasStateHook: false,
     ...options,
     fixture: isStated ? { ...unlimited, limits: stated } : unlimited,
-    network: (client, clock) => ({
-      ...client,
-      send: async (wire) => {
-        const sentAt = clock.now();
-        await clock.sleep(latencyMs / 2);
-        const { method, target: url, headers } = wire;
-        const field = Object.keys(headers).find((name) => name.toLowerCase() === 'authorization');
-        const asked = { method, url, ...(field !== undefined && { authorization: headers[field]! }) };
-        const decision = gateway(asked, clock.now());
-        if ('delayMs' in decision) await clock.sleep(decision.delayMs);
-        const reply = 'delayMs' in decision ? await client.send(wire) : answerOf(decision);
-        await clock.sleep(latencyMs / 2);
-        return reply.kind === 'answer' ? { ...reply, sentAt, receivedAt: clock.now() } : reply;
-      },
+    network: delayed(latencyMs / 2, latencyMs / 2, async (wire, client, clock) => {
+      const { method, target: url, headers } = wire;
+      const field = Object.keys(headers).find((name) => name.toLowerCase() === 'authorization');
+      const asked = { method, url, ...(field !== undefined && { authorization: headers[field]! }) };
+      const decision = gateway(asked, clock.now());
+      if (!('delayMs' in decision)) return answerOf(decision);
+      await clock.sleep(decision.delayMs);
+      return client.send(wire);
     }),
   };
   return verifyMock(reference, run, unlimited);

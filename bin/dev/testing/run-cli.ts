@@ -38,6 +38,22 @@ export async function runCli(line: string | readonly string[], context: Partial<
 }
 
 /**
+ * Runs a command line that must end with this exit code. Its error, or else its output, must match each pattern.
+ * Returns what `runCli` does.
+ */
+export async function endsSaying(
+  line: string | readonly string[],
+  expected: number,
+  patterns: RegExp | readonly RegExp[] = [],
+  context: Partial<CliContext> = {},
+) {
+  const run = await runCli(line, context);
+  for (const pattern of [patterns].flat()) assert.match(run.error === '' ? run.output : run.error, pattern);
+  assert.equal(run.code, expected, run.output + run.stderr);
+  return run;
+}
+
+/**
  * Registers a test for each command line: it ends with a message without a stack, and without output.
  *
  * @param command the first words of every line

@@ -2,16 +2,16 @@ import { createService, type Behaviour, type Service } from '../../../mock/serve
 import type { HttpResponse } from '../../../mock/server/exchange.ts';
 import { applyState } from '../../../mock/control/entities.ts';
 import { createWorld, type World } from '../../../mock/server/world.ts';
-import type { Fixture, FixtureLimits, RunRecord, StateChange } from '../../../schemas/generated/types.ts';
+import type { Fixture, RunRecord, StateChange } from '../../../schemas/generated/types.ts';
 import { oncePer } from '../../../schemas/values.ts';
 import { catalogue, decodeBody, lookupsInOrder, run, virtualClock } from '../../../suites/index.ts';
 import type { Client, Lookup, Requirement, RunOptions } from '../../../suites/index.ts';
 import { runOptions } from '../../run-options.ts';
 
-/** Returns limits with the same window for both endpoints. */
-export const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
-  'user-status': { failedLookups, windowSeconds },
-  'deposit-check': { requests, windowSeconds },
+/** Returns limits with these windows, by default the same for both endpoints. */
+export const limitsOf = (failedLookups: number, requests: number, seconds: number, others = seconds) => ({
+  'user-status': { failedLookups, windowSeconds: seconds },
+  'deposit-check': { requests, windowSeconds: others },
 });
 
 /** Low limits: rate-limit requirements take most of the time. */
@@ -25,6 +25,8 @@ export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
   requirements.flatMap(({ id, level, outcome }) =>
     outcome === 'failed' && level !== 'observed' ? [id] : [],
   );
+
+type Network = (client: Client, clock: RunOptions['clock']) => Client;
 
 export interface MockRunOptions extends Pick<
   RunOptions,
@@ -41,10 +43,30 @@ export interface MockRunOptions extends Pick<
   readonly requirements?: readonly Requirement[];
   readonly hasStateHook?: boolean;
   /** Simulates a network in front of the mock; it may wait on the clock. */
-  readonly network?: (client: Client, clock: RunOptions['clock']) => Client;
+  readonly network?: Network;
   /** Suites or ids to skip. */
   readonly skip?: readonly string[];
 }
+
+type Send = (
+  request: Parameters<Client['send']>[0],
+  client: Client,
+  clock: RunOptions['clock'],
+) => ReturnType<Client['send']>;
+
+/** A network with so many ms of latency for each way. It may send otherwise, which may take time. */
+export const delayed =
+  (there: number, back: number, send: Send = (request, client) => client.send(request)): Network =>
+  (client, clock) => ({
+    ...client,
+    send: async (request) => {
+      const sentAt = clock.now();
+      if (there > 0) await clock.sleep(there);
+      const reply = await send(request, client, clock);
+      if (back > 0) await clock.sleep(back);
+      return reply.kind === 'answer' ? { ...reply, sentAt, receivedAt: clock.now() } : reply;
+    },
+  });
 
 /** The lookups that were drawn of each fixture, by endpoint and seed, and the source of further ones. */
 const drawn = oncePer(
