@@ -54,8 +54,8 @@ describe('20 failed lookups in 5 minutes, with the default flags', () => {
       assert.deepEqual(new Set(open.map(({ reason }) => reason)), new Set(['rate-limited']));
     });
 
-  test('two keys try every level, or all but two', async () => {
-    const of = { ...fixedWindow, limits: common, isStated: true };
+  test('two keys with a limit each try every level, or all but two', async () => {
+    const of = { ...fixedWindow, limits: { ...common, scope: 'key' as const }, isStated: true };
     const { coverage, verdict } = await verifiedAt(of, fixture, byDefault);
     const [tried, all] = coverage!.levels;
     // With some seeds, a level or two take a lookup more than two keys have.
@@ -87,7 +87,7 @@ describe('20 failed lookups in 5 minutes, with the default flags', () => {
 });
 
 describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', () => {
-  const times = (part: number) => limitsOf(20 * part, 100 * part, 30, 90);
+  const times = (part: number) => ({ ...limitsOf(20 * part, 100 * part, 30, 90), scope: 'key' as const });
   const limits = times(1);
   const runOf = (stated: FixtureLimits | undefined) =>
     verifiedAt({ ...fixedWindow, limits, isStated: stated !== undefined, stated }, fixture, {
@@ -112,6 +112,35 @@ describe('in a minute, with 20 failed lookups in 30 s and 100 checks in 90 s', (
     const failed = record.requirements.find(({ id }) => id === 'rate-limit/user-status/failed-lookups');
     assert.match(JSON.stringify(failed), /is the statement wrong/);
   });
+});
+
+describe('whose limit it is', () => {
+  const rows = ([60, 20] as const).flatMap((most) =>
+    (['key', 'partner', 'address'] as const).flatMap((scope) =>
+      [scope, undefined].map((stated) => ({ most, scope, stated })),
+    ),
+  );
+  for (const { most, scope, stated } of partOf(rows, 4))
+    test(`${most}, for each ${scope}, ${stated === undefined ? 'not stated' : 'stated'}`, async () => {
+      const limits = most === 60 ? limitsOf(60, 60, 3) : common;
+      const given = { ...fixture, limits: { ...limits, ...(stated && { scope: stated }) } };
+      const run = { fixture: given, ...byDefault };
+      const record = await verifyMock(reference, run, { ...fixture, limits: { ...limits, scope } });
+      // In the only window, the keys of the partner are spared, not those of others.
+      const isTooLate = most === 20 && scope === 'address' && stated === undefined;
+      assert.equal(exitCodeOf(record), isTooLate ? 3 : 0);
+      const { endpoints: found } = record.rateLimited;
+      assert.deepEqual(
+        found.map(({ contradiction }) => contradiction),
+        [undefined, undefined],
+      );
+      const isSeen = stated === undefined && scope !== 'key' && (most === 60 || isTooLate);
+      assert.equal(
+        found.some((one) => one.scope === scope),
+        isSeen,
+        JSON.stringify(found),
+      );
+    });
 });
 
 test('a stated limit is crossed only on purpose', async () => {

@@ -140,10 +140,10 @@ const threeMachines = set(({ limiterKey }) => {
   const generator = xoroshiro128plus(1);
   const random = () => uniformFloat64(generator);
   return {
-    limiterKey: (call) => {
+    limiterKey: (call, world) => {
       const machine = machines.get(call.request) ?? Math.floor(3 * random());
       machines.set(call.request, machine);
-      return `${limiterKey(call)} ${machine}`;
+      return `${limiterKey(call, world)} ${machine}`;
     },
   };
 })(reference);

@@ -227,6 +227,8 @@ const usedLimits = ({ endpoints }: RunRecord['rateLimited']): string =>
     ),
   ).join(', ');
 
+const sharing = { partner: 'the keys of the partner', address: 'all callers' };
+
 /** What contradicts the stated limits, in sentences, and on demand the limits themselves. */
 function limitSentences({ rateLimited }: RunRecord, hasLimits: boolean): readonly string[] {
   const used = usedLimits(rateLimited);
@@ -235,6 +237,9 @@ function limitSentences({ rateLimited }: RunRecord, hasLimits: boolean): readonl
     ...rateLimited.endpoints.map(
       ({ endpoint, contradiction }) =>
         contradiction !== undefined && `the target contradicts the fixture at ${endpoint}: ${contradiction}`,
+    ),
+    ...rateLimited.endpoints.map(({ endpoint, scope = 'key' }) =>
+      scope === 'key' ? false : `${endpoint}: ${sharing[scope]} share one limit ("scope": "${scope}")`,
     ),
   );
 }

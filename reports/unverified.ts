@@ -25,7 +25,7 @@ export const fixes = {
     'check why the target is slow; --wait waits for a target that starts, --timeout longer for each answer (default: 5000)',
   budget: 'raise the bound that was reached; doctor shows what is enough',
   'rate-limited':
-    'add active keys of the partner, give the run more time, or raise the limits of the key on a test system',
+    'give the run more time, raise the limits on a test system, or add active keys of the partner if each has its own limit',
   'id-limited': 'check why the target limits this id: others with the same key pass',
   flaky: 'check why the target gives different answers to the same request',
   'no-second-key': 'add an active key of another partner to the fixture',

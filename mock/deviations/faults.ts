@@ -459,7 +459,7 @@ const limit = (which: Endpoint, edit: (limit: Limit) => Limit | undefined) =>
 /** Counts some forms of a request apart. */
 const apart = (test: (request: HttpRequest) => boolean) =>
   set(({ limiterKey }) => ({
-    limiterKey: (call) => `${limiterKey(call)}${test(call.request) ? ' other' : ''}`,
+    limiterKey: (call, world) => `${limiterKey(call, world)}${test(call.request) ? ' other' : ''}`,
   }));
 const firstAfterLimitEmpty = d.remembering(() => {
   const wasLimited = new Set<string>();

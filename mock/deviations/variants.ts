@@ -99,7 +99,7 @@ const remainingTold: d.Change = (rules) =>
     d.headerFields(({ world, call }) => {
       const limit = call && rules.limit(world, call.endpoint, call.caller);
       if (call === undefined || limit === undefined) return {};
-      const used = world.hits[call.endpoint].get(rules.limiterKey(call))?.length ?? 0;
+      const used = world.hits[call.endpoint].get(rules.limiterKey(call, world))?.length ?? 0;
       return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };
     }),
   )(rules);

@@ -35,7 +35,7 @@ export interface Limiter {
   /** Returns the limit of an endpoint for a key; undefined: none. */
   readonly limit: (world: World, endpoint: Endpoint, key: ApiKey | undefined) => Limit | undefined;
   /** Returns the name under which a call is counted. */
-  readonly limiterKey: (call: Call) => string;
+  readonly limiterKey: (call: Call, world: World) => string;
   /** The findings that count. */
   readonly counted: Readonly<Record<Endpoint, readonly FindingKind[]>>;
   readonly count: Count;
@@ -44,7 +44,11 @@ export interface Limiter {
 /** Counts failed lookups, and every request to deposit-check, for each key in a fixed window. */
 export const defaultLimiter: Limiter = {
   limit: (world, endpoint, key) => limitIn(key?.limits, endpoint) ?? limitIn(world.limits, endpoint),
-  limiterKey: ({ caller }) => caller?.key ?? '',
+  limiterKey: ({ caller, endpoint }, { limits: { scope = 'key' } }) => {
+    if (caller === undefined || scope === 'key' || limitIn(caller.limits, endpoint) !== undefined)
+      return caller?.key ?? '';
+    return scope === 'partner' ? (caller.partner ?? caller.key) : scope;
+  },
   counted: {
     'user-status': ['invalid', 'foreign', 'unknown'],
     'deposit-check': ['invalid', 'foreign', 'unknown', 'notYet', 'executed'],
@@ -65,7 +69,7 @@ function windowAt(hits: number[], { most, windowMs }: Limit, now: number) {
 export function checkLimit(limiter: Limiter, world: World, call: Call, now: number): Finding | undefined {
   const limit = limiter.limit(world, call.endpoint, call.caller);
   if (limit === undefined) return undefined;
-  const hits = world.hits[call.endpoint].get(limiter.limiterKey(call)) ?? [];
+  const hits = world.hits[call.endpoint].get(limiter.limiterKey(call, world)) ?? [];
   const { isLimited, waitMs } = windowAt(hits, limit, now);
   return isLimited ? { kind: 'limited', waitMs, limit } : undefined;
 }
@@ -75,7 +79,7 @@ export function countCall(limiter: Limiter, world: World, call: Call, finding: F
   const limit = limiter.limit(world, call.endpoint, call.caller);
   if (limit === undefined || !limiter.counted[call.endpoint].includes(finding.kind)) return;
   const windows = world.hits[call.endpoint];
-  const limiterKey = limiter.limiterKey(call);
+  const limiterKey = limiter.limiterKey(call, world);
   const { live } = windowAt(windows.get(limiterKey) ?? [], limit, now);
   limiter.count(live, limit, now);
   windows.set(limiterKey, live);

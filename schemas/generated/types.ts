@@ -234,12 +234,16 @@ export interface FixtureFailedDeposit {
   state: 'failed';
 }
 /**
- * Rate limits for each key. A window begins with the first counted request.
+ * Rate limits. A window begins with the first counted request.
  *
  * This interface was referenced by `Fixture`'s JSON-Schema
  * via the `definition` "limits".
  */
 export interface FixtureLimits {
+  /**
+   * Whose requests are counted together: of a key (default), of all keys of a partner, or of an address. verify finds out what is not stated.
+   */
+  scope?: 'key' | 'partner' | 'address';
   'user-status'?: {
     failedLookups: Threshold;
     windowSeconds: WindowSeconds;
@@ -404,6 +408,10 @@ export interface RunRecord {
        * How the target contradicts the stated limit.
        */
       contradiction?: string;
+      /**
+       * Whose requests count together, if the run found it out. Not in records of version 0.1.0.
+       */
+      scope?: 'key' | 'partner' | 'address';
     }[];
   };
   /**

@@ -32,12 +32,18 @@ export function judgeClock(answers: readonly Answer[]): Finding {
 const NO_LIMITS =
   'the fixture states no limits, so a run must find them, which takes longer. Example: "limits": { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }';
 
+const NO_SCOPE =
+  '; if each key of the partner has its own limit, state "scope": "key": else a run keeps them below one in its last window';
+
 /** The few lookups of doctor should stay far below any limit. A run can start, and waits. */
-export function judgeLimits(answers: readonly Answer[], { limits }: Known): Finding {
+export function judgeLimits(answers: readonly Answer[], { limits, callerKeys }: Known): Finding {
   const limited = answers.filter(({ status }) => status === 429);
   const stated = endpointNames.filter((endpoint) => Object.hasOwn(limits, endpoint));
+  const isOpen = limits.scope === undefined && callerKeys.length > 1;
   if (limited.length === 0)
-    return ok(`no 429; ${stated.length === 0 ? NO_LIMITS : `limits are stated for ${stated.join(' and ')}`}`);
+    return ok(
+      `no 429; ${stated.length === 0 ? NO_LIMITS : `limits are stated for ${stated.join(' and ')}${isOpen ? NO_SCOPE : ''}`}`,
+    );
   const wait = limited.map((answer) => header(answer, 'retry-after')).find((value) => value !== undefined);
   const retryAfter = wait === undefined ? 'without Retry-After' : `Retry-After: ${wait}`;
   return unknown(`${limited.length} of ${answers.length} answers are 429, ${retryAfter}; a run waits for it`);

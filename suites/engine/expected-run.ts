@@ -70,7 +70,7 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
     rate: options.rate,
     stages: [...stages, triples],
     limits,
-    keys: known.callerKeys.length,
+    keys: (known.limits.scope ?? 'key') === 'key' ? known.callerKeys.length : 1,
     required: sumOf(scenarios.filter(({ level, phase }) => level === 'required' && phase === undefined)),
     boundFor: (requests) => boundFor(requests, isLimited, isChanging),
     others: sumOf(scenarios.filter(({ phase }) => phase !== 'last')) + tries[0]! + tries[1]!,

@@ -21,7 +21,7 @@ export function waitsOf({ waits, options }: Limiter): WaitOfRun[] {
 
 /** What the run knows about limiters, for its record. */
 export function figuresOf(limiter: Limiter): Omit<RunRecord['rateLimited'], 'answers'> {
-  const { remarks, paced } = limiter;
+  const { remarks, paced, accounts, options } = limiter;
   const waits = waitsOf(limiter);
   const endpoints = endpointNames.map((endpoint) => {
     const limit = paced[endpoint];
@@ -31,6 +31,7 @@ export function figuresOf(limiter: Limiter): Omit<RunRecord['rateLimited'], 'ans
       ...defined({
         limit: limit && { requests: limit.most, windowSeconds: limit.windowMs / 1000 },
         contradiction: remarks.get(endpoint),
+        scope: options.scope === undefined ? accounts.scopes.get(endpoint) : undefined,
       }),
     };
   });

@@ -145,6 +145,7 @@ function createSending(
     budget,
     reserved: bounds.reservedCounted,
     stated: statedLimits(known),
+    scope: known.limits.scope,
     onWait: ({ until, ...wait }) =>
       options.onWait?.({ ...wait, waitMs: until - clock.now() }, findings.failing()),
   });

@@ -2,10 +2,11 @@ import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { NOT_SENT, trouble, type Trouble } from '../answer.ts';
 import { findableId, unknownIds } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
-import { askedBy, isCounted } from '../limits/limit.ts';
+import { askedBy, isCounted, type Asked } from '../limits/limit.ts';
 import {
   admit,
   allowRetry,
+  compareWithStated,
   endPause,
   firstKey,
   longestWindowMs,
@@ -15,6 +16,7 @@ import {
   waitForQuiet,
   type Turn,
 } from '../limits/limiter.ts';
+import { learnScope } from '../limits/scope.ts';
 import { idOf, lookupOf, type Request } from '../request.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
 import { createLoad } from './budget.ts';
@@ -164,6 +166,11 @@ async function attempt(
     // A key whose revocation is under way may still be accepted: the answer tells.
     const counted = answer === undefined ? account.cost > 0 : isCounted(account, answer);
     const isPause = recordReply(limiter, account, answer, { counted, isAdmitted: !isOnce });
+    // Another partner's key may have the same limit: only ours tell.
+    if (isPause && present.known.callerKeys.some(({ key }) => key === account.key)) {
+      if (onRefused === undefined) await learnWhoseLimit(sending, request, account);
+      compareWithStated(limiter, account, answer!);
+    }
     if (answer === undefined && signal.aborted)
       return { request, reply: trouble('interrupted', 'the run was interrupted') };
     if (answer !== undefined && answer.status !== 429) sending.refusals.delete(idName(request));
@@ -178,6 +185,19 @@ async function attempt(
 
 async function untilOpen(losses: Losses): Promise<void> {
   for (let open = gate(losses); open !== undefined; open = gate(losses)) await open;
+}
+
+/** Asks for an unknown id with other keys, once for each endpoint. */
+async function learnWhoseLimit(sending: Sending, { endpoint }: Request, asked: Asked): Promise<void> {
+  const { present, limiter } = sending;
+  const { callerKeys, otherKeys } = present.known;
+  const keys = { own: callerKeys.find(({ key }) => key !== asked.key), other: otherKeys[0] };
+  await learnScope(limiter, asked, keys, async (key) => {
+    const [id] = unknownIds(present.known, 1);
+    const lookup = lookupOf(endpoint, id!, { credential: { as: 'key', key } });
+    const { reply } = await attempt(sending, lookup, true, { isAgain: true });
+    return reply.kind === 'answer' ? reply.status === 429 : undefined;
+  });
 }
 
 const idName = (request: Request) => `${request.endpoint} ${idOf(request)}`;

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { WaitReason } from '../../schemas/generated/types.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { FixtureLimits, WaitReason } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { header, type Answer } from '../answer.ts';
@@ -22,9 +22,11 @@ export const statedLimits = ({
   limits,
 }: Pick<Known, 'limits'>): Readonly<Partial<Record<Endpoint, RateLimit>>> =>
   Object.fromEntries(
-    Object.entries(limits).map(([endpoint, limit]) => {
+    endpointNames.flatMap((endpoint) => {
+      const limit = limits[endpoint];
+      if (limit === undefined) return [];
       const most = 'failedLookups' in limit ? limit.failedLookups : limit.requests;
-      return [endpoint, { most, windowMs: limit.windowSeconds * 1000 }];
+      return [[endpoint, { most, windowMs: limit.windowSeconds * 1000 }]];
     }),
   );
 
@@ -37,10 +39,14 @@ export const describeMs = (ms: number): string =>
 /** `20 in 5 min`, `250 in 3 s` */
 export const describeLimit = ({ most, windowMs }: RateLimit): string => `${most} in ${describeMs(windowMs)}`;
 
-/** Who asks: an endpoint, an accepted key or the empty one, and whether the request may count. */
+/** Whose requests a limiter counts together. */
+export type Scope = NonNullable<FixtureLimits['scope']>;
+
+/** Who asks: an endpoint, an accepted key or the empty one, its partner, and whether the request may count. */
 export interface Asked {
   readonly endpoint: Endpoint;
   readonly key: string;
+  readonly partner?: string | undefined;
   readonly cost: 0 | 1;
   /** Set if the fixture leaves open whether it is read as the lookup of a member. */
   readonly mayBeMember?: boolean;
@@ -62,6 +68,7 @@ const askedFor = oncePer((known: Known) =>
     return {
       endpoint,
       key: found?.key ?? '',
+      partner: found?.partner ?? undefined,
       cost: facts === undefined ? (isAccepted ? 1 : 0) : costOf(facts),
       mayBeMember: facts === undefined || facts.entity === 'own user',
     };
@@ -134,8 +141,9 @@ export interface Account {
   /** When requests counted, and when others passed, while a limit is stated. */
   counted: number[];
   free: number[];
-  /** Whether any request got another answer than 429. */
+  /** Whether any request got another answer than 429, and how many that counted. */
   hasPassed: boolean;
+  passed: number;
   pause: Pause | undefined;
   /** The last pause that was long enough, in ms. */
   enoughMs: number | undefined;
@@ -198,5 +206,5 @@ export function contradictionOf(
   const count = others > 0 ? `${used} counted requests and ${others} others` : `${used} counted requests`;
   const sent = used + others + inFlight[0] + inFlight[1];
   const members = sent >= limit.most ? ', or lookups of members count' : '';
-  return `429 after ${count}${describeRetry(askedMs)}, but the fixture states ${describeLimit(limit)}: it is wrong, or others use this limit${members}`;
+  return `429 after ${count}${describeRetry(askedMs)}, but the fixture states ${describeLimit(limit)}: its number or its scope is wrong, or others use this limit${members}`;
 }

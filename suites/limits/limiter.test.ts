@@ -3,7 +3,15 @@ import { describe, test } from 'node:test';
 import { virtualClock } from '../engine/clock.ts';
 import { figuresOf } from '../engine/figures.ts';
 import { answerOf, limiterOn } from '../testing/samples.ts';
-import { admit, firstKey, longestWindowMs, recordReply, turnOf, type LimiterOptions } from './limiter.ts';
+import {
+  admit,
+  compareWithStated,
+  firstKey,
+  longestWindowMs,
+  recordReply,
+  turnOf,
+  type LimiterOptions,
+} from './limiter.ts';
 import type { Asked } from './limit.ts';
 
 const counted: Asked = { endpoint: 'user-status', key: 'a', cost: 1 };
@@ -21,7 +29,8 @@ function limited(options: Partial<LimiterOptions> = {}) {
     const sentAt = clock.now();
     const headers = retryAfter === undefined ? {} : { 'retry-after': [retryAfter] };
     const reply = { ...answerOf(status, {}), headers, sentAt, receivedAt: sentAt };
-    recordReply(limiter, asked, reply, { counted: status !== 429 && asked.cost > 0, isAdmitted: true });
+    const how = { counted: status !== 429 && asked.cost > 0, isAdmitted: true };
+    if (recordReply(limiter, asked, reply, how)) compareWithStated(limiter, asked, reply);
     return sentAt;
   };
   return { limiter, clock, send, remarks };

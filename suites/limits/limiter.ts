@@ -2,6 +2,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { WaitReason } from '../../schemas/generated/types.ts';
 import { waitWords } from '../../schemas/progress.ts';
 import { trouble, type Answer, type Trouble } from '../answer.ts';
+import { accountIn, createAccounts, usedIn } from './accounts.ts';
 import {
   contradictionOf,
   describeLimit,
@@ -11,6 +12,7 @@ import {
   type Account,
   type Asked,
   type RateLimit,
+  type Scope,
 } from './limit.ts';
 
 /** When a request may be sent. `reply`: that depends on a reply. */
@@ -44,6 +46,8 @@ export interface LimiterOptions {
   /** Why the run has ended, or a part of it that ends at a time; undefined if it goes on. */
   readonly budget: { readonly ended: (until?: number) => Trouble | undefined };
   readonly stated: KnownLimits;
+  /** Whose requests count together, if the fixture states it. */
+  readonly scope?: Scope | undefined;
   /** When lookups and the run must end, in ms of the clock. */
   readonly lookupsEndAt: number;
   readonly deadline: number;
@@ -62,7 +66,9 @@ export const createLimiter = (options: LimiterOptions) => ({
   options,
   /** The stated limits that requests are kept below. */
   paced: { ...options.stated } as Partial<Record<Endpoint, RateLimit>>,
-  accounts: new Map<string, Account>(),
+  accounts: createAccounts(options.scope),
+  /** Endpoints of which it is being found out whose limit it is. */
+  learning: new Map<Endpoint, Promise<void>>(),
   /** Endpoints that answered 429 to a request that should be free: pauses are for all requests of a key. */
   blockingAll: new Set<Endpoint>(),
   remarks: new Map<Endpoint, string>(),
@@ -79,23 +85,12 @@ export const createLimiter = (options: LimiterOptions) => ({
 /** Clocks round. */
 const MARGIN_MS = 20;
 
-function accountOf({ accounts }: Limiter, { endpoint, key }: Omit<Asked, 'cost'>): Account {
-  const name = `${endpoint} ${key}`;
-  const found = accounts.get(name) ?? {
-    inFlight: [0, 0],
-    counted: [],
-    free: [],
-    hasPassed: false,
-    pause: undefined,
-    enoughMs: undefined,
-  };
-  accounts.set(name, found);
-  return found;
-}
+const accountOf = ({ accounts }: Limiter, asked: Asked): Account => accountIn(accounts, asked);
 
 /** When a request may be sent. @param leaves counted requests of a stated limit that it leaves */
 function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn {
-  const { pause, inFlight, counted } = accountOf(limiter, asked);
+  const account = accountOf(limiter, asked);
+  const { pause, inFlight } = account;
   if (pause !== undefined && (asked.cost > 0 || pause.blocksAll)) {
     if (pause.gaveUp !== undefined) return { kind: 'never', why: pause.gaveUp };
     const { until, reason, why } = pause;
@@ -106,8 +101,11 @@ function nextTurn(limiter: Limiter, asked: Asked, now: number, leaves = 0): Turn
   const limit = limiter.paced[asked.endpoint];
   if (limit === undefined || asked.cost === 0 || asked.key === '') return { kind: 'now' };
   const isLive = (at: number) => at + limit.windowMs + MARGIN_MS > now;
-  while (counted[0] !== undefined && !isLive(counted[0])) counted.shift();
-  const used = counted.length + inFlight[1];
+  while (account.counted[0] !== undefined && !isLive(account.counted[0])) account.counted.shift();
+  // Whose limit it is shows too late in the last window.
+  const isLast = now + limit.windowMs > limiter.options.lookupsEndAt;
+  const { counted, inFlight: waiting } = isLast ? usedIn(limiter.accounts, asked, account, isLive) : account;
+  const used = counted.length + waiting[1];
   const most = Math.max(1, limit.most - 1 - leaves);
   if (used < most) return { kind: 'now' };
   const frees = counted[used - most];
@@ -214,6 +212,7 @@ export function recordReply(limiter: Limiter, asked: Asked, reply: Answer | unde
   if (how.isAdmitted) account.inFlight[asked.cost]--;
   if (reply?.status !== 429) {
     account.hasPassed ||= reply !== undefined;
+    if (how.counted) account.passed++;
     if (pause !== undefined && reply !== undefined && reply.sentAt > pause.from && reply.sentAt < pause.until)
       pause.isDisturbed = true;
     if (reply !== undefined && how.isAdmitted) passed(account, asked, reply);
@@ -246,7 +245,6 @@ function refused(limiter: Limiter, asked: Asked, answer: Answer): boolean {
     return false;
   }
   const askedMs = retryAfterMs(answer);
-  if (pause === undefined) compareWithStated(limiter, asked, askedMs);
   const { clock, deadline, stated } = limiter.options;
   const now = clock.now();
   const next = nextPause(account, {
@@ -266,13 +264,20 @@ function refused(limiter: Limiter, asked: Asked, answer: Answer): boolean {
   return true;
 }
 
-/** Remarks on a 429 that comes before the stated limit. A statement that is wrong in its window slows nothing. */
-function compareWithStated(limiter: Limiter, asked: Asked, askedMs: number | undefined): void {
+/** Remarks on a first 429 that comes before the stated limit. A statement that is wrong in its window slows nothing. */
+export function compareWithStated(limiter: Limiter, asked: Asked, answer: Answer): void {
   const { options, paced, remarks } = limiter;
   const { endpoint, key } = asked;
   const limit = paced[endpoint];
-  if (limit === undefined || key === '' || remarks.has(endpoint)) return;
-  const words = contradictionOf(limit, accountOf(limiter, asked), options.clock.now(), askedMs);
+  const account = accountOf(limiter, asked);
+  if (limit === undefined || key === '' || remarks.has(endpoint) || account.pause?.tries !== 1) return;
+  const askedMs = retryAfterMs(answer);
+  const words = contradictionOf(
+    limit,
+    { ...account, ...usedIn(limiter.accounts, asked, account) },
+    options.clock.now(),
+    askedMs,
+  );
   if (words === undefined) return;
   remarks.set(endpoint, words);
   options.onRemark?.(`${endpoint}: ${words}`);
@@ -300,7 +305,7 @@ export async function waitForQuiet(limiter: Limiter, endpoint: Endpoint, ms: num
 export const longestWindowMs = ({ accounts, options }: Limiter, endpoint: Endpoint): number =>
   Math.max(
     options.stated[endpoint]?.windowMs ?? 0,
-    ...[...accounts].flatMap(([name, { enoughMs, pause }]) =>
+    ...[...accounts.byName].flatMap(([name, { enoughMs, pause }]) =>
       name.startsWith(endpoint) ? [enoughMs ?? 0, pause?.ms ?? 0] : [],
     ),
   );
