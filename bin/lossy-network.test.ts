@@ -20,7 +20,7 @@ const RUNS = Number(process.env['LOSSY_RUNS'] ?? 2);
 
 const legal =
   'sliding-window aligned-window weighted-window token-bucket token-bucket-at-intervals limit-with-ban ' +
-  'limit-counts-refusals limit-per-partner limit-per-address limit-for-all';
+  'limit-counts-refusals limit-per-partner';
 
 const busyAbove = (most: number, edit: Edit): Change =>
   on(({ request }) => (request.alongside ?? 0) >= most, edit);

@@ -476,6 +476,11 @@ const firstAfterLimitEmpty = d.remembering(() => {
 
 /** Limiters that are missing, count the wrong requests, or end too early or never. */
 const rateLimit: d.Changes = {
+  'limit-for-all: All keys are limited together': set({ limiterKey: () => 'all' }),
+  'limit-per-address: All callers from one address are limited together, before the key is checked': set({
+    checkOrder: ['limit', 'key', 'id'],
+    limiterKey: () => 'address',
+  }),
   ...each((endpoint) => ({
     [`${endpoint}-without-limiter`]: limit(endpoint, () => undefined),
     [`${endpoint}-limit-tenfold`]: limit(endpoint, (one) => ({ ...one, most: one.most * 10 })),

@@ -108,11 +108,6 @@ const remainingTold: d.Change = (rules) =>
 const limits: d.Changes = {
   'limit-before-key: 429 comes before 401 for a limited key': set(limitBeforeKey),
   'limit-per-partner': set({ limiterKey: ({ caller }) => caller?.partner ?? '' }),
-  'limit-for-all: All keys are limited together': set({ limiterKey: () => 'all' }),
-  'limit-per-address: All callers from one address are limited together, before the key is checked': set({
-    ...limitBeforeKey,
-    limiterKey: () => 'address',
-  }),
   'limit-counts-refusals: Requests that get 429 also count, each for one window': set(({ counted }) => ({
     count: limiters.slidingWindow,
     counted: {

@@ -29,6 +29,12 @@ const withTestKey = (known: Known, request: Request): Request => ({
 export const findableLookup = (endpoint: Endpoint, known: Known) =>
   withTestKey(known, lookupOf(endpoint, findableId(endpoint, known)));
 
+/** The same with a key of another partner, if there is one. */
+export const strangersLookup = (endpoint: Endpoint, known: Known): readonly Request[] =>
+  known.otherKeys
+    .slice(0, 1)
+    .map((key) => ({ ...findableLookup(endpoint, known), credential: { as: 'key', key } }));
+
 export type Supplies = ReturnType<typeof suppliesFor>;
 
 /** The kinds of requests that try a limiter. Some limiters count distinct ids, so that a failed lookup never repeats one. */

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import { repeated } from '../../schemas/values.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
@@ -6,6 +7,7 @@ import type { Exchange } from '../rules/scenario-context.ts';
 import { failed, inconclusive, type Verdict, unanswered } from '../rules/verdict.ts';
 import {
   findableLookup,
+  strangersLookup,
   suppliesFor,
   stream,
   type Stream,
@@ -22,6 +24,8 @@ export interface Trial {
   readonly known: Known;
   readonly stated: RateLimit | undefined;
   readonly supplies: Supplies;
+  /** What a key of another partner got before. */
+  readonly strangers: readonly Reply[];
   /** Requests in flight; four times as many where members are among them, so that failures come no slower. */
   readonly inFlight: number;
   /** All requests of one kind, up to the first refusal. */
@@ -48,6 +52,8 @@ export interface Limited {
   readonly decidingMs: number;
   /** Whether other keys were limited too, by key name. */
   readonly others: Readonly<Record<string, boolean>>;
+  /** What a key of another partner got while the key was limited; undefined without one, or if the limit had ended. */
+  readonly stranger: Exchange | undefined;
   /** Whether the key was still limited when it asked in other forms. */
   readonly isLimited: boolean;
   /** Number of forms that were answered. */
@@ -67,6 +73,9 @@ const SHORT_PAUSE_MS = 30_000;
 
 const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
 
+/** Lookups with a key of another partner before a trial: a limiter that is used up may let one through. */
+const STRANGERS = 3;
+
 /** Lookups of a member before a trial, which show how long answers take. */
 export const PROBES = 4;
 
@@ -76,6 +85,7 @@ export async function createTrial(endpoint: Endpoint, context: Trying, known: Kn
   const probes = await context.burst(
     ...Array.from({ length: PROBES }, () => findableLookup('user-status', known)),
   );
+  const strangers = await context.burst(...repeated(strangersLookup(endpoint, known), STRANGERS));
   const latencyMs = Math.max(
     0,
     ...probes.map((one) => (one.kind === 'answer' ? one.receivedAt - one.sentAt : 0)),
@@ -88,6 +98,7 @@ export async function createTrial(endpoint: Endpoint, context: Trying, known: Kn
     context,
     known,
     stated,
+    strangers,
     supplies: suppliesFor(endpoint, known),
     inFlight: Math.min(MAX_IN_FLIGHT, bound, Math.max(MIN_IN_FLIGHT, Math.ceil(needed))),
     streams: [],

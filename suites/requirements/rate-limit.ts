@@ -9,7 +9,7 @@ import {
   type Scenario,
   type ScenarioResult,
 } from '../rules/requirement.ts';
-import { failed, pass, observed, inconclusive, type Observation, type Verdict } from '../rules/verdict.ts';
+import { failed, pass, observed, inconclusive, unanswered, type Observation, type Verdict } from '../rules/verdict.ts';
 import { describeLimit, describeMs } from '../limits/limit.ts';
 import { notCompared, type Judged, type Limited, type Trial } from '../limits/trial.ts';
 import { trials } from '../limits/trigger.ts';
@@ -70,6 +70,25 @@ const judgeWaysAround = onceLimited(({ isLimited, around, cases }) => {
     cases,
   };
 });
+
+/** Judges that one partner does not use up the limit of another. */
+function judgeSharing(trial: Trial): ScenarioResult {
+  const { known, strangers } = trial;
+  const isStated = known.limits.scope === 'address';
+  const words = 'the fixture states that all callers of an address are limited together';
+  if (isStated) return { finding: { kind: 'excluded', reason: 'skipped', words } };
+  return onceLimited(({ stranger }) => {
+    const isBefore = strangers.some((one) => one.kind === 'answer' && one.status === 429);
+    if (isBefore) return { finding: notCompared('the key of another partner was limited before') };
+    if (stranger === undefined)
+      return { finding: inconclusive('timing-window', 'the limit ended before another partner asked') };
+    const { reply } = stranger;
+    if (reply.kind !== 'answer') return { finding: unanswered(reply) };
+    const expected = 'another status than 429 for a key of another partner';
+    const isShared = reply.status === 429;
+    return { finding: isShared ? failed('status', expected, summary(reply)) : pass, cases: 1, ...stranger };
+  })(trial);
+}
 
 type LimitText = Pick<Scenario, 'level' | 'clause' | 'title' | 'reading' | 'needs'> & {
   readonly name: string;
@@ -134,6 +153,16 @@ const rows: readonly LimitText[] = [
     title: 'A rate-limited key stays limited if the request is written in another way',
     reading: 'A redirect or an error refuses such a form, which is right too.',
     judge: judgeWaysAround,
+  },
+  {
+    name: 'not-shared',
+    level: 'recommended',
+    clause: 'Limits; What the service does: scoped to the calling partner',
+    title: 'While a key is rate-limited, a key of another partner is not',
+    reading:
+      'One partner must not lock out the others. A small service may limit all callers of an address together: then state "scope": "address".',
+    needs: [['user-status', { key: "another partner's" }]],
+    judge: judgeSharing,
   },
   observation('retry-after', 'Which rate limit headers a 429 has', ({ refusal }) => {
     const fields = Object.entries(refusal.reply.headers).filter(([name]) => /retry|limit/i.test(name));

@@ -33,6 +33,13 @@ const reading = (row: string, says: RegExp, design: Design): LimiterRow => {
     long: { unstated: fine },
   };
 };
+/** One partner locks out the others. Under 20 in 5 minutes, the key of another is limited before. */
+const shared = (design: Design): LimiterRow => {
+  const warned = ['user-status', 'deposit-check'].map((endpoint) => `rate-limit/${endpoint}/not-shared`);
+  const expected = { exit: 0, warned, says: /429/ };
+  const long = { stated: fine, unstated: fine };
+  return { ...design, class: 'another reading', stated: expected, unstated: expected, long };
+};
 const limitRows = ['rate-limit/user-status/failed-lookups', 'rate-limit/deposit-check/requests'];
 const wrong = (
   stated: Expected,
@@ -60,9 +67,9 @@ export const limiters: Readonly<Record<string, LimiterRow>> = {
   'sliding log': legal({ counter: slidingLog }),
   'weighted window': legal({ counter: weighted }),
   'bucket that refills within a window': legal({ counter: bucket }),
-  'by address': legal({ account: ({ endpoint }) => endpoint }),
+  'by address': shared({ account: ({ endpoint }) => endpoint }),
   'one counter for everything': {
-    ...legal({ account: () => '' }),
+    ...shared({ account: () => '' }),
     // 20 requests are too few to check everything.
     long: { stated: { exit: 3 }, unstated: { exit: 3 } },
   },
