@@ -38,7 +38,7 @@ export const fixes = {
   'no-state-hook': 'give --state-url to verify the rest (docs/state-hook.md)',
   depends: 'fix the failed requirements first',
   'not-seen': 'check why no answer arrived that this requirement applies to',
-  skipped: 'omit what leaves it out: --skip, --concurrency 1, or "scope": "address" of limits',
+  skipped: 'omit --skip, --concurrency 1 or the scope "address"',
 } as const satisfies Record<string, string>;
 
 /** Returns the fix for a reason; undefined for an unknown reason, for example of a newer version. */
