@@ -42,11 +42,17 @@ function recordOf(names: string): RunRecord {
   return { ...sampleRecord, notes: [], requirements, verdict, counts: countOutcomes(requirements) };
 }
 
-type Entry = readonly [id: string, reason?: string];
+type Entry = readonly [id: string, reason?: string, differs?: string];
 
+/** An empty third part of an entry leaves out how it fails. */
 const baselineOf = (...entries: readonly Entry[]) => ({
   file: 'known.json',
-  known: entries.map(([id, reason], at) => ({ id, line: at + 4, ...(reason !== undefined && { reason }) })),
+  known: entries.map(([id, reason, differs = 'status: 500'], at) => ({
+    id,
+    line: at + 4,
+    ...(differs !== '' && { differs }),
+    ...(reason !== undefined && { reason }),
+  })),
 });
 
 interface Expected {
@@ -69,6 +75,14 @@ type Rule = readonly [string, rows: string, entries: readonly Entry[], code: num
 const rules: readonly Rule[] = [
   ['a known failure does not fail the run', 'good bad', known, 0],
   ['a new failure does', 'bad worse', known, 1],
+  [
+    'a failure that differs from before',
+    'bad',
+    [['bad', 'r', 'status: 404']],
+    1,
+    { wrong: /in another way/ },
+  ],
+  ['an entry of an earlier version', 'bad', [['bad', 'r', '']], 0, { note: /any failure of bad: --update/ }],
   ['an entry without a reason', 'bad', [['bad']], 1, { wrong: noReason }],
   ['an entry with a blank reason', 'bad', [['bad', ' \t\n']], 1, { wrong: noReason }],
   ['an unknown id', 'good', [['wors', 'ticket 1']], 1, { wrong: noSuch }],
@@ -106,15 +120,20 @@ test('an update keeps reasons and unjudged entries, drops passing ones, and adds
     ['bad', 'a later one'],
   );
   const record = recordOf('good bad worse advice open out');
-  const kept = before.known.slice(2, 6).map(({ id, reason }) => ({ id, reason }));
+  const kept = before.known.slice(2, 6).map(({ line: _, ...entry }) => entry);
   assert.deepEqual(updateBaseline(record, before, false), {
     added: 1,
     removed: 3,
-    known: [...kept, { id: 'worse', reason: '' }],
+    known: [...kept, { id: 'worse', differs: 'status: 500', reason: '' }],
   });
   const strictly = updateBaseline(record, before, true).known.slice(kept.length);
-  const without = ['worse', 'advice'].map((id) => ({ id, reason: '' }));
+  const without = ['worse', 'advice'].map((id) => ({ id, differs: 'status: 500', reason: '' }));
   assert.deepEqual(strictly, without);
+  const another = baselineOf(['bad', 'ticket 1', 'status: 404'], ['worse', 'ticket 2', '']);
+  assert.deepEqual(updateBaseline(record, another, false).known, [
+    { id: 'bad', differs: 'status: 500', reason: '' },
+    { id: 'worse', differs: 'status: 500', reason: 'ticket 2' },
+  ]);
 });
 
 const { folder, place } = temporaryFolder();
@@ -136,11 +155,11 @@ test('a new failure, its reason in the baseline, and then a run that passes and 
 
   const noneYet = /known\.json:4:\s+valid\/user-status\/date-joined: has no reason:\s+state why/;
   await verify('--only valid --update-baseline', 1, [/1 added, 0 removed, 0 kept/, noneYet]);
-  const added = `{ "id": "${DATES}", "reason": "" }`;
+  const added = `{ "id": "${DATES}", "differs": "value: \\"date_joined\\": \\"0\\"", "reason": "" }`;
   assert.equal(readFileSync(file, 'utf8'), `{\n  ${baselineFormat},\n  "known": [\n    ${added}\n  ]\n}\n`);
   await verify('--only valid', 1);
 
-  writeFileSync(file, readFileSync(file, 'utf8').replace('""', '"ticket 123: dates"'));
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/""(?= \})/, '"ticket 123: dates"'));
   await verify('--only valid', 0, [
     /^conformant but for 1 known failure \(narrowed by --only\):\s+1 of \d+ required failed/m,
     /^Known failures\n {2}✗ valid\/user-status\/date-joined {2}failed \(known\): ticket 123: dates,/m,

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
-import type { KnownFailure, RequirementResult, RunRecord, Baseline } from '../schemas/generated/types.ts';
+import type {
+  Baseline,
+  Failed,
+  KnownFailure,
+  RequirementResult,
+  RunRecord,
+} from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../reports/judgement.ts';
 import { didYouMean, wrongUsage, collectProblems } from '../schemas/problem.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
@@ -8,6 +14,7 @@ import { readText, shownName, type Input } from './input-files.ts';
 import { prepareFile } from './output-files.ts';
 import validateBaseline from '../schemas/generated/baseline.cjs';
 import { parseJson, schemaProblems } from '../schemas/json.ts';
+import { defined } from '../schemas/values.ts';
 
 /**
  * Reads the baseline file that the flags name, before the run. `apply` applies it to a record; with
@@ -70,26 +77,34 @@ export function applyBaseline(record: RunRecord, { file, known }: BaselineFile, 
   const reasons = new Map<string, string>();
   const wrong: string[] = [];
   const open: string[] = [];
+  const vague: string[] = [];
   for (const entry of known) {
     const { id, line, reason = '' } = entry;
     const row = rows.get(id);
     const mistake = mistakeIn(entry, firsts.get(id)!, row, ids);
     if (mistake !== undefined) wrong.push(`${file}:${line}: ${id}: ${mistake}`);
-    else if (row?.outcome === 'failed') reasons.set(id, reason);
-    else open.push(`${id} (${whyNotJudged(row)})`);
+    else if (row?.outcome === 'failed') {
+      reasons.set(id, reason);
+      if (entry.differs === undefined) vague.push(id);
+    } else open.push(`${id} (${whyNotJudged(row)})`);
   }
   const requirements = record.requirements.map((row): RequirementResult => {
     const reason = reasons.get(row.id);
     return row.outcome === 'failed' && reason !== undefined ? { ...row, baseline: reason } : row;
   });
-  const note = `In the baseline, but not checked by this run: ${open.join(', ')}`;
+  const notes = [
+    ...(open.length === 0 ? [] : [`In the baseline, but not checked by this run: ${open.join(', ')}`]),
+    ...(vague.length === 0
+      ? []
+      : [`${file} accepts any failure of ${vague.join(', ')}: --update-baseline adds how each fails`]),
+  ];
   const judged = requirements.map((row): RequirementResult => {
     const { id, level, clause, title, cases } = row;
     return isKnownFailure(row) ? { id, level, clause, title, cases, outcome: 'passed' } : row;
   });
   return {
     ...record,
-    notes: open.length === 0 ? record.notes : [...record.notes, note],
+    notes: [...record.notes, ...notes],
     verdict: wrong.length > 0 ? 'nonconformant' : verdictOf(judged, record),
     baseline: { file, wrong },
     requirements,
@@ -107,10 +122,23 @@ function mistakeIn(
   if (!ids.includes(id)) return `there is no such requirement${didYouMean(id, ids)}`;
   if (first !== entry) return `is already on line ${first.line}: remove one of them`;
   if (row?.outcome === 'passed') return 'passes now: remove it (--update-baseline does)';
+  const { differs } = entry;
+  const now = row?.outcome === 'failed' ? differenceOf(row) : undefined;
+  if (differs !== undefined && now !== undefined && now !== differs)
+    return `fails in another way now: ${now} (known: ${differs}); --update-baseline writes it, without the reason; an entry without "differs" accepts any`;
   return reason.trim() === ''
     ? 'has no reason: state why it is known to fail, or fix the failure'
     : undefined;
 }
+
+const MAX_DIFFERENCE = 120;
+
+/** How a requirement fails, without what other lookups or seeds change: ids, dates and numbers but the status. */
+export const differenceOf = ({ aspect, actual }: Failed): string =>
+  `${aspect}: ${actual
+    .replaceAll(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi, 'id')
+    .replaceAll(/^\d{3}\b|\d[\d.:+TZe-]*/g, (number, at) => (at === 0 ? number : '0'))
+    .slice(0, MAX_DIFFERENCE)}`;
 
 function whyNotJudged(row: RequirementResult | undefined): string {
   if (row === undefined) return 'not selected';
@@ -119,15 +147,22 @@ function whyNotJudged(row: RequirementResult | undefined): string {
 
 /**
  * Makes a baseline of the current failures. Drops entries that pass now; keeps the others with their reasons.
- * A new failure gets the empty reason, which fails each run until somebody writes one.
+ * A new failure, or one that differs from before, gets the empty reason, which fails each run until somebody writes one.
  *
  * @param strict whether a failed recommended requirement fails the run
  */
 export function updateBaseline({ requirements }: RunRecord, { known }: BaselineFile, strict: boolean) {
   const passing = new Set(requirements.filter(({ outcome }) => outcome === 'passed').map(({ id }) => id));
+  const failing = new Map(
+    requirements.flatMap((one) => (one.outcome === 'failed' ? [[one.id, differenceOf(one)] as const] : [])),
+  );
   const kept = new Map<string, KnownFailure>();
-  for (const { id, reason = '' } of known)
-    if (!passing.has(id) && (kept.get(id)?.reason ?? '').trim() === '') kept.set(id, { id, reason });
+  for (const { id, differs: before, reason = '' } of known) {
+    const differs = failing.get(id) ?? before;
+    const isOther = before !== undefined && differs !== before;
+    if (!passing.has(id) && (kept.get(id)?.reason ?? '').trim() === '')
+      kept.set(id, { id, ...defined({ differs }), reason: isOther ? '' : reason });
+  }
   const added = requirements.filter(
     ({ id, outcome, level }) =>
       outcome === 'failed' && !kept.has(id) && (level === 'required' || (strict && level === 'recommended')),
@@ -135,14 +170,14 @@ export function updateBaseline({ requirements }: RunRecord, { known }: BaselineF
   return {
     added: added.length,
     removed: known.length - kept.size,
-    known: [...kept.values(), ...added.map(({ id }) => ({ id, reason: '' }))],
+    known: [...kept.values(), ...added.map(({ id }) => ({ id, differs: failing.get(id)!, reason: '' }))],
   };
 }
 
 /** Writes one entry per line, for short diffs. */
 function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
   const baseline = { ...(schema && { $schema: schema }), format: 'ib-conformance/baseline/1', known };
-  return `${JSON.stringify(baseline, undefined, 2).replace(/\{\n +("id": .*)\n +(.*)\n +\}/g, '{ $1 $2 }')}\n`;
+  return `${JSON.stringify(baseline, undefined, 2).replaceAll(/\{\n +("id": [^]*?)\n +\}/g, (_, entry: string) => `{ ${entry.replaceAll(/\n +/g, ' ')} }`)}\n`;
 }
 
 /** A baseline file. */

@@ -819,6 +819,10 @@ export interface KnownFailure {
    */
   id: string;
   /**
+   * how it fails, without values: another failure of the requirement fails the run. --update-baseline writes it; an entry without it accepts any failure
+   */
+  differs?: string;
+  /**
    * a text: why it fails and may, such as a ticket; without one the run fails
    */
   reason?: string;
