@@ -10,14 +10,16 @@ import { unlimited } from './dev/testing/fixtures.ts';
 import { partOf } from './dev/testing/part.ts';
 import { verifyMock } from './dev/testing/verify-mock.ts';
 
-/** The failure of a requirement by a server that is wrong in one way. */
+/** The failure of a requirement by a server that is wrong in one way. With some seeds, only a special case fails. */
 async function found(id: string, change: Change, maxRequests?: number): Promise<Failed> {
-  const options = { fixture: unlimited, seed: 1, cases: defaults.cases, skip: ['rate-limit'] };
+  const options = { fixture: unlimited, cases: defaults.cases, skip: ['rate-limit'] };
   const bound = maxRequests === undefined ? {} : { maxRequests };
-  const { requirements } = await verifyMock(change(reference), { ...options, ...bound });
-  const failure = requirements.find((one) => one.id === id);
-  assert.ok(failure?.outcome === 'failed', `${id} did not fail`);
-  return failure;
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const { requirements } = await verifyMock(change(reference), { ...options, ...bound, seed });
+    const failure = requirements.find((one) => one.id === id);
+    if (failure?.outcome === 'failed') return failure;
+  }
+  return assert.fail(`${id} did not fail`);
 }
 
 describe('of header fields that are sent together, the one that matters is named', () => {
@@ -43,7 +45,7 @@ describe('of header fields that are sent together, the one that matters is named
 
 test('a failure that the end of the run left unexplained says so', async () => {
   const unexplained = async (most?: number) =>
-    (await found('valid/user-status/member', faults['browser-refused']!.change, most)).unexplained;
+    (await found('valid/user-status/member', faults['member-denied']!.change, most)).unexplained;
   assert.equal(await unexplained(), undefined);
   for (const most of [120, 1500]) assert.equal(await unexplained(most), true, String(most));
 });

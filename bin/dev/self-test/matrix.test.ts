@@ -42,10 +42,13 @@ test(`each fault of a part fails its owner, and each variant passes (PART=${part
   assert.deepEqual(gaps(kills, []), []);
 });
 
-test('generated faults are caught, with the conditions that they have', async () => {
+test('generated faults are caught, with no conditions that they have not', async () => {
   const runs = await combinedRuns(fixture, 3, 1);
   assert.equal(runs.length, 4);
-  assert.deepEqual(combinedGaps(runs), []);
+  // Which of those with two conditions are caught is luck. The self-test has more of them.
+  const single = runs.filter(({ conditions }) => conditions === 1);
+  assert.deepEqual(combinedGaps(single), []);
+  assert.ok(runs.every(({ isTrue }) => isTrue));
 });
 
 test('a run of few requests tries other keys and crowds too', async () => {
