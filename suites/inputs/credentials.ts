@@ -180,13 +180,18 @@ const nearMissOf = (known: Known, key: KnownKey, piece: Piece): Token | undefine
 /** Keys to derive near misses from. */
 const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...otherKeys].slice(0, 4);
 
-/** Near misses of active keys: one of each kind for the first key, one for each other. */
+/** Near misses of active keys: one of each kind for the first key, two for each other. */
 export function nearMisses(known: Known): readonly Token[] {
   const [first, ...others] = activeKeys(known);
   if (first === undefined) return [];
   const found = [
     ...nearPieces(first).map((piece) => nearMissOf(known, first, piece)),
-    ...others.map((key) => nearMissOf(known, key, join(part(key, 0), 'x'))),
+    ...others.flatMap((key) => {
+      const last = key.key.length - 1;
+      // A hash may read a part of a long key only.
+      const changed = join(part(key, 0, last), otherCharacter(key.key, last));
+      return [join(part(key, 0), 'x'), changed].map((piece) => nearMissOf(known, key, piece));
+    }),
   ].filter((token) => token !== undefined);
   return [...new Map(found.map((token) => [token.value, token])).values()];
 }
