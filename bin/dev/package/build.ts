@@ -1,6 +1,9 @@
-/** Builds the bundle, the declarations and the third-party licences of the package (`prepack`). */
+/**
+ * Builds the bundle, the declarations and the third-party licences of the package: before each `npm pack` (`prepack`),
+ * and with `--if-missing` when npm installs the package from git (`prepare`).
+ */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { distFolder, readJson, root } from '../paths.ts';
@@ -97,8 +100,10 @@ function mitLicenceOf({ name, license, author }: Manifest): string {
   return mitLicence(`Copyright (c) ${holder}`);
 }
 
-rmSync(distFolder, { recursive: true, force: true });
-const metafile = await bundle('esm');
-await bundle('cjs');
-writeFileSync(join(distFolder, 'THIRD-PARTY-LICENSES.txt'), `${await notices(metafile)}\n`);
-writeDeclarations();
+if (!process.argv.includes('--if-missing') || !existsSync(distFolder)) {
+  rmSync(distFolder, { recursive: true, force: true });
+  const metafile = await bundle('esm');
+  await bundle('cjs');
+  writeFileSync(join(distFolder, 'THIRD-PARTY-LICENSES.txt'), `${await notices(metafile)}\n`);
+  writeDeclarations();
+}

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { waitForExit, waitForLine } from '../testing/child-process.ts';
 import { runCli } from '../testing/run-cli.ts';
 import { root } from '../paths.ts';
+import { version } from '../../version.ts';
 import { commonJsConsumer, consumer, OUTPUT, strictTypes } from './consumers.ts';
 import { install } from './install.ts';
 import { checkWithTools } from './tool-checks.ts';
@@ -68,6 +69,32 @@ if (hasAllChecks)
       // undici contains the code of these.
       for (const name of ['llhttp', 'fetch-blob', 'undici-fetch', 'formdata-polyfill'])
         assert.match(text, new RegExp(`^${name} \\(MIT\\)\n[^-]*^Copyright`, 'm'));
+    });
+
+    test('the commit of a release runs without an installation, and npm installs it from git', async () => {
+      const clone = join(folder, 'clone');
+      await run('git', ['clone', '--quiet', '--shared', root, clone]);
+      await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
+      const changes = await readFile(join(clone, 'CHANGELOG.md'), 'utf8');
+      await writeFile(
+        join(clone, 'CHANGELOG.md'),
+        changes.replace('## [Unreleased]', `## [${version}] - today`),
+      );
+      await run('git', ['config', 'user.name', 'tester'], { cwd: clone });
+      await run('git', ['config', 'user.email', 'tester@localhost'], { cwd: clone });
+      const out = await mkdtemp(join(folder, 'release-'));
+      await run('.ci/release', [version, 'https://github.com/OWNER/ib-conformance', out], { cwd: clone });
+      assert.match(await readFile(join(out, 'notes.md'), 'utf8'), /^## \[.*\n[^]*^### Added$/m);
+      await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out });
+      await unlink(join(clone, 'node_modules'));
+      await writeFile(join(out, 'package.json'), '{ "private": true }\n');
+      const argv = ['install', '--no-audit', '--no-fund', '--offline', `git+file://${clone}#v${version}`];
+      await run('npm', argv, { cwd: out });
+      for (const place of [clone, join(out, 'node_modules/ib-conformance')])
+        assert.match(
+          (await run(join(place, 'bin/ib-conformance.mjs'), ['verify', 'mock'])).stdout,
+          /^conformant: /m,
+        );
     });
   });
 
