@@ -1,4 +1,4 @@
-# The mock and the conformance suite for those who have no Node: see docs/mock.md. Docker, Podman 4 and Buildah 1.28 build it.
+# The mock and the conformance suite for those who have no Node: see docs/mock.md. CI builds it with Buildah.
 ARG BASE=docker.io/library/node:24-bookworm-slim
 
 # Built where the engine runs, whatever platform the image is for: what comes of it is JavaScript alone.
