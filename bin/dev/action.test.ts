@@ -16,7 +16,18 @@ import { builtInFixture, root } from './paths.ts';
 
 const text = readFileSync(join(root, 'action.yml'), 'utf8');
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
-const action = parse(text) as Record<'inputs' | 'outputs', object>;
+const action = parse(text) as {
+  readonly inputs: Readonly<Record<string, { readonly default?: string }>>;
+  readonly outputs: Readonly<Record<string, { readonly value: string }>>;
+  readonly runs: { readonly steps: readonly Step[] };
+};
+interface Step {
+  readonly id?: string;
+  readonly if?: string;
+  readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly 'working-directory'?: string;
+}
 const unused = 'http://127.0.0.1:9';
 const swapped = { behaviour: faults['date-day-and-month-swapped']!.change(reference) };
 const folderFor = (t: TestContext) => temporaryFolder(t).folder;
@@ -131,8 +142,71 @@ test('a conformant server passes, a nonconformant one fails with 1 and an annota
   const failed = await run(folder, { ...small, url: bad.url });
   assert.match(failed.results, new RegExp(`^nonconformant,1,\\d+,1,0,${files}$`));
   assert.equal(failed.stdout.match(/^::error .*valid\/user-status\/date-joined/gm)?.length, 1);
-  // Nothing listens there. Reports of earlier runs are not in the outputs.
-  assert.equal((await run(folder, { ...small, url: unused })).results, ',4,,,,');
+  // Nothing listens there: there is no record. Reports of earlier runs are not in the outputs.
+  assert.equal((await run(folder, { ...small, url: unused })).results, `,4,,,,${folder}/x.xml`);
+});
+
+/** Runs the steps of `action.yml` as a runner does. Returns the outputs of the action. */
+async function runSteps(checkout: string, folder: string, given: Readonly<Record<string, string>>) {
+  const defaults = Object.entries(action.inputs).map(([name, { default: value = '' }]) => [name, value]);
+  const inputs = new Map([...defaults, ...Object.entries(given)] as [string, string][]);
+  const steps = new Map<string, string>();
+  const evaluate = (value: string) =>
+    value.replace(
+      /\$\{\{ (?:inputs\.([\w-]+)|steps\.(\w+)\.outputs\.([\w-]+)) \}\}/g,
+      (_, input, id, output) =>
+        input === undefined ? (steps.get(`${id}.${output}`) ?? '') : inputs.get(input as string)!,
+    );
+  for (const { id, if: condition, run: script = '', env = {}, ...step } of action.runs.steps) {
+    if (condition !== undefined) {
+      // This Node is usable.
+      assert.equal(condition, "steps.node.outputs.usable != 'true'");
+      assert.equal(steps.get('node.usable'), 'true');
+      continue;
+    }
+    const file = join(folder, `output-${id}`);
+    writeFileSync(file, '');
+    const variables = Object.entries(env).map(([name, value]) => [name, evaluate(value)]);
+    const runner = {
+      PATH: process.env['PATH'],
+      GITHUB_ACTION_PATH: checkout,
+      GITHUB_OUTPUT: file,
+      RUNNER_TEMP: folder,
+    };
+    const cwd = join(folder, evaluate(step['working-directory'] ?? '.'));
+    const argv = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
+    const child = spawn('bash', argv, { cwd, env: { ...runner, ...Object.fromEntries(variables) } });
+    const { code, stderr } = await waitForExit(child);
+    for (const [, name, , long, short] of readFileSync(file, 'utf8').matchAll(
+      /^([\w-]+)(?:<<(.+)\n([^]*?)\n?^\2|=(.*))$/gm,
+    ))
+      steps.set(`${id}.${name}`, long ?? short!);
+    if (code !== 0) assert.equal(steps.get('verify.exit-code'), String(code), stderr);
+  }
+  return Object.values(action.outputs)
+    .map(({ value }) => evaluate(value))
+    .join();
+}
+
+test('a runner gets every exit code and the files, from the commit of a release without an installation', async (t) => {
+  await using good = await startMock();
+  await using bad = await startMock(swapped);
+  const small = { suites: 'valid', cases: '100', args: '--seed=1' };
+  const all = ['run.json', 'junit.xml', 'report.html'];
+  for (const [inputs, results, files] of [
+    [{ ...small, url: good.url }, /^conformant,0,\d+,0,0,/, all],
+    [{ ...small, url: bad.url }, /^nonconformant,1,\d+,1,0,/, all],
+    [{ url: unused, strict: 'yes' }, /^,2,,,,/, []],
+    [{ url: good.url, args: '--max-requests=20' }, /^incomplete,3,\d+,0,\d+,/, all],
+    [{ url: unused }, /^,4,,,,/, ['junit.xml', 'report.html']],
+  ] as const) {
+    const folder = folderFor(t);
+    const outputs = await runSteps(packagedFolder, folder, inputs);
+    assert.match(outputs, results);
+    const paths = files.map((file) => join(folder, 'ib-conformance', file));
+    assert.equal(outputs.replace(results, ''), paths.join('\n'));
+  }
+  assert.ok(!readdirSync(packagedFolder).includes('node_modules'));
 });
 
 test('a program that cannot start or writes half a record gives no verdict', async (t) => {
