@@ -74,7 +74,7 @@ test('the npm scripts and files that workflows run exist', () => {
     const lines = [...workflow.matchAll(/ run: (.*)/g)].map(([, line = '']) => line);
     for (const line of lines) {
       const [, named] = /^npm (?:run )?(\w+)/.exec(line) ?? [];
-      const known = [...Object.keys(scripts), 'ci', 'pkg', 'publish'];
+      const known = [...Object.keys(scripts), 'ci', 'install', 'publish'];
       if (named !== undefined) assert.ok(known.includes(named), line);
       if (line.startsWith('.')) accessSync(join(root, line), constants.X_OK);
     }
@@ -82,7 +82,23 @@ test('the npm scripts and files that workflows run exist', () => {
   }
 });
 
-test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs and the version', () => {
+test('actions are pinned by commit, and docs/ci.md uses the same versions', () => {
+  const folder = join(root, '.github/workflows');
+  const texts = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const used = [text, ...texts].flatMap((one) => [
+    ...one.matchAll(/ uses: (\S+)@(\S+)(?: # (v\d+)\.\d+\.\d+)?$/gm),
+  ]);
+  const versions = new Map(used.map(([, name, , major]) => [name, major]));
+  assert.ok(versions.size > 1);
+  for (const [, name, commit, major] of used) {
+    assert.match(commit!, /^[\da-f]{40}$/);
+    assert.equal(versions.get(name), major);
+  }
+  for (const [, name, major] of page.matchAll(/ uses: (actions\/\S+)@(\S+)$/gm))
+    assert.equal(major, versions.get(name) ?? major);
+});
+
+test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs and, like the README, the version', () => {
   for (const [, script = ''] of text.matchAll(/ run: (.*\n(?: {8}.*\n)*)/g))
     assert.ok(!script.includes('${{'));
   const names = Object.keys(action.inputs);
@@ -92,8 +108,9 @@ test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs
   }
   const rows = [...page.matchAll(/^\|([^|]*`[^|]*)\|/gm)].flatMap(([, cell = '']) => cell.match(/[\w-]+/g));
   assert.deepEqual(rows, [...names, ...Object.keys(action.outputs)]);
-  const versions = [...page.matchAll(/\/v(\d[\w.-]*)\/ib-conformance-\1\.tgz/g)].map(([, named]) => named);
-  assert.deepEqual(versions, [version, version]);
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const versions = [...(page + readme).matchAll(/(?:download\/|#)v(\d[\w.]*\d)/g)].map(([, named]) => named);
+  assert.deepEqual(versions, Array.from({ length: 4 }).fill(version));
 });
 
 test('the program gets every input as one argument, with any characters', async (t) => {
