@@ -25,6 +25,7 @@ interface Step {
   readonly id?: string;
   readonly if?: string;
   readonly run?: string;
+  readonly uses?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly 'working-directory'?: string;
 }
@@ -33,33 +34,61 @@ const swapped = { behaviour: faults['date-day-and-month-swapped']!.change(refere
 const folderFor = (t: TestContext) => temporaryFolder(t).folder;
 const variable = (name: string) => `INPUT_${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** Copies the action and replaces its program. */
+/** Copies the action and replaces its program. Its `dist` says that it needs no installation. */
 function checkoutWith(program: string, t: TestContext): string {
   const checkout = folderFor(t);
-  cpSync(join(root, 'action'), join(checkout, 'action'), { recursive: true });
-  mkdirSync(join(checkout, 'bin'));
+  for (const name of ['action', 'package.json'])
+    cpSync(join(root, name), join(checkout, name), { recursive: true });
+  for (const name of ['bin', 'dist']) mkdirSync(join(checkout, name));
+  writeFileSync(join(checkout, 'dist/main.mjs'), '');
   writeFileSync(join(checkout, 'bin/ib-conformance.mjs'), program);
   return checkout;
 }
 
-/** Runs the action. `results` are the values of the outputs, in the order of `action.yml`. */
+/**
+ * Runs the steps of `action.yml` as a runner does. `results` are the values of the outputs.
+ *
+ * @param checkout by default the package: like the commit of a release, it has `dist` and no installation
+ */
 async function run(
   folder: string,
   inputs: Readonly<Record<string, string>>,
   checkout = packagedFolder,
   signal?: NodeJS.Signals,
 ) {
-  const given = Object.entries(inputs).map(([name, value]) => [variable(name), value]);
-  const env = { GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: join(folder, 'output'), RUNNER_TEMP: folder };
-  const options = { cwd: folder, env: { ...env, ...Object.fromEntries(given) } };
-  const child = spawn(process.execPath, [join(checkout, 'action/run.mjs')], options);
-  if (signal !== undefined) child.stdout.once('readable', () => child.kill(signal));
-  const { code, stdout, stderr } = await waitForExit(child);
-  const lines = readFileSync(join(folder, 'output'), 'utf8').matchAll(/^([\w-]+)<<(.+)\n([^]*?)\n?^\2$/gm);
-  const outputs = new Map([...lines].map(([, name, , value]) => [name, value]));
-  assert.deepEqual([...outputs.keys()], Object.keys(action.outputs));
-  assert.equal(outputs.get('exit-code'), String(code));
-  return { results: [...outputs.values()].join(), stdout, stderr };
+  const values = new Map(Object.entries(inputs).map(([name, value]) => [`inputs.${name}`, value]));
+  for (const [name, { default: value = '' }] of Object.entries(action.inputs))
+    if (!Object.hasOwn(inputs, name)) values.set(`inputs.${name}`, value);
+  const evaluate = (template = '') =>
+    template.replace(/\$\{\{ (.*?) \}\}/g, (_, name: string) => values.get(name) ?? '');
+  const GITHUB_OUTPUT = join(folder, 'output');
+  const { PATH } = process.env;
+  const runner = {
+    PATH,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_ACTION_PATH: checkout,
+    GITHUB_OUTPUT,
+    RUNNER_TEMP: folder,
+  };
+  let last: Awaited<ReturnType<typeof waitForExit>> = { code: 0, stdout: '', stderr: '' };
+  for (const { id, if: condition, run: script = '', env = {}, ...step } of action.runs.steps) {
+    const isNeeded = condition === undefined || values.get('steps.node.outputs.usable') !== 'true';
+    assert.equal(isNeeded, step.uses === undefined, 'this Node needs no other');
+    if (!isNeeded) continue;
+    writeFileSync(GITHUB_OUTPUT, '');
+    const variables = Object.entries(env).map(([name, value]) => [name, evaluate(value)]);
+    const cwd = join(folder, evaluate(step['working-directory']));
+    const argv = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
+    const child = spawn('bash', argv, { cwd, env: { ...runner, ...Object.fromEntries(variables) } });
+    if (signal !== undefined) child.stdout.once('readable', () => child.kill(signal));
+    last = await waitForExit(child);
+    const lines = readFileSync(GITHUB_OUTPUT, 'utf8').matchAll(/^([\w-]+)(?:<<(.+)\n([^]*?)\n?^\2|=(.*))$/gm);
+    for (const [, name, , long, short] of lines) values.set(`steps.${id}.outputs.${name}`, long ?? short!);
+    if (last.code !== 0) break;
+  }
+  const outputs = Object.values(action.outputs).map(({ value }) => evaluate(value));
+  assert.equal(outputs[1], String(last.code));
+  return { ...last, results: outputs.join() };
 }
 
 test('the npm scripts and files that workflows run exist', () => {
@@ -142,86 +171,28 @@ test('an ambiguous or wrong input is wrong usage', async (t) => {
   }
 });
 
-test('a conformant server passes, a nonconformant one fails with 1 and an annotation', async (t) => {
+test('a runner gets every exit code and the reports of this run, without an installation', async (t) => {
   const folder = folderFor(t);
-  const small = {
-    suites: 'valid',
-    cases: '100',
-    args: '--seed=1',
-    reports: 'json=out/run.json\n  junit=x.xml\n',
-  };
-  const files = `${folder}/out/run.json\n${folder}/x.xml`;
-  await using good = await startMock();
-  const { results } = await run(folder, { ...small, url: good.url });
-  assert.match(results, new RegExp(`^conformant,0,[1-9]\\d*,0,0,${files}$`));
-  assert.deepEqual(readdirSync(folder).toSorted(), ['out', 'output', 'x.xml']);
-  await using bad = await startMock(swapped);
-  const failed = await run(folder, { ...small, url: bad.url });
-  assert.match(failed.results, new RegExp(`^nonconformant,1,\\d+,1,0,${files}$`));
-  assert.equal(failed.stdout.match(/^::error .*valid\/user-status\/date-joined/gm)?.length, 1);
-  // Nothing listens there: there is no record. Reports of earlier runs are not in the outputs.
-  assert.equal((await run(folder, { ...small, url: unused })).results, `,4,,,,${folder}/x.xml`);
-});
-
-/** Runs the steps of `action.yml` as a runner does. Returns the outputs of the action. */
-async function runSteps(checkout: string, folder: string, given: Readonly<Record<string, string>>) {
-  const defaults = Object.entries(action.inputs).map(([name, { default: value = '' }]) => [name, value]);
-  const inputs = new Map([...defaults, ...Object.entries(given)] as [string, string][]);
-  const steps = new Map<string, string>();
-  const evaluate = (value: string) =>
-    value.replace(
-      /\$\{\{ (?:inputs\.([\w-]+)|steps\.(\w+)\.outputs\.([\w-]+)) \}\}/g,
-      (_, input, id, output) =>
-        input === undefined ? (steps.get(`${id}.${output}`) ?? '') : inputs.get(input as string)!,
-    );
-  for (const { id, if: condition, run: script = '', env = {}, ...step } of action.runs.steps) {
-    if (condition !== undefined) {
-      // This Node is usable.
-      assert.equal(condition, "steps.node.outputs.usable != 'true'");
-      assert.equal(steps.get('node.usable'), 'true');
-      continue;
-    }
-    const file = join(folder, `output-${id}`);
-    writeFileSync(file, '');
-    const variables = Object.entries(env).map(([name, value]) => [name, evaluate(value)]);
-    const runner = {
-      PATH: process.env['PATH'],
-      GITHUB_ACTION_PATH: checkout,
-      GITHUB_OUTPUT: file,
-      RUNNER_TEMP: folder,
-    };
-    const cwd = join(folder, evaluate(step['working-directory'] ?? '.'));
-    const argv = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
-    const child = spawn('bash', argv, { cwd, env: { ...runner, ...Object.fromEntries(variables) } });
-    const { code, stderr } = await waitForExit(child);
-    for (const [, name, , long, short] of readFileSync(file, 'utf8').matchAll(
-      /^([\w-]+)(?:<<(.+)\n([^]*?)\n?^\2|=(.*))$/gm,
-    ))
-      steps.set(`${id}.${name}`, long ?? short!);
-    if (code !== 0) assert.equal(steps.get('verify.exit-code'), String(code), stderr);
-  }
-  return Object.values(action.outputs)
-    .map(({ value }) => evaluate(value))
-    .join();
-}
-
-test('a runner gets every exit code and the files, from the commit of a release without an installation', async (t) => {
   await using good = await startMock();
   await using bad = await startMock(swapped);
   const small = { suites: 'valid', cases: '100', args: '--seed=1' };
   const all = ['run.json', 'junit.xml', 'report.html'];
-  for (const [inputs, results, files] of [
-    [{ ...small, url: good.url }, /^conformant,0,\d+,0,0,/, all],
-    [{ ...small, url: bad.url }, /^nonconformant,1,\d+,1,0,/, all],
-    [{ url: unused, strict: 'yes' }, /^,2,,,,/, []],
-    [{ url: good.url, args: '--max-requests=20' }, /^incomplete,3,\d+,0,\d+,/, all],
-    [{ url: unused }, /^,4,,,,/, ['junit.xml', 'report.html']],
+  for (const [inputs, results, files, annotations] of [
+    [{ ...small, url: good.url }, /^conformant,0,[1-9]\d*,0,0,/, all, 0],
+    [{ ...small, url: bad.url }, /^nonconformant,1,\d+,1,0,/, all, 1],
+    [{ url: unused, strict: 'yes' }, /^,2,,,,/, [], 0],
+    [{ url: good.url, args: '--max-requests=20' }, /^incomplete,3,\d+,0,\d+,/, all, 0],
+    // Nothing listens there: there is no record.
+    [{ url: unused }, /^,4,,,,/, ['junit.xml', 'report.html'], 0],
   ] as const) {
-    const folder = folderFor(t);
-    const outputs = await runSteps(packagedFolder, folder, inputs);
-    assert.match(outputs, results);
+    const found = await run(folder, inputs);
+    assert.match(found.results, results);
     const paths = files.map((file) => join(folder, 'ib-conformance', file));
-    assert.equal(outputs.replace(results, ''), paths.join('\n'));
+    assert.equal(found.results.replace(results, ''), paths.join('\n'));
+    assert.equal(
+      found.stdout.match(/^::error .*valid\/user-status\/date-joined/gm)?.length ?? 0,
+      annotations,
+    );
   }
   assert.ok(!readdirSync(packagedFolder).includes('node_modules'));
 });
