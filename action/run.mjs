@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,6 +60,8 @@ async function run(argv) {
   return code ?? 128 + constants.signals[signal];
 }
 
+const timeOf = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+
 /** Runs verify. The record goes to a new folder, so that an old record is never read. */
 async function verify() {
   const { argv, files } = readInputs();
@@ -67,12 +69,13 @@ async function verify() {
   const folder = mkdtempSync(join(env['RUNNER_TEMP'] ?? tmpdir(), 'ib-conformance-'));
   try {
     const file = join(folder, 'run.json');
+    const before = files.map(timeOf);
     const code = await run([...argv, `--report=json=${file}`]);
-    if (existsSync(file))
-      return { code, record: JSON.parse(readFileSync(file, 'utf8')), files: files.filter(existsSync) };
+    const written = files.filter((one, at) => timeOf(one) !== before[at]);
+    if (existsSync(file)) return { code, record: JSON.parse(readFileSync(file, 'utf8')), files: written };
     // Without a record there is no verdict: not with 0 (--help), and not with 1 (Node cannot start).
     if (code === 0) throw new InputError('nothing was verified: there is no run record');
-    return { code: code === 1 ? OUR_BUG : code };
+    return { code: code === 1 ? OUR_BUG : code, files: written };
   } finally {
     rmSync(folder, { recursive: true });
   }

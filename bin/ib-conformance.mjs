@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// A checkout runs its TypeScript sources with tsx. The package contains a bundle of them.
+// A checkout runs its TypeScript sources with tsx. The package and the commit of a release contain a bundle of them.
 import { existsSync } from 'node:fs';
 import * as module from 'node:module';
 
-const isCheckout = existsSync(new URL('./main.ts', import.meta.url));
+const isCheckout = existsSync(new URL('../node_modules/tsx', import.meta.url));
 // Node 22 and later keep the compiled bundle in the folder for temporary files.
 if (!isCheckout) module.enableCompileCache?.();
 try {

@@ -1,11 +1,10 @@
 /** Tests of `action.yml`, `action/`, docs/ci.md and the project's own workflows. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
-import manifest from '../../package.json' with { type: 'json' };
 import { reference } from '../../mock/server/handler.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { startMock } from '../../mock/server/server.ts';
@@ -17,41 +16,85 @@ import { builtInFixture, root } from './paths.ts';
 
 const text = readFileSync(join(root, 'action.yml'), 'utf8');
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
-const action = parse(text) as Record<'inputs' | 'outputs', object>;
+const action = parse(text) as {
+  readonly inputs: Readonly<Record<string, { readonly default?: string }>>;
+  readonly outputs: Readonly<Record<string, { readonly value: string }>>;
+  readonly runs: { readonly steps: readonly Step[] };
+};
+interface Step {
+  readonly id?: string;
+  readonly if?: string;
+  readonly run?: string;
+  readonly uses?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly 'working-directory'?: string;
+}
 const unused = 'http://127.0.0.1:9';
 const swapped = { behaviour: faults['date-day-and-month-swapped']!.change(reference) };
 const folderFor = (t: TestContext) => temporaryFolder(t).folder;
 const variable = (name: string) => `INPUT_${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** Copies the action and replaces its program. */
+/** Copies the action and replaces its program. Its `dist` says that it needs no installation. */
 function checkoutWith(program: string, t: TestContext): string {
-  const { folder, place, fileOf } = temporaryFolder(t);
-  cpSync(join(root, 'action'), place('action'), { recursive: true });
-  fileOf('bin/ib-conformance.mjs', program);
-  return folder;
+  const checkout = folderFor(t);
+  for (const name of ['action', 'package.json'])
+    cpSync(join(root, name), join(checkout, name), { recursive: true });
+  for (const name of ['bin', 'dist']) mkdirSync(join(checkout, name));
+  writeFileSync(join(checkout, 'dist/main.mjs'), '');
+  writeFileSync(join(checkout, 'bin/ib-conformance.mjs'), program);
+  return checkout;
 }
 
-/** Runs the action. `results` are the values of the outputs, in the order of `action.yml`. */
+/**
+ * Runs the steps of `action.yml` as a runner does. `results` are the values of the outputs.
+ *
+ * @param checkout by default the package: like the commit of a release, it has `dist` and no installation
+ */
 async function run(
   folder: string,
   inputs: Readonly<Record<string, string>>,
   checkout = packagedFolder,
   signal?: NodeJS.Signals,
 ) {
-  const given = Object.entries(inputs).map(([name, value]) => [variable(name), value]);
-  const env = { GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: join(folder, 'output'), RUNNER_TEMP: folder };
-  const options = { cwd: folder, env: { ...env, ...Object.fromEntries(given) } };
-  const child = spawn(process.execPath, [join(checkout, 'action/run.mjs')], options);
-  if (signal !== undefined) child.stdout.once('readable', () => child.kill(signal));
-  const { code, stdout, stderr } = await waitForExit(child);
-  const lines = readFileSync(join(folder, 'output'), 'utf8').matchAll(/^([\w-]+)<<(.+)\n([^]*?)\n?^\2$/gm);
-  const outputs = new Map([...lines].map(([, name, , value]) => [name, value]));
-  assert.deepEqual([...outputs.keys()], Object.keys(action.outputs));
-  assert.equal(outputs.get('exit-code'), String(code));
-  return { results: [...outputs.values()].join(), stdout, stderr };
+  const values = new Map(Object.entries(inputs).map(([name, value]) => [`inputs.${name}`, value]));
+  for (const [name, { default: value = '' }] of Object.entries(action.inputs))
+    if (!Object.hasOwn(inputs, name)) values.set(`inputs.${name}`, value);
+  const evaluate = (template = '') =>
+    template.replace(/\$\{\{ (.*?) \}\}/g, (_, name: string) => values.get(name) ?? '');
+  const GITHUB_OUTPUT = join(folder, 'output');
+  const { PATH } = process.env;
+  const runner = {
+    PATH,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_ACTION_PATH: checkout,
+    GITHUB_OUTPUT,
+    RUNNER_TEMP: folder,
+  };
+  let last: Awaited<ReturnType<typeof waitForExit>> = { code: 0, stdout: '', stderr: '' };
+  for (const { id, if: condition, run: script = '', env = {}, ...step } of action.runs.steps) {
+    const isNeeded = condition === undefined || values.get('steps.node.outputs.usable') !== 'true';
+    assert.equal(isNeeded, step.uses === undefined, 'this Node needs no other');
+    if (!isNeeded) continue;
+    writeFileSync(GITHUB_OUTPUT, '');
+    const variables = Object.entries(env).map(([name, value]) => [name, evaluate(value)]);
+    const cwd = join(folder, evaluate(step['working-directory']));
+    const argv = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
+    const child = spawn('bash', argv, { cwd, env: { ...runner, ...Object.fromEntries(variables) } });
+    if (signal !== undefined) child.stdout.once('readable', () => child.kill(signal));
+    last = await waitForExit(child);
+    const lines = readFileSync(GITHUB_OUTPUT, 'utf8').matchAll(/^([\w-]+)(?:<<(.+)\n([^]*?)\n?^\2|=(.*))$/gm);
+    for (const [, name, , long, short] of lines) values.set(`steps.${id}.outputs.${name}`, long ?? short!);
+    if (last.code !== 0) break;
+  }
+  const outputs = Object.values(action.outputs).map(({ value }) => evaluate(value));
+  assert.equal(outputs[1], String(last.code));
+  return { ...last, results: outputs.join() };
 }
 
 test('the npm scripts and files that workflows run exist', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
   const folder = join(root, '.github/workflows');
   const files = readdirSync(folder);
   assert.deepEqual(files, ['checks.yml', 'release.yml']);
@@ -60,7 +103,7 @@ test('the npm scripts and files that workflows run exist', () => {
     const lines = [...workflow.matchAll(/ run: (.*)/g)].map(([, line = '']) => line);
     for (const line of lines) {
       const [, named] = /^npm (?:run )?(\w+)/.exec(line) ?? [];
-      const known = [...Object.keys(manifest.scripts), 'ci', 'pkg', 'publish'];
+      const known = [...Object.keys(scripts), 'ci', 'install', 'publish'];
       if (named !== undefined) assert.ok(known.includes(named), line);
       if (line.startsWith('.')) accessSync(join(root, line), constants.X_OK);
     }
@@ -68,7 +111,23 @@ test('the npm scripts and files that workflows run exist', () => {
   }
 });
 
-test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs and the version', () => {
+test('actions are pinned by commit, and docs/ci.md uses the same versions', () => {
+  const folder = join(root, '.github/workflows');
+  const texts = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const used = [text, ...texts].flatMap((one) => [
+    ...one.matchAll(/ uses: (\S+)@(\S+)(?: # (v\d+)\.\d+\.\d+)?$/gm),
+  ]);
+  const versions = new Map(used.map(([, name, , major]) => [name, major]));
+  assert.ok(versions.size > 1);
+  for (const [, name, commit, major] of used) {
+    assert.match(commit!, /^[\da-f]{40}$/);
+    assert.equal(versions.get(name), major);
+  }
+  for (const [, name, major] of page.matchAll(/ uses: (actions\/\S+)@(\S+)$/gm))
+    assert.equal(major, versions.get(name) ?? major);
+});
+
+test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs and, like the README, the version', () => {
   for (const [, script = ''] of text.matchAll(/ run: (.*\n(?: {8}.*\n)*)/g))
     assert.ok(!script.includes('${{'));
   const names = Object.keys(action.inputs);
@@ -78,8 +137,9 @@ test('scripts get inputs only as variables; docs/ci.md lists all inputs, outputs
   }
   const rows = [...page.matchAll(/^\|([^|]*`[^|]*)\|/gm)].flatMap(([, cell = '']) => cell.match(/[\w-]+/g));
   assert.deepEqual(rows, [...names, ...Object.keys(action.outputs)]);
-  const versions = [...page.matchAll(/ib-conformance@(\d[\w.-]*)/g)].map(([, named]) => named);
-  assert.deepEqual(versions, [version, version]);
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const versions = [...(page + readme).matchAll(/(?:download\/|#)v(\d[\w.]*\d)/g)].map(([, named]) => named);
+  assert.deepEqual(versions, Array.from({ length: 4 }).fill(version));
 });
 
 test('the program gets every input as one argument, with any characters', async (t) => {
@@ -99,7 +159,9 @@ test('the program gets every input as one argument, with any characters', async 
 
 test('an ambiguous or wrong input is wrong usage', async (t) => {
   const folder = folderFor(t);
-  const booleans = ['strict=yes', 'strict=1', 'allow-incomplete=TRUE'];
+  const booleans = ['strict', 'allow-incomplete'].flatMap((name) =>
+    ['yes', '1', 'TRUE'].map((form) => `${name}=${form}`),
+  );
   const wrong = [...booleans, 'url=', 'url=--strict', 'reports=html', 'args=--', 'args=--header\nx: y'];
   for (const input of wrong) {
     const [name = '', value = ''] = input.split('=');
@@ -109,21 +171,30 @@ test('an ambiguous or wrong input is wrong usage', async (t) => {
   }
 });
 
-test('a conformant server passes, a nonconformant one fails with 1 and an annotation', async (t) => {
+test('a runner gets every exit code and the reports of this run, without an installation', async (t) => {
   const folder = folderFor(t);
-  const reports = 'json=out/run.json\n  junit=x.xml\n';
-  const small = { suites: 'valid', cases: '100', args: '--seed=1', reports };
-  const files = `${folder}/out/run.json\n${folder}/x.xml`;
   await using good = await startMock();
-  const { results } = await run(folder, { ...small, url: good.url });
-  assert.match(results, new RegExp(`^conformant,0,[1-9]\\d*,0,0,${files}$`));
-  assert.deepEqual(readdirSync(folder).toSorted(), ['out', 'output', 'x.xml']);
   await using bad = await startMock(swapped);
-  const failed = await run(folder, { ...small, url: bad.url });
-  assert.match(failed.results, new RegExp(`^nonconformant,1,\\d+,1,0,${files}$`));
-  assert.equal(failed.stdout.match(/^::error .*valid\/user-status\/date-joined/gm)?.length, 1);
-  // Nothing listens there. Reports of earlier runs are not in the outputs.
-  assert.equal((await run(folder, { ...small, url: unused })).results, ',4,,,,');
+  const small = { suites: 'valid', cases: '100', args: '--seed=1' };
+  const all = ['run.json', 'junit.xml', 'report.html'];
+  for (const [inputs, results, files, annotations] of [
+    [{ ...small, url: good.url }, /^conformant,0,[1-9]\d*,0,0,/, all, 0],
+    [{ ...small, url: bad.url }, /^nonconformant,1,\d+,1,0,/, all, 1],
+    [{ url: unused, strict: 'yes' }, /^,2,,,,/, [], 0],
+    [{ url: good.url, args: '--max-requests=20' }, /^incomplete,3,\d+,0,\d+,/, all, 0],
+    // Nothing listens there: there is no record.
+    [{ url: unused }, /^,4,,,,/, ['junit.xml', 'report.html'], 0],
+  ] as const) {
+    const found = await run(folder, inputs);
+    assert.match(found.results, results);
+    const paths = files.map((file) => join(folder, 'ib-conformance', file));
+    assert.equal(found.results.replace(results, ''), paths.join('\n'));
+    assert.equal(
+      found.stdout.match(/^::error .*valid\/user-status\/date-joined/gm)?.length ?? 0,
+      annotations,
+    );
+  }
+  assert.ok(!readdirSync(packagedFolder).includes('node_modules'));
 });
 
 test('a program that cannot start or writes half a record gives no verdict', async (t) => {
@@ -142,13 +213,16 @@ test('the commands of docs/ci.md for other CI servers use existing flags and ref
   const folder = folderFor(t);
   cpSync(builtInFixture, join(folder, 'fixture.json'));
   mkdirSync(join(folder, 'ib-conformance'));
-  const lines = page.match(/npx --yes ib.*/g) ?? [];
+  const lines = page.match(/npx --yes h.*/g) ?? [];
   assert.equal(lines.length, 2);
   const npx = `npx() { shift 2; "${process.execPath}" "${packagedProgram}" "$@"; }`;
   for (const line of lines)
     for (const IB_CONFORMANCE_URL of [unused, '']) {
-      const command = `${npx}\n${line.replace('--wait 30s', '--wait 10ms')}`;
-      const child = spawn('bash', ['-ec', command], { cwd: folder, env: { IB_CONFORMANCE_URL } });
+      const command = line.replace('--wait 30s', '--wait 10ms');
+      const child = spawn('bash', ['-ec', `${npx}\n${command}`], {
+        cwd: folder,
+        env: { IB_CONFORMANCE_URL },
+      });
       // Nothing listens at the other URL.
       assert.equal((await waitForExit(child)).code, IB_CONFORMANCE_URL === '' ? 2 : 4);
     }

@@ -23,7 +23,7 @@ test('the action accepts the versions in engines, and later ones of the same lin
 
 test('engines accepts the Node versions of the Dockerfile, the action and docs/ci.md', () => {
   const chosen = {
-    Dockerfile: /^ARG NODE_VERSION=(\d+)$/m,
+    Dockerfile: /^ARG BASE=.*node:(\d+)-/m,
     'action.yml': /^ +node-version: '(\d+)'$/m,
     'docs/ci.md': /^ +image: node:(\d+)$/m,
   };

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The root folder of the repository, with a trailing slash. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Folder of the build, which exists only while npm packs. */
+/** Folder of the build. A checkout runs its sources, even if it has one. */
 export const distFolder = `${root}dist/`;
 
 /** Reads a JSON file of this project. */

@@ -13,6 +13,7 @@ import { root } from './paths.ts';
 /** Files by part. CONTRIBUTING.md says what they test. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   docs: ['bin/dev/docs/check-docs.ts'],
+  image: ['bin/dev/image/check-image.ts'],
   limiters: ['bin/dev/limiters/check-limiters.ts'],
   package: ['bin/dev/package/check-package.ts'],
   page: ['bin/admin-page.page-test.ts', 'bin/html-report.page-test.ts'],

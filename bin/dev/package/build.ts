@@ -1,10 +1,13 @@
-/** Builds the bundle, the declarations and the third-party licences of the package (`prepack`). */
+/**
+ * Builds the bundles, the declarations and the lists of third-party code of the package: before each `npm pack` (`prepack`),
+ * and with `--if-missing` when npm installs the package from git (`prepare`).
+ */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { distFolder, readJson, root } from '../paths.ts';
-import { bundle, bundlePage } from './bundle.ts';
+import { api, bundle, bundlePage } from './bundle.ts';
 
 /** Imports of other declarations. In the package they have to name the code: `.js` or `.cjs`. */
 const localImport = /((?:from\s*|import\()['"])(\.[^'"]+)\.ts(?=['"])/g;
@@ -46,27 +49,46 @@ const embedded: readonly (readonly [place: string, name: string, copyright: stri
 const repeatsLicence = /\/(?:jsonc-parser|yargs-parser)\//;
 
 /**
- * Returns the licences of the third-party code in the bundle and in the admin page.
+ * Writes the licences of the third-party code in the bundles and in the admin page, and a list of it (CycloneDX).
  *
  * @throws Error for a package without a licence, or a file with an unlisted copyright notice
  */
-async function notices({ outputs }: Metafile): Promise<string> {
-  const page = await bundlePage();
-  const bundled = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
-  const inputs = [...bundled, ...Object.keys(page.metafile.inputs)];
+function writeContents(metafiles: readonly Metafile[]): void {
+  const outputs = metafiles.flatMap((one) => Object.values(one.outputs));
+  const inputs = outputs.flatMap((one) => Object.keys(one.inputs));
   const files = inputs.filter((file) => file.includes('node_modules/'));
   const isCarried = (file: string) => embedded.some(([place]) => file.includes(place));
   for (const file of files.filter((one) => !repeatsLicence.test(one) && !isCarried(one)))
     if (/copyright|MIT licen[cs]e/i.test(readFileSync(join(root, file), 'utf8')))
       throw new Error(`${file} has a licence notice that is not listed in build.ts`);
-  const packages = new Set(files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)![0]));
-  return [
+  const folders = new Set(files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)![0]));
+  const paths = [...folders].toSorted().map((folder) => join(root, folder));
+  // Several packages may have the same one in a folder of their own.
+  const packages = [...new Map(paths.map((path) => [componentOf(path).purl, path])).values()];
+  const carried = embedded.filter(([place]) => files.some((file) => file.includes(place)));
+  const licences = [
     'The files in this folder contain code of these packages, each under its own licence.',
-    ...[...packages].toSorted().map(noticeOf),
-    ...embedded.flatMap(([place, name, copyright]) =>
-      files.some((file) => file.includes(place)) ? [`${name} (MIT)\n\n${mitLicence(copyright)}`] : [],
-    ),
+    ...packages.map(noticeOf),
+    ...carried.map(([, name, copyright]) => `${name} (MIT)\n\n${mitLicence(copyright)}`),
   ].join(`\n\n${'-'.repeat(80)}\n\n`);
+  writeFileSync(join(distFolder, 'THIRD-PARTY-LICENSES.txt'), `${licences}\n`);
+  const list = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component: { type: 'application', ...componentOf(root) } },
+    components: [
+      ...packages.map((folder) => ({ type: 'library', ...componentOf(folder) })),
+      ...carried.map(([, name]) => ({ type: 'library', name, licenses: [{ expression: 'MIT' }] })),
+    ],
+  };
+  writeFileSync(join(distFolder, 'bom.cdx.json'), `${JSON.stringify(list, undefined, 2)}\n`);
+}
+
+function componentOf(folder: string) {
+  const { name, version, license } = readJson<Manifest>(join(folder, 'package.json'));
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+  return { name, version, licenses: [{ expression: license }], purl };
 }
 
 const mitLicence = (copyright: string) =>
@@ -81,8 +103,7 @@ interface Manifest {
   readonly author?: string | { readonly name: string };
 }
 
-function noticeOf(folder: string): string {
-  const path = join(root, folder);
+function noticeOf(path: string): string {
   const manifest = readJson<Manifest>(join(path, 'package.json'));
   const { name, version, license } = manifest;
   const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
@@ -97,8 +118,11 @@ function mitLicenceOf({ name, license, author }: Manifest): string {
   return mitLicence(`Copyright (c) ${holder}`);
 }
 
-rmSync(distFolder, { recursive: true, force: true });
-const metafile = await bundle('esm');
-await bundle('cjs');
-writeFileSync(join(distFolder, 'THIRD-PARTY-LICENSES.txt'), `${await notices(metafile)}\n`);
-writeDeclarations();
+if (!process.argv.includes('--if-missing') || !existsSync(distFolder)) {
+  rmSync(distFolder, { recursive: true, force: true });
+  const metafiles = [await bundle('esm'), await bundle('cjs'), await bundle('undici')];
+  for (const name of Object.keys(api))
+    writeFileSync(join(distFolder, `${name}.cjs`), `module.exports = require('./all.cjs')['${name}']();\n`);
+  writeContents([...metafiles, (await bundlePage()).metafile]);
+  writeDeclarations();
+}

@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { waitForExit, waitForLine } from '../testing/child-process.ts';
 import { runCli } from '../testing/run-cli.ts';
 import { root } from '../paths.ts';
+import { version } from '../../version.ts';
+import { bundle, bundlePage } from './bundle.ts';
 import { commonJsConsumer, consumer, OUTPUT, strictTypes } from './consumers.ts';
 import { install } from './install.ts';
 import { checkWithTools } from './tool-checks.ts';
@@ -35,8 +37,8 @@ if (hasAllChecks)
       const { stdout } = await run('tar', ['-tzf', tarball]);
       const expected = [
         /^package\/(?:LICENSE|(?:README|CHANGELOG|CONTRIBUTING)\.md|package\.json|bin\/ib-conformance\.mjs)$/,
-        /^package\/dist\/(?:[\w.-]+\.[cm]js|types\/.+\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
-        /^package\/docs\/.+\.(?:md|png)$/,
+        /^package\/dist\/(?:[\w.-]+\.[cm]js|types\/.+\.d\.c?ts|THIRD-PARTY-LICENSES\.txt|bom\.cdx\.json)$/,
+        /^package\/docs\/.+\.md$/,
         /^package\/schemas\/[\w.-]+\.json$/,
       ];
       for (const file of stdout.trim().split('\n'))
@@ -56,7 +58,7 @@ if (hasAllChecks)
         const links = (await readFile(join(installed, page), 'utf8')).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g);
         for (const [, link = ''] of links) {
           const file = join(dirname(page), link);
-          assert.ok(all.includes(file) || /^(?:mock|suites)\//.test(file), `${page} links to ${file}`);
+          assert.ok(all.includes(file) || /^(?:mock|suites)\/|\.png$/.test(file), `${page} links to ${file}`);
         }
       }
     });
@@ -69,6 +71,50 @@ if (hasAllChecks)
       for (const name of ['llhttp', 'fetch-blob', 'undici-fetch', 'formdata-polyfill'])
         assert.match(text, new RegExp(`^${name} \\(MIT\\)\n[^-]*^Copyright`, 'm'));
     });
+
+    test('lists what is in the bundles and in the page', async () => {
+      const inputs = [(await bundlePage()).metafile.inputs];
+      for (const name of ['esm', 'cjs', 'undici'] as const)
+        inputs.push((await bundle(name, join(folder, 'bundled/'))).inputs);
+      const files = inputs.flatMap((one) => Object.keys(one)).join('\n');
+      const names = new Set(
+        [...files.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map(([, name]) => name),
+      );
+      const { components } = JSON.parse(await readFile(join(installed, 'dist/bom.cdx.json'), 'utf8')) as {
+        readonly components: readonly Readonly<Record<'name' | 'purl', string>>[];
+      };
+      const listed = components.flatMap(({ name, purl }) => (purl === undefined ? [] : [name]));
+      assert.deepEqual(new Set(listed), names);
+      const { stdout } = await run('tar', ['-tzvf', tarball]);
+      assert.ok((await stat(tarball)).size <= 900_000, stdout);
+    });
+  });
+
+if (hasAllChecks)
+  test('the commit of a release runs without an installation, and npm installs it from git', async () => {
+    const clone = join(folder, 'clone');
+    await run('git', ['clone', '--quiet', '--shared', root, clone]);
+    await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
+    const changes = await readFile(join(clone, 'CHANGELOG.md'), 'utf8');
+    await writeFile(
+      join(clone, 'CHANGELOG.md'),
+      changes.replace('## [Unreleased]', `## [${version}] - today`),
+    );
+    await run('git', ['config', 'user.name', 'tester'], { cwd: clone });
+    await run('git', ['config', 'user.email', 'tester@localhost'], { cwd: clone });
+    const out = await mkdtemp(join(folder, 'release-'));
+    await run('.ci/release', [version, 'https://github.com/OWNER/ib-conformance', out], { cwd: clone });
+    assert.match(await readFile(join(out, 'notes.md'), 'utf8'), /^## \[.*\n[^]*^### Added$/m);
+    await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out });
+    await unlink(join(clone, 'node_modules'));
+    await writeFile(join(out, 'package.json'), '{ "private": true }\n');
+    const argv = ['install', '--no-audit', '--no-fund', '--offline', `git+file://${clone}#v${version}`];
+    await run('npm', argv, { cwd: out });
+    for (const place of [clone, join(out, 'node_modules/ib-conformance')])
+      assert.match(
+        (await run(join(place, 'bin/ib-conformance.mjs'), ['verify', 'mock'])).stdout,
+        /^conformant: /m,
+      );
   });
 
 describe('the installed program', { concurrency: 4 }, () => {

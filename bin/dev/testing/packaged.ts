@@ -17,4 +17,4 @@ export const packagedMain = join(packagedFolder, 'dist/main.mjs');
 after(() => rmSync(packagedFolder, { recursive: true }));
 for (const name of ['action', 'schemas', 'package.json', 'bin/ib-conformance.mjs'])
   cpSync(join(root, name), join(packagedFolder, name), { recursive: true });
-await bundle('esm', join(packagedFolder, 'dist/'));
+for (const name of ['undici', 'esm'] as const) await bundle(name, join(packagedFolder, 'dist/'));
