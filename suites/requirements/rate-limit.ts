@@ -9,7 +9,15 @@ import {
   type Scenario,
   type ScenarioResult,
 } from '../rules/requirement.ts';
-import { failed, pass, observed, inconclusive, unanswered, type Observation, type Verdict } from '../rules/verdict.ts';
+import {
+  failed,
+  pass,
+  observed,
+  inconclusive,
+  unanswered,
+  type Observation,
+  type Verdict,
+} from '../rules/verdict.ts';
 import { describeLimit, describeMs } from '../limits/limit.ts';
 import { notCompared, type Judged, type Limited, type Trial } from '../limits/trial.ts';
 import { trials } from '../limits/trigger.ts';
