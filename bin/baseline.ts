@@ -134,7 +134,7 @@ function mistakeIn(
 const MAX_DIFFERENCE = 120;
 
 /** How a requirement fails, without what other lookups or seeds change: ids, dates and numbers but the status. */
-export const differenceOf = ({ aspect, actual }: Failed): string =>
+const differenceOf = ({ aspect, actual }: Failed): string =>
   `${aspect}: ${actual
     .replaceAll(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi, 'id')
     .replaceAll(/^\d{3}\b|\d[\d.:+TZe-]*/g, (number, at) => (at === 0 ? number : '0'))
