@@ -33,7 +33,7 @@ const NO_LIMITS =
   'the fixture states no limits, so a run must find them, which takes longer. Example: "limits": { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }';
 
 const NO_SCOPE =
-  '; if each key of the partner has its own limit, state "scope": "key": else a run keeps them below one in its last window';
+  '; if each key of the partner has its own limit, state "scope": "key": without it, a run spares them at its end';
 
 /** The few lookups of doctor should stay far below any limit. A run can start, and waits. */
 export function judgeLimits(answers: readonly Answer[], { limits, callerKeys }: Known): Finding {
