@@ -4,7 +4,6 @@ import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { reference, type Behaviour } from '../mock/server/handler.ts';
 import { on, set } from '../mock/deviations/deviate.ts';
-import { faults } from '../mock/deviations/faults.ts';
 import { variants } from '../mock/deviations/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
@@ -60,7 +59,7 @@ describe('with short windows, a run takes at most 50 % longer than with stated l
   const runs: Readonly<Record<string, Asked>> = {
     'fixed windows': often,
     'sliding windows': { ...often, behaviour: variant('sliding-window') },
-    'one counter for all keys': { ...often, behaviour: faults['limit-for-all']!.change(reference) },
+    'one counter for all keys of a partner': { ...often, behaviour: variant('limit-per-partner') },
     'no Retry-After': { ...often, behaviour: variant('retry-after-left-out') },
     '12 failed lookups and 40 checks in 2 s': { limits: limitsOf(12, 40, 2), cases: 100 },
   };
