@@ -54,6 +54,8 @@ export interface Limited {
   readonly others: Readonly<Record<string, boolean>>;
   /** What a key of another partner got while the key was limited; undefined without one, or if the limit had ended. */
   readonly stranger: Exchange | undefined;
+  /** Whether that key, if it was limited too, was free as soon as ours was: else it had used up a limit of its own. */
+  readonly isStrangerFreed: boolean;
   /** Whether the key was still limited when it asked in other forms. */
   readonly isLimited: boolean;
   /** Number of forms that were answered. */

@@ -85,7 +85,7 @@ function judgeSharing(trial: Trial): ScenarioResult {
   const isStated = known.limits.scope === 'address';
   const words = 'the fixture states that all callers of an address are limited together';
   if (isStated) return { finding: { kind: 'excluded', reason: 'skipped', words } };
-  return onceLimited(({ stranger }) => {
+  return onceLimited(({ stranger, isStrangerFreed }) => {
     const isBefore = strangers.some((one) => one.kind === 'answer' && one.status === 429);
     if (isBefore) return { finding: notCompared('the key of another partner was limited before') };
     if (stranger === undefined)
@@ -94,6 +94,8 @@ function judgeSharing(trial: Trial): ScenarioResult {
     if (reply.kind !== 'answer') return { finding: unanswered(reply) };
     const expected = 'another status than 429 for a key of another partner';
     const isShared = reply.status === 429;
+    if (isShared && !isStrangerFreed)
+      return { finding: notCompared('the key of another partner stayed limited') };
     return { finding: isShared ? failed('status', expected, summary(reply)) : pass, cases: 1, ...stranger };
   })(trial);
 }
