@@ -199,7 +199,15 @@ async function waitFor(
   seen.set(FRONT, times + 1);
   const isJudged = times > 0 && found.is === 'over';
   note(losses, found, { kind: FRONT, reply, since }, isJudged);
+  // What was in flight may concern no requirement; what was right before always does.
+  if (isJudged) judgeInVain(losses, found.inVain!);
   return isJudged ? 'judged' : 'again';
+}
+
+function judgeInVain({ options }: Losses, asked: RunExchange): void {
+  const { reply } = asked;
+  if (reply.kind === 'answer') options.judge(asked);
+  else options.leaveOpen(asked, { ...reply, isJudged: true });
 }
 
 /** Notes a loss, and ends what is lost for good: an endpoint if none of the keys under test is left there. */

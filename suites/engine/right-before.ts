@@ -7,7 +7,7 @@ import { sleep, type Limiter } from '../limits/limiter.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Facts } from '../rules/facts.ts';
 import { factsOf, presentedKey } from '../rules/facts-of-request.ts';
-import type { Context } from '../rules/scenario-context.ts';
+import type { Context, Exchange } from '../rules/scenario-context.ts';
 import type { Budget } from './budget.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -36,6 +36,8 @@ export const isRefusal = (kind: Kind): boolean => ['401', '403'].includes(status
 export interface Found {
   readonly is: 'none' | 'unknown' | 'over' | 'lasting';
   readonly lost: ReadonlySet<string>;
+  /** What was asked in vain, first. */
+  readonly inVain?: Exchange;
 }
 
 /** Lookups that are asked at once before something counts as lost: a network may lose one. */
@@ -117,9 +119,14 @@ export const isEverything = ({ kept }: RightBefore, lost: ReadonlySet<string>): 
 
 /** Asks again for what was right before. Returns the kind of a suspect answer. */
 export async function ask(right: RightBefore, name: string, nth: number): Promise<Kind | undefined> {
+  const { request, reply } = await askKept(right, name, nth);
+  return kindOf(right, request, reply);
+}
+
+async function askKept(right: RightBefore, name: string, nth: number): Promise<Exchange> {
   const some = right.kept.get(name)!;
   const request = some[nth % some.length]!;
-  return kindOf(right, request, await right.options.askOnce(request));
+  return { request, reply: await right.options.askOnce(request) };
 }
 
 async function lostNow(right: RightBefore): Promise<ReadonlySet<string>> {
@@ -134,9 +141,14 @@ export async function examine(right: RightBefore, request: Request): Promise<Fou
   const name = askedFor(right, request);
   const { endpoint } = request;
   const plain = lookupOf(endpoint, findableId(endpoint, present.known), { credential: { as: 'none' } });
-  const isGood = async (nth: number) =>
-    (name === undefined ? kindOf(right, plain, await askOnce(plain)) : await ask(right, name, nth)) ===
-    undefined;
+  let inVain: Exchange | undefined;
+  const isGood = async (nth: number) => {
+    const asked =
+      name === undefined ? { request: plain, reply: await askOnce(plain) } : await askKept(right, name, nth);
+    if (kindOf(right, asked.request, asked.reply) === undefined) return true;
+    inVain ??= asked;
+    return false;
+  };
   for (let nth = 0; nth < AT_ONCE; nth++) if (await isGood(nth)) return NOTHING;
   if (budget.ended() !== undefined) return UNKNOWN;
   const lost = await lostNow(right);
@@ -144,7 +156,7 @@ export async function examine(right: RightBefore, request: Request): Promise<Fou
   for (let nth = 0; clock.now() < endsAt && budget.ended() === undefined; nth++) {
     const until = Math.min(clock.now() + PAUSE_MS, deadline);
     await sleep(limiter, { until, reason: 'lost-target', why: waitWords['lost-target'] });
-    if (await isGood(nth)) return { is: 'over', lost };
+    if (await isGood(nth)) return { is: 'over', lost, inVain: inVain! };
   }
   return name === undefined ? UNKNOWN : { is: 'lasting', lost: await lostNow(right) };
 }
