@@ -34,8 +34,9 @@ export function createContexts(options: ContextOptions): (of: Asker) => Context 
   const { sender, clock, deadline, graceMs, verdictsOn, failsAnyway, leftRequests } = options;
   const results = new Map<Asker, { readonly result: Promise<unknown>; readonly excused: number }>();
   const withState = withStateHook(options);
+  const crowd: Crowd = { most: options.burstConcurrency ?? MAX_IN_FLIGHT };
   const contextOf = (of: Asker): Context => ({
-    ...sendingContext(options, of),
+    ...sendingContext(options, of, crowd),
     waitForQuiet: sender.waitForQuiet,
     longestWindowMs: sender.longestWindowMs,
     once: <Result>(shared: Shared<Result, Context>, known: Known) => {
@@ -66,6 +67,7 @@ export function createContexts(options: ContextOptions): (of: Asker) => Context 
 function sendingContext(
   { sender, clock, burstConcurrency, untilOf, present: { known } }: ContextOptions,
   asker: Asker,
+  crowd: Crowd,
 ): Pick<Context, 'send' | 'sendAtOnce' | 'burst' | 'stream' | 'sendUntilAllowed'> {
   const { id: of, reserves = false, judgesConcurrency, isAlone } = asker;
   const sendOnce = (request: Request) => sender.sendOnce(request, { of });
@@ -75,25 +77,17 @@ function sendingContext(
     isReserved: reserves,
     isUnjudged: isAlone?.(known) === true,
   };
-  const sendBy = async (requests: readonly Request[], inFlight: number, more: SendOptions = {}) => {
-    const replies: Reply[] = [];
-    for (let at = 0; at < requests.length; at += inFlight) {
-      const sent = requests
-        .slice(at, at + inFlight)
-        .map(async (one) => (await sender.send(one, { ...options, ...more })).reply);
-      replies.push(...(await Promise.all(sent)));
-    }
-    return replies;
-  };
+  const atOnce = {
+    ...options,
+    isAtOnce: true,
+    ...(judgesConcurrency === true && { isUnjudged: true }),
+  } as const;
   return {
-    send: (...requests) => sendBy(requests, 1),
+    send: (...requests) => inParts(requests, 1, (one) => sender.send(one, options)),
     sendAtOnce: (...requests) =>
-      sendBy(requests, burstConcurrency ?? requests.length, {
-        isAtOnce: true,
-        ...(judgesConcurrency === true && { isUnjudged: true }),
-      }),
-    burst: (...requests) => Promise.all(requests.map(async (request) => (await sendOnce(request)).reply)),
-    stream: (make, pace) => stream(make, pace, sendOnce, clock, burstConcurrency),
+      inParts(requests, burstConcurrency ?? requests.length, (one) => sender.send(one, atOnce)),
+    burst: (...requests) => inParts(requests, crowd.most, sendOnce),
+    stream: (make, pace) => stream(make, pace, sendOnce, clock, crowd),
     sendUntilAllowed: async (request, onRefused, waitsUntil) =>
       (await sender.send(request, { of, onRefused, until: waitsUntil })).reply,
   };
@@ -148,20 +142,48 @@ const hookTrouble = (change: Change, elapsedMs: () => number) => (error: unknown
   return trouble('state-hook', `${why} (asked for "${change.state}" of ${what}, ${waited})`);
 };
 
+/** Sends requests, so many at once. */
+async function inParts(
+  requests: readonly Request[],
+  inFlight: number,
+  send: (request: Request) => Promise<Exchange>,
+): Promise<readonly Reply[]> {
+  const replies: Reply[] = [];
+  for (let at = 0; at < requests.length; at += inFlight) {
+    const sent = requests.slice(at, at + inFlight).map(async (one) => (await send(one)).reply);
+    replies.push(...(await Promise.all(sent)));
+  }
+  return replies;
+}
+
+/** How many requests a target takes at once: one that drops others, or answers 503 to them, gets no more. */
+interface Crowd {
+  most: number;
+}
+
+/** Replies of a target that sheds load are not one of so many. */
+const SHED_PART = 10;
+
+const isShed = (reply: Reply): boolean =>
+  reply.kind === 'answer' ? reply.status === 503 : reply.code === 'network';
+
 async function stream(
   make: () => Request,
   { most, inFlight: wanted, gapMs = 0, endsAt, isLast }: Pace,
   sendOnce: (request: Request) => Promise<Exchange>,
   clock: RunOptions['clock'],
-  bound: number | undefined,
+  crowd: Crowd,
 ): Promise<readonly Exchange[]> {
   const sent: Exchange[] = [];
   const inFlight = new Set<Promise<void>>();
-  const state = { isOver: false };
+  const state = { isOver: false, lost: 0 };
   const sendNth = async (nth: number, request: Request) => {
+    const others = inFlight.size;
     const exchange = await sendOnce(request);
     sent[nth] = exchange;
     const { reply } = exchange;
+    if (isShed(reply) && ++state.lost * SHED_PART > nth && others > 0)
+      crowd.most = Math.min(crowd.most, others);
     // A request that was not sent ends the stream. A lost request does not.
     state.isOver ||=
       reply.kind === 'answer' ? isLast(reply) : reply.code !== 'timeout' && reply.code !== 'network';
@@ -172,7 +194,7 @@ async function stream(
     // It fails while nobody awaits it: the stream ends, and throws this.
     one.catch(() => (state.isOver = true));
     if (gapMs > 0) await clock.sleep(gapMs);
-    while (inFlight.size >= Math.min(wanted, bound ?? MAX_IN_FLIGHT)) await Promise.race(inFlight);
+    while (inFlight.size >= Math.min(wanted, crowd.most)) await Promise.race(inFlight);
   }
   await Promise.all(inFlight);
   return sent;
