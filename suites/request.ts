@@ -77,13 +77,17 @@ export const depositCheck = (reference_id: string, changes?: Changes) =>
 /** The id that a lookup asks for, in lower case; the value as sent if it is none, and empty without one. */
 export function idOf(request: Request): string {
   const { parameter } = endpoints[request.endpoint];
-  const query = queryOf(request);
-  const part = query.split('&').find((one) => one.startsWith(`${parameter}=`));
-  const raw = part?.slice(parameter.length + 1) ?? '';
+  const pattern = new RegExp(`(?:^|&)${parameter.replace('_', '(?:_|%5F)')}=([^&]*)`);
+  const raw = pattern.exec(queryOf(request))?.[1] ?? '';
+  return decoded(raw.replaceAll('+', ' '))?.toLowerCase() ?? raw;
+}
+
+/** Text without percent-encoding; undefined if the encoding is broken. */
+export function decoded(text: string): string | undefined {
   try {
-    return decodeURIComponent(raw.replaceAll('+', ' ')).toLowerCase();
+    return decodeURIComponent(text);
   } catch {
-    return raw;
+    return undefined;
   }
 }
 

@@ -136,11 +136,21 @@ describe('user data that the request did not name', () => {
     assert.equal(toldOf(known, id, id), theirsInServer);
   });
 
-  test('e-mail addresses that differ are user data, in any place', () => {
-    const at = (address: string) => [asked, headed('x-reply', `${address}@example.com`)] as const;
-    assert.equal(toldOf(known, at('a'), at('a')), undefined);
+  test('an e-mail address is user data if another one came before', () => {
+    const told = (address: string) => [asked, body(`{"note":"${address}@example.com"}`)] as const;
+    assert.match(toldOf(known, told('a'), told('b')) ?? '', /in the body that differs/);
+  });
+  test('in a header field it is, if equal lookups get their own again', () => {
+    const at = (request: Request, address: string, status = 200) =>
+      [request, answerOf(status, '{}', { 'x-reply': `${address}@example.com` })] as const;
+    const often = (...some: readonly (readonly [Request, Answer])[]) =>
+      toldOf(known, ...Array.from({ length: 6 }, () => some).flat());
+    const others = userStatus(theirs, as());
     const words = 'an e-mail address in the header x-reply that differs between answers';
-    assert.equal(toldOf(known, at('a'), at('b')), words);
+    assert.equal(often(at(asked, 'a'), at(others, 'b')), words);
+    assert.equal(often(at(asked, 'a'), at(others, 'a')), undefined);
+    assert.equal(often(at(asked, 'help+1'), at(asked, 'help+2'), at(others, 'help+3')), undefined);
+    assert.equal(often(at(asked, 'a'), at(others, 'b'), at(keyless, 'c', 401)), undefined);
   });
 
   test('a partner id without letters is searched in bodies, and counts if it comes twice', () => {

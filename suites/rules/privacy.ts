@@ -2,7 +2,7 @@ import { endpoints } from '../../schemas/endpoints.ts';
 import { header, type Answer } from '../answer.ts';
 import { authorizationOf } from './facts-of-request.ts';
 import type { Known } from '../known.ts';
-import { lookup, type Request } from '../request.ts';
+import { decoded, fingerprint, lookup, type Request } from '../request.ts';
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const email = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{0,190}\w/g;
@@ -62,20 +62,13 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
   /** The first value of each header field, and the number of answers with it. */
   const fields = new Map<string, { readonly value: string; times: number }>();
   const constantLeaks = new Map<string, FoundLeak>();
-  const addresses = new Map<string, string>();
+  const addresses = createAddresses();
   const numbers = new Set<string>();
   /** Answers in which no request finds anything. Most answers are alike. */
   const harmless = new Set<string>();
   const isConstant = (field: string, { answer }: Pick<FoundLeak, 'answer'>) => {
     const first = fields.get(field);
     return first?.times === answers && first.value === header(answer, field);
-  };
-  const isOtherAddress = (place: string, text: string) => {
-    const found = text.includes('@') ? text.match(email)?.join() : undefined;
-    if (found === undefined) return false;
-    const before = addresses.get(place) ?? found;
-    addresses.set(place, before);
-    return before !== found;
   };
   return (request, answer) => {
     // Answers of a front end have other header fields.
@@ -101,12 +94,12 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
         if (field === undefined || !isConstant(field, found)) return found;
         if (!constantLeaks.has(field)) constantLeaks.set(field, found);
       }
-      for (const [place, content] of places)
-        if (isOtherAddress(place, content))
+      for (const [place, content, field] of places)
+        if (addresses(request, answer, place, content, field !== undefined))
           return { words: `an e-mail address in ${place} that differs between answers`, request, answer };
       // Without any leak for a request that names nothing, there is none for any request.
       const isHarmless = leaksIn(nameless, answer, places, secrets).next().done === true;
-      if (isHarmless && text.length < MAX_HARMLESS) {
+      if (isHarmless && text.length < MAX_HARMLESS && !text.includes('@')) {
         // The field Date makes answers differ from those of a second before.
         if (harmless.size === MAX_HARMLESS) harmless.clear();
         harmless.add(text);
@@ -114,6 +107,44 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
     }
     for (const [field, suspect] of constantLeaks) if (!isConstant(field, suspect)) return suspect;
     return undefined;
+  };
+}
+
+/** So often must equal lookups get their own address again: one of two machines gives the same by chance. */
+const MIN_AGAIN = 8;
+
+/** The addresses in a header field: by lookup, and those that came again with it. */
+interface FieldAddresses {
+  readonly by: Map<string, string>;
+  readonly again: Set<string>;
+  times: number;
+  /** Whether equal lookups got different ones, or a refusal another one. */
+  isVarying: boolean;
+}
+
+/**
+ * Returns a function that says whether a text has an e-mail address of somebody: another one than before, and in a
+ * header field one that comes again with the same lookup. What differs between equal lookups, such as a number of a
+ * ticket, is nobody's, nor is what comes with a refusal.
+ */
+function createAddresses() {
+  const first = new Map<string, string>();
+  const ofFields = new Map<string, FieldAddresses>();
+  return (request: Request, { status }: Answer, place: string, text: string, isField: boolean): boolean => {
+    const found = text.includes('@') ? text.match(email)?.join() : undefined;
+    if (found === undefined) return false;
+    const before = first.get(place) ?? found;
+    first.set(place, before);
+    if (!isField) return before !== found;
+    const one = ofFields.get(place) ?? { by: new Map(), again: new Set(), times: 0, isVarying: false };
+    ofFields.set(place, one);
+    const name = fingerprint(request);
+    const same = one.by.get(name);
+    one.by.set(name, found);
+    one.isVarying ||= (same ?? found) !== found || (status >= 400 && status !== 404 && found !== before);
+    if (same === found) one.times++;
+    if (same === found) one.again.add(found);
+    return !one.isVarying && one.again.size > 1 && one.times >= MIN_AGAIN;
   };
 }
 
@@ -214,11 +245,11 @@ const lettersOf = (name: string) => name.replace(/[^a-z]/gi, '').toLowerCase();
 /** All text of a request, raw and decoded. */
 function requestTextOf({ target, headers, body = '', credential }: Request): string {
   const parts = [target, ...Object.values(headers), body, authorizationOf(credential, undefined) ?? ''];
-  const decoded = parts
+  const texts = parts
     .join('\n')
     .split(/[\n=&?]/)
-    .map(decodeSafely);
-  return [...parts, ...decoded].join('\n');
+    .map((text) => decoded(text) ?? text);
+  return [...parts, ...texts].join('\n');
 }
 
 /** Describes user data in a deposit result; undefined if there is none. */
@@ -260,13 +291,5 @@ function* membersOf(value: unknown): Generator<readonly [name: string, value: un
   for (const [name, item] of Object.entries(value)) {
     yield [Array.isArray(value) ? '' : name, item];
     yield* membersOf(item);
-  }
-}
-
-function decodeSafely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }
