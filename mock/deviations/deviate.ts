@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { endpointNames, endpoints, messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import type {
   Exchange,
@@ -8,7 +9,15 @@ import type {
   Serve,
 } from '../server/exchange.ts';
 import { credentialOf, isValidId, readQuery, splitTarget, type Behaviour } from '../server/handler.ts';
-import { lastingKey, lookUp, valuesOf, type ApiKey, type Overlay, type World } from '../server/world.ts';
+import {
+  lastingKey,
+  limitIn,
+  lookUp,
+  valuesOf,
+  type ApiKey,
+  type Overlay,
+  type World,
+} from '../server/world.ts';
 
 /** Makes another server of one. What it remembers belongs to the server that it makes. */
 export type Change = (from: Behaviour) => Behaviour;
@@ -83,6 +92,24 @@ const matches = (where: readonly Where[], exchange: Exchange, status: number): b
 /** Criterion: a header field, by its name in lower case. */
 export const hasField = (name: string, pattern: RegExp) => (exchange: Exchange) =>
   pattern.test(String(exchange.request.headers[name] ?? ''));
+/** Criterion: the limit of one of the endpoints is used up for a key. */
+export const hasLimitedKey =
+  (...names: readonly Endpoint[]) =>
+  ({ world: { hits, limits }, now }: Exchange) =>
+    names.some((name) =>
+      [...hits[name].values()].some(
+        (ends) => ends.filter((at) => at > now).length >= (limitIn(limits, name)?.most ?? Infinity),
+      ),
+    );
+/** Criterion: a lookup with a valid key and id. */
+export const lookups: readonly FindingKind[] = [
+  'member',
+  'executed',
+  'notYet',
+  'unknown',
+  'foreign',
+  'limited',
+];
 /** Criterion: a deposit that was pending at first. */
 export const isBecoming = ({ finding }: Exchange) =>
   finding.kind === 'executed' && finding.deposit.state === 'pending';
@@ -148,6 +175,16 @@ export const header = (name: string, value: string | ((exchange: Exchange) => st
 export const without =
   (name: string): Edit =>
   ({ headers: { [name]: _, ...headers } }) => ({ headers });
+/** A tag for a text (RFC 9110 8.8.3). */
+export const tagOf = (text: string) => `"${createHash('sha1').update(text).digest('hex').slice(0, 16)}"`;
+/** Adds a tag, and answers 304 to a request that has it. */
+export const tagged =
+  (of: (exchange: Exchange, response: HttpResponse) => string): Edit =>
+  (response, exchange) => {
+    const ETag = of(exchange, response);
+    const isKept = exchange.request.headers['if-none-match'] === ETag;
+    return { headers: { ...response.headers, ETag }, ...(isKept && { status: 304, body: '' }) };
+  };
 /** Replaces the body by HTML. */
 export const page =
   (content: string, code?: number): Edit =>

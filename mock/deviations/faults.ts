@@ -3,7 +3,7 @@ import * as d from './deviate.ts';
 import { inFrontFaults, normalizers } from './in-front.ts';
 import { answer, body, crash, error, field, fields, header, json, on, opened, read, set } from './deviate.ts';
 import type { Exchange, HttpRequest, HttpResponse } from '../server/exchange.ts';
-import { decodeText, splitTarget } from '../server/handler.ts';
+import { decodeText, isValidId, splitTarget } from '../server/handler.ts';
 import { lookUp, partnerOf, valuesOf } from '../server/world.ts';
 import type { ApiKey, Deposit, Execution, Limit, World } from '../server/world.ts';
 
@@ -106,6 +106,10 @@ const valid: d.Changes = {
       [`${name}-not-decoded`]: read((request) =>
         d.endpointIn(request) === endpoint ? encoded(request) : undefined,
       ),
+      [`name-of-${name}-not-decoded: The name of the parameter is read as it is written`]: read((request) => {
+        const isMeant = d.endpointIn(request) === endpoint && request.target.includes('%5F');
+        return isMeant ? { ...request, target: request.target.replace('%5F', '%255F') } : undefined;
+      }),
     };
   }),
   'upper-case-refused': d.misread(/[A-F]/, 'refused'),
@@ -144,6 +148,12 @@ const headerFields: d.Changes = {
     'member',
     ({ request }) => request.rawHeaders?.includes('AUTHORIZATION') === true,
     error(401, 'Unauthorized'),
+  ),
+  'not-found-in-chinese: The message for an unknown deposit is translated if Chinese comes first': on(
+    'deposit-check',
+    'unknown',
+    d.hasField('accept-language', /^zh\b/),
+    error(404, '未找到存款'),
   ),
   'no-cache-crashes: Cache-Control: no-cache crashes the lookup of a member': on(
     'member',
@@ -328,6 +338,7 @@ const fieldLike = (test: (key: string, field: string) => boolean, only?: Endpoin
   opened((key, request) => test(key, request.headers.authorization ?? ''), only);
 const keyLike = (test: (key: string, sent: string) => boolean) =>
   opened((key, _, sent) => sent !== undefined && test(key, sent));
+const forbidden = d.page('<title>Forbidden</title>', 403);
 const inBasic = (key: string, text: string) => {
   const token = /^basic +(\S+)$/i.exec(text)?.[1] ?? '';
   return token !== '' && (token === key || Buffer.from(token, 'base64').toString().split(':').includes(key));
@@ -376,6 +387,13 @@ const auth: d.Changes = {
   ),
   'expired-key-after-bearer: An expired key is accepted after the scheme bearer in lower case': d.accepted(
     ({ state }, request) => state === 'expired' && isLowerBearer(request),
+  ),
+  'long-key-crashes: A key of more than 255 characters crashes': on(
+    d.hasField('authorization', /^Bearer .{256}/i),
+    crash,
+  ),
+  'long-key-accepted: A key of more than 2,048 characters is not looked up': opened(
+    (_key, _request, sent = '') => sent.length > 2048,
   ),
   'key-in-cookie': opened((key, request) => request.headers.cookie?.includes(key) === true),
   'key-in-x-api-key': opened(inOwnHeader),
@@ -442,6 +460,10 @@ const invalidUuid: d.Changes = {
   'spaces-trimmed': d.cleaned((value) => value.replaceAll(/^ +| +$/g, '')),
   'braces-accepted': d.cleaned((value) => value.replace(/^\{(.*)\}$/s, '$1')),
   'urn-accepted: An id after urn:uuid: is accepted': d.cleaned((value) => value.replace(/^urn:uuid:/i, '')),
+  'semicolon-read-as-ampersand: A semicolon separates parameters': read((request) => {
+    const { path, query } = splitTarget(request.target);
+    return query.includes(';') ? { ...request, target: `${path}?${query.replaceAll(';', '&')}` } : undefined;
+  }),
   'array-read-as-unknown-user: user_id[] gets 200': on('user-status', 400, hasArray, noUser),
   'array-crashes: An array parameter crashes': on(hasArray, crash),
   'long-user-id-drops-connection': on('user-status', isLong, d.reset),
@@ -499,6 +521,26 @@ const rateLimit: d.Changes = {
     [`${endpoint}-never-lets-go`]: limit(endpoint, (one) => ({ ...one, windowMs: one.windowMs * 1e12 })),
     [`${endpoint}-429-with-second-field`]: on(endpoint, 429, fields({ retryAfter: 3 })),
   })),
+  'shut-out-after-ten-429s: After ten answers with 429 to a key, it gets 403 for 2 s': d.remembering(() => {
+    let refused = { times: 0, until: 0 };
+    return on(d.lookups, (response, exchange) => {
+      const { now } = exchange;
+      if (now < refused.until) return forbidden(response, exchange);
+      if (response.status === 429 && ++refused.times % 10 === 0) refused = { times: 0, until: now + 2000 };
+      return {};
+    });
+  }),
+  'limited-malformed-id-has-own-message': on(
+    429,
+    ({ call }) => call !== undefined && !isValidId(call.endpoint, call.value ?? ''),
+    error(429, 'Slow down'),
+  ),
+  'texts-swapped-if-both-limited: With both limits used up, deposit-check has the text of user-status': on(
+    'deposit-check',
+    429,
+    d.hasLimitedKey('user-status'),
+    error(429, messageOf('user-status', 429)!),
+  ),
   'counted-apart-by-id-case': apart(({ target }) => /[A-F]/.test(idIn(target))),
   'counted-apart-by-query': apart(({ target }) => target.includes('&')),
   'counted-apart-by-scheme': apart(isLowerBearer),
@@ -563,6 +605,16 @@ const waysAround: d.Changes = {
   'absolute-target-any-key: A URL as target shows data with any key': opened(
     (_, request, sent) => isAbsolute(request) && sent !== undefined,
   ),
+  'not-modified-for-anyone: The tag of an answer gets 304 whatever the key': d.remembering(() => {
+    const given = new Map<string, string>();
+    return on((response, { request: { target, headers } }) => {
+      const tag = headers['if-none-match'];
+      if (tag !== undefined && tag === given.get(target)) return { status: 304, body: '' };
+      if (response.status !== 200) return {};
+      given.set(target, d.tagOf(response.body));
+      return { headers: { ...response.headers, ETag: d.tagOf(response.body) } };
+    });
+  }),
   'original-url-open: X-Original-URL is answered without a key': dataNamedIn('x-original-url'),
   'second-deposit-unscoped: If reference_id is repeated, the last one is shown to whoever may see the first':
     secondUnscoped,
@@ -599,6 +651,11 @@ const changes: d.Changes = {
   ),
   'executed-deposit-unknown-to-one-of-three-nodes': d.sees(
     ({ of, nth }) => of !== 'deposit' || nth % 3 !== 2,
+  ),
+  'not-modified-after-execution: The tag of an answer stands for its id, so that it gets 304 for ever': on(
+    'deposit-check',
+    d.lookups,
+    d.tagged(({ request }) => d.tagOf(idIn(request.target))),
   ),
   'executed-deposit-shown-to-all': shownInstead('foreign'),
   'executed-deposit-shown-without-key': shownInstead('unauthorized'),
@@ -651,6 +708,14 @@ const robustness: d.Changes = {
     return on(() => ++count === 1, error(503, 'Service unavailable'));
   }),
   'other-methods-with-500': on('noSuchMethod', d.status(500)),
+  'coding-not-offered: Who accepts no coding gets Brotli': on(
+    d.hasField('accept-encoding', /^identity$/),
+    header('Content-Encoding', 'br'),
+  ),
+  'library-refused: python-requests gets 403': on(
+    d.hasField('user-agent', /python/),
+    error(403, 'Forbidden'),
+  ),
   'head-crashes': on(({ request }) => isMethod('HEAD')(request), crash),
   'unknown-parameter-crashes': on(hasMore, crash),
 };

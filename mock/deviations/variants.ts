@@ -6,17 +6,9 @@ import type { Exchange, HttpRequest } from '../server/exchange.ts';
 import type { Behaviour } from '../server/handler.ts';
 import { inFrontVariants, normalizers } from './in-front.ts';
 import { limiters } from '../server/limiter.ts';
-import { limitIn } from '../server/world.ts';
 
 const hasNoKey = ({ request }: Exchange) => request.headers.authorization === undefined;
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
-/** Whether the limit of an endpoint is used up for a key. */
-const hasLimitedKey = ({ world: { hits, limits }, now }: Exchange) =>
-  endpointNames.some((name) =>
-    [...hits[name].values()].some(
-      (ends) => ends.filter((at) => at > now).length >= (limitIn(limits, name)?.most ?? Infinity),
-    ),
-  );
 const otherMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const likeGet = (request: HttpRequest) =>
   otherMethods.has(request.method) ? { ...request, method: 'GET' } : undefined;
@@ -55,7 +47,7 @@ const requests: d.Changes = {
   ),
   'other-paths-limited: While a key is limited, other paths get 429 with a text of their own': on(
     'noSuchPath',
-    hasLimitedKey,
+    d.hasLimitedKey(...endpointNames),
     error(429, 'Slow down'),
   ),
   'other-paths-need-key': on('noSuchPath', hasNoKey, error(401, 'Unauthorized')),
@@ -204,6 +196,15 @@ const answers: d.Changes = {
     field('date_joined', (date: string) => date.replace('Z', '+00:00')),
     ({ finding }) => finding.kind === 'member',
   ),
+  'answers-tagged: Answers with 200 and 404 have a tag, and who sends it gets 304': on(
+    d.lookups,
+    d.tagged((_, response) => d.tagOf(response.body)),
+  ),
+  'help-address-numbered: A header field has an address for questions, with a number for each answer':
+    d.remembering(() => {
+      let nth = 0;
+      return on(header('X-Contact', () => `support+${++nth}@example.com`));
+    }),
   'requests-counted: A header field tells how often the same was asked for': numbered(
     'X-Hits',
     d.sameRequest,

@@ -48,8 +48,8 @@ const raw = (group: MalformationGroup, examples: Malformation['examples']): Malf
 
 const malformed = (...texts: [Parameters<typeof values>[2], Parameters<typeof values>[3]?]) =>
   values('malformed', 'malformed', ...texts);
-const spelling = (of: (uuid: string) => readonly string[]) =>
-  values('alternative', 'alternative-spelling', of);
+const spelling = (...texts: Parameters<typeof malformed>) =>
+  values('alternative', 'alternative-spelling', ...texts);
 
 const hyphenPlaces = [8, 13, 18, 23];
 const hexPlaces = Array.from({ length: 36 }, (_, at) => at).filter((at) => !hyphenPlaces.includes(at));
@@ -134,31 +134,15 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     },
   ),
   'a character less': malformed(
-    (uuid) => [...groupStarts.map((at) => at + 1), ...hyphenPlaces].map((at) => put(uuid, at, '', 1)),
+    (uuid) => groupStarts.map((at) => put(uuid, at + 1, '', 1)),
     (uuid) => fc.tuple(uuid, fc.nat(35)).map(([text, at]) => put(text, at, '', 1)),
   ),
   'a character more': malformed(
-    (uuid) => [
-      ...groupStarts.map((at) => put(uuid, at + 1, '0', 0)),
-      ...hyphenPlaces.map((at) => put(uuid, at, '-', 0)),
-    ],
+    (uuid) => groupStarts.map((at) => put(uuid, at + 1, '0', 0)),
     (uuid) =>
       fc
-        .tuple(uuid, fc.nat(36), fc.constantFrom(...'0123456789abcdef-'))
+        .tuple(uuid, fc.nat(36), fc.constantFrom(...'0123456789abcdef'))
         .map(([text, at, digit]) => put(text, at, digit, 0)),
-  ),
-  'a hyphen moved': malformed(
-    (uuid) =>
-      hyphenPlaces.flatMap((at) => [
-        put(uuid, at - 1, `-${uuid[at - 1]}`),
-        put(uuid, at, `${uuid[at + 1]}-`),
-      ]),
-    (uuid) =>
-      fc
-        .tuple(uuid, fc.uniqueArray(fc.integer({ min: 1, max: 31 }), { minLength: 1, maxLength: 6 }))
-        .map(([text, places]) =>
-          [...withoutHyphens(text)].map((digit, at) => (places.includes(at) ? `-${digit}` : digit)).join(''),
-        ),
   ),
   'another sign for a hyphen': malformed(
     (uuid) => [
@@ -178,8 +162,6 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     `0x${withoutHyphens(uuid).slice(2)}`,
     `+${withoutHyphens(uuid).slice(1)}`,
     put(withoutHyphens(uuid), 15, '_'),
-    withoutHyphens(uuid).replace(/(.{4})(?=.)/g, '$1-'),
-    put(withoutHyphens(uuid), 16, '-', 0),
     put(uuid, 18, ' ', 0),
     dotNetForm(uuid),
     // Symfony reads 22 digits of base 58 and 26 of base 32.
@@ -246,7 +228,26 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   'braces or parentheses': spelling((uuid) => [`{${uuid}}`, `(${uuid})`, `{${withoutHyphens(uuid)}}`]),
   'urn:uuid:': spelling((uuid) => [`urn:uuid:${uuid}`, `URN:UUID:${uuid.toUpperCase()}`]),
   // The second one is also a decimal number.
-  'no hyphens': spelling((uuid) => [withoutHyphens(uuid), withoutHyphens(uuid).replace(/[a-f]/gi, '8')]),
+  'other hyphens': spelling(
+    (uuid) => [
+      withoutHyphens(uuid),
+      withoutHyphens(uuid).replace(/[a-f]/gi, '8'),
+      ...hyphenPlaces.flatMap((at) => [
+        put(uuid, at, '', 1),
+        put(uuid, at, '-', 0),
+        put(uuid, at - 1, `-${uuid[at - 1]}`),
+        put(uuid, at, `${uuid[at + 1]}-`),
+      ]),
+      withoutHyphens(uuid).replace(/(.{4})(?=.)/g, '$1-'),
+      put(withoutHyphens(uuid), 16, '-', 0),
+    ],
+    (uuid) =>
+      fc
+        .tuple(uuid, fc.uniqueArray(fc.integer({ min: 1, max: 31 }), { minLength: 1, maxLength: 6 }))
+        .map(([text, places]) =>
+          [...withoutHyphens(text)].map((digit, at) => (places.includes(at) ? `-${digit}` : digit)).join(''),
+        ),
+  ),
   'white space around': spelling((uuid) => [
     ` ${uuid}`,
     `${uuid} `,
@@ -272,6 +273,7 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   'brackets or a strange name': raw('hostile', (parameter, uuid) => [
     ...'[]= []=x [0]=x [a]=x [a][b]=x [__proto__]=x .x=1 =='.split(' ').map((rest) => parameter + rest),
     ...['[]', '[0]', '[toString]'].map((rest) => `${parameter}${rest}=${uuid}`),
+    `${parameter}=${uuid};x=1`,
     `=${uuid}`,
     '&&&',
   ]),

@@ -31,8 +31,13 @@ export function findableId(endpoint: Endpoint, known: Known): string {
 export const findableLettered = (endpoint: Endpoint, known: Known): string =>
   idSeenBy({ partner: known.partner ?? '' }, endpoint, known);
 
-/** The same for the partner of a key; any other id if the fixture has none. */
-export function idSeenBy({ partner }: Pick<KnownKey, 'partner'>, endpoint: Endpoint, known: Known): string {
+/** The same for the partner of a key, of a version if there is one; any other id if the fixture has none. */
+export function idSeenBy(
+  { partner }: Pick<KnownKey, 'partner'>,
+  endpoint: Endpoint,
+  known: Known,
+  version?: string,
+): string {
   const { userById, depositById } = known;
   const isSeen = (user_id: string) => userById.get(user_id.toLowerCase())?.partner === partner;
   const executed = [...depositById.values()].filter(({ state }) => state === 'EXECUTED');
@@ -40,7 +45,13 @@ export function idSeenBy({ partner }: Pick<KnownKey, 'partner'>, endpoint: Endpo
     endpoint === 'user-status'
       ? [...userById.keys()].filter(isSeen)
       : executed.flatMap(({ reference_id, user_id }) => (isSeen(user_id) ? [reference_id] : []));
-  return (ids.find(hasMixableLetters) ?? ids[0] ?? findableId(endpoint, known)).toLowerCase();
+  const of = ids.filter((id) => id[14] === version);
+  return (
+    of.find(hasMixableLetters) ??
+    ids.find(hasMixableLetters) ??
+    ids[0] ??
+    findableId(endpoint, known)
+  ).toLowerCase();
 }
 
 /**
@@ -48,7 +59,8 @@ export function idSeenBy({ partner }: Pick<KnownKey, 'partner'>, endpoint: Endpo
  * in its version alone. A changed digit becomes a letter, to keep clear of data with consecutive numbers.
  */
 export function neighbours(endpoint: Endpoint, known: Known, version: string): readonly string[] {
-  const found = [findableLettered('user-status', known), findableLettered('deposit-check', known)] as const;
+  const lettered = (of: Endpoint) => idSeenBy({ partner: known.partner ?? '' }, of, known, version);
+  const found = [lettered('user-status'), lettered('deposit-check')] as const;
   const [id, other] = endpoint === 'user-status' ? found : [found[1], found[0]];
   const changed = (at: number) => `${id.slice(0, at)}${id[at] === 'f' ? 'e' : 'f'}${id.slice(at + 1)}`;
   const nears = version === id[14] ? [changed(35), other, changed(0)] : [changed(35), changed(0), id];
@@ -93,7 +105,7 @@ export type UuidClass =
   | 'unknown-version'
   | 'nil'
   | 'max'
-  /** Another notation of a UUID: braces, URN, no hyphens, white space around it, other variant bits. */
+  /** The digits of a UUID in another notation: braces, URN, other hyphens, white space around; or other variant bits. */
   | 'alternative-spelling'
   | 'empty'
   /** Not a UUID in any notation. */
@@ -102,8 +114,9 @@ export type UuidClass =
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /**
- * Classifies a text by the one rule of UUIDs that it breaks. A single line feed at the end is malformed: it tests
- * for an unanchored end of a pattern. Other surrounding white space tests for trimming.
+ * Classifies a text by the one rule of UUIDs that it breaks. What has the 32 digits of a UUID in their order, and no
+ * other digit or sign but those of a notation, is another notation. A single line feed at the end is malformed: it
+ * tests for an unanchored end of a pattern. Other surrounding white space tests for trimming.
  */
 export function classifyUuid(text: string): UuidClass {
   const lower = text.toLowerCase();
@@ -126,7 +139,12 @@ function classifyCanonical(lower: string, version: string, variant: string): Uui
 // oxlint-disable-next-line no-control-regex -- control characters are what Python trims
 const whiteSpaceAround = /^[\s\u0085\u001c-\u001f]+|[\s\u0085\u001c-\u001f]+$/g;
 
-/** Removes the wrappers of other notations, one by one. */
+/** Whether only white space around a text keeps it from being a UUID. */
+export const isSpaced = (text: string): boolean =>
+  text !== text.replace(whiteSpaceAround, '') &&
+  canonical.test(text.replace(whiteSpaceAround, '').toLowerCase());
+
+/** Removes the wrappers of other notations, one by one, and puts hyphens in their places. */
 function respell(lower: string): string {
   const bare = lower
     .replace(whiteSpaceAround, '')
@@ -135,7 +153,8 @@ function respell(lower: string): string {
     .replace(/^urn:uuid:/, '')
     .replace(whiteSpaceAround, '');
   if (bare !== lower) return respell(bare);
-  return /^[0-9a-f]{32}$/.test(bare) ? hyphenate(bare) : bare;
+  const digits = bare.replaceAll('-', '');
+  return /^[0-9a-f]{32}$/.test(digits) ? hyphenate(digits) : bare;
 }
 
 /** 32 hexadecimal digits as 8-4-4-4-12. */

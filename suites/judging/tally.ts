@@ -43,6 +43,8 @@ interface State {
   cases: number;
   readonly course: Course;
   failures: Failure[];
+  /** The facts of all of them, one of each kind. */
+  readonly failing: Facts[];
   /** 401 for a key that must be accepted. Counts only if the key works elsewhere. */
   refusals: Failure[];
   unanswered?: Unanswered;
@@ -91,6 +93,7 @@ const newState = (): State => ({
   cases: 0,
   course: newCourse(),
   failures: [],
+  failing: [],
   refusals: [],
   showedEntity: false,
 });
@@ -184,6 +187,7 @@ function note(
   const isRefusal = reply.kind === 'answer' && reply.status === 401 && facts.key === 'accepted';
   const list = isRefusal ? state.refusals : state.failures;
   const isUndone = present.state === 'changed' ? (true as const) : undefined;
+  if (!state.failing.some(({ kind }) => kind === facts.kind)) state.failing.push(facts);
   list.push(defined({ verdict, exchange, facts, lookup, isUndone }));
   // The sort is stable, so that the first of equal failures stays.
   list.sort((one, other) => rank(one) - rank(other));
@@ -243,7 +247,7 @@ function sentAs(lookup: Lookup, { credential }: Request, { callerKeys }: Known):
  * fails too, in the same aspect, without the special case.
  */
 export function failuresOf({ states, table }: Tally, row: LookupRow): readonly Failure[] {
-  const { failures } = states.get(row.id)!;
+  const failures = kept(states, row);
   if (row.kind !== 'refinement' && (row.kind !== 'answer' || row.refines === undefined)) return failures;
   const covers = (facts: Facts) => row.when(facts) || row.also?.(facts) === true;
   return failures.filter(({ facts, verdict: { aspect } }) =>
@@ -253,6 +257,16 @@ export function failuresOf({ states, table }: Tally, row: LookupRow): readonly F
       ),
     ),
   );
+}
+
+/** Failures of a row without those that have the cause of another row's. */
+function kept(states: Tally['states'], row: LookupRow): readonly Failure[] {
+  const { failures } = states.get(row.id)!;
+  if (row.kind !== 'answer' || row.leaves === undefined) return failures;
+  const { when, to } = row.leaves;
+  return states.get(to)?.failing.some(when) === true
+    ? failures.filter(({ facts }) => !when(facts))
+    : failures;
 }
 
 /** Ids of the rows of which a row is a special case, for these lookups. */

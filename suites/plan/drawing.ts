@@ -35,6 +35,7 @@ export function requestsOf(
   pick?: number,
 ): fc.Arbitrary<Request> {
   const { parameter } = endpoints[endpoint];
+  const isNameEncoded = levels.query === 'name percent-encoded';
   const text = spellingLevels[levels['id spelling']]!.spelled(idsOf(endpoint, levels, known, pick));
   // With another partner's entities, the number is that of an entity.
   const isEntity = pick !== undefined && levels.key !== 'active' && findsEntities(endpoint, levels);
@@ -43,13 +44,13 @@ export function requestsOf(
     levels.malformation === 'none'
       ? text.map((value): string | undefined => `${parameter}=${value}`)
       : malformed(endpoint, levels, text, pick);
-  const further = levels.query === 'alone' ? noExtra : anExtra;
+  const further = levels.query.startsWith('extra') ? anExtra : noExtra;
   return fc
     .tuple(query, presentationsOf(levels, known, tokenPick), further)
     .map(([asked, { changes, query: appended }, extra]) => {
       const parts = [
         levels.query === 'extra parameter before' ? extra : undefined,
-        asked,
+        isNameEncoded ? asked?.replace(parameter, parameter.replace('_', '%5F')) : asked,
         levels.query === 'extra parameter after' ? extra : undefined,
         appended,
       ].filter((part) => part !== undefined);

@@ -53,7 +53,11 @@ export const withSpare = oncePer((known: Known): Known => {
   const pool = poolsOf('deposit-check', known).find(
     ({ situation, ids }) => situation === 'own pending' && ids.length > 1 && known.pending.length > 1,
   );
-  const id = pool?.ids.at(-1);
+  const { pending, depositById } = known;
+  const userOf = (id: string) => depositById.get(id.toLowerCase())?.user_id;
+  // The other deposits of its user stay hidden: that shows best where there is one.
+  const isOneOfTwo = (id: string) => pending.filter(({ user_id }) => user_id === userOf(id)).length > 1;
+  const id = (pool?.ids.findLast(isOneOfTwo) ?? pool?.ids.at(-1))?.toLowerCase();
   const spare = known.pending.find(({ reference_id }) => reference_id.toLowerCase() === id);
   return spare === undefined
     ? known

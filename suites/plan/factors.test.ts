@@ -63,7 +63,7 @@ function expectedReading(endpoint: Endpoint, name: string, level: string): strin
     'invalid alternative-spelling': [
       'braces or parentheses',
       'urn:uuid:',
-      'no hyphens',
+      'other hyphens',
       'white space around',
     ],
     [notV4]: ['the nil UUID', 'the max UUID', 'no known version', 'other variant bits'],

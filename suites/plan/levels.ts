@@ -141,11 +141,12 @@ export const spellingLevels: LevelTable<SpellingLevel> = {
   },
 };
 
-/** Which parameters the query has besides the id. */
+/** Which parameters the query has besides the id, and how the name of the parameter is written. */
 export const queryLevels: LevelTable = {
   alone: {},
   'extra parameter before': {},
   'extra parameter after': {},
+  'name percent-encoded': {},
 };
 
 export interface FieldsLevel extends Level {
@@ -162,7 +163,7 @@ const fromHere = '127.0.0.1';
 
 /** A server may take any of these for an error message. */
 const languages =
-  'de-DE,de,es,zh-CN,zh,ja,ko,ru,ar,pt-BR,pt,it,tr,vi,th,id,hi,pl,uk,fa,he,nl,sv,cs,fr,en;q=0.1';
+  'de-DE,de,es,zh-CN,zh,ja,ko,ru,ar,pt-BR,pt,it,tr,vi,th,id,ms,hi,bn,ta,ur,pl,uk,be,fa,he,el,hu,ro,bg,sr,hr,sk,fi,da,nb,lt,nl,sv,cs,fr,en;q=0.1';
 
 /**
  * Header fields that must not change the answer, which is JSON (Resources and their fields; Errors). A server may
@@ -175,6 +176,8 @@ export const fieldsLevels: LevelTable<FieldsLevel> = {
   'Accept: application/json and text/html': fields({ accept: 'application/json, text/html;q=0.9' }),
   // Each message may be translated.
   'Accept-Language: many languages': { changes: { headers: { 'accept-language': languages } } },
+  // A server may look at the first one only.
+  'Accept-Language: zh-CN': { changes: { headers: { 'accept-language': 'zh-CN,zh;q=0.9' } } },
   // Most clients send it. A cache may have other rules for compressed answers.
   'Accept-Encoding: gzip': { changes: { headers: { 'accept-encoding': 'gzip, deflate, br' } } },
   // A session may let in what a key would not.

@@ -5,6 +5,7 @@ import {
   hasParameter,
   isKeyInPlace,
   isKeyRead,
+  isSpaced,
   mayBeRefused,
   on,
   type ParameterFact,
@@ -13,6 +14,14 @@ import { invalid, refusedHostile } from '../rules/named-answers.ts';
 import { advises, answers, type Requirement } from '../rules/requirement.ts';
 
 const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
+
+/** Which spelling is advice. */
+const NOTATIONS =
+  'What has the 32 digits in their order, with other hyphens, white space, braces, parentheses or urn:uuid:, is another notation.';
+
+/** On deposit-check, other variant bits are no matter of notation. */
+const notationsOf = (endpoint: Endpoint) =>
+  `braces, URN, other hyphens, white space${endpoint === 'user-status' ? ', other variant bits' : ''}`;
 
 /** Requirements that both endpoints share, each with its own message. */
 function refuses(endpoint: Endpoint): readonly Requirement[] {
@@ -40,23 +49,23 @@ function refuses(endpoint: Endpoint): readonly Requirement[] {
       id: `invalid-uuid/${endpoint}/malformed`,
       clause: clause(endpoint),
       title: `A ${parameter} that is not a UUID gets 400 with the exact error body`,
+      reading: `These texts have other digits than a UUID, or others besides. ${NOTATIONS} A line feed at the end belongs there if other white space gets no 400 either.`,
       ...isInvalid('malformed'),
       also: all(on(endpoint), isKeyInPlace, any(hasParameter('malformed'), mayBeRefused)),
+      leaves: { when: isSpaced, to: `invalid-uuid/${endpoint}/alternative-spelling` },
     }),
     advises({
       id: `invalid-uuid/${endpoint}/alternative-spelling`,
       clause: `${clause(endpoint)}; RFC 9562 4`,
-      title:
-        'Another notation of a UUID (braces, URN, no hyphens, white space) gets 400 with the exact error body',
-      reading:
-        'A UUID has one notation: 8-4-4-4-12 hexadecimal digits, in any letter case. The 17th digit is 8, 9, a or b.',
+      title: `Another notation of a UUID (${notationsOf(endpoint)}) gets 400 with the exact error body`,
+      reading: `A UUID has one notation: 8-4-4-4-12 hexadecimal digits, in any letter case. The 17th digit is 8, 9, a or b. ${NOTATIONS}`,
       ...isInvalid('alternative-spelling'),
     }),
     advises({
       id: `invalid-uuid/${endpoint}/hostile`,
       clause: 'Errors, notes: other statuses are not shown',
       title:
-        'Broken percent-encoding, brackets and 8 KiB values get a 4xx, not a 5xx or a dropped connection',
+        'Broken percent-encoding, brackets, a semicolon and 8 KiB values get a 4xx, not a 5xx or a dropped connection',
       reading: 'Any 4xx is correct, such as 414 or 431 from a proxy.',
       when: all(on(endpoint), hasParameter('hostile')),
       answer: refusedHostile,

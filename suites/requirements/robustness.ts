@@ -4,6 +4,7 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { isOnPath, lookup, lookupOf, userStatus, type Request } from '../request.ts';
 import { monitor, observes, scenario, type Requirement } from '../rules/requirement.ts';
+import { judgeAnyClient } from '../scenarios/any-client.ts';
 import { judgeConcurrency } from '../scenarios/concurrency.ts';
 import { failed, inconclusive, pass } from '../rules/verdict.ts';
 
@@ -84,6 +85,22 @@ export const robustness: readonly Requirement[] = [
     judgesConcurrency: true,
     sends: 94,
     run: judgeConcurrency,
+  }),
+  scenario({
+    id: 'robustness/service/any-client',
+    level: 'recommended',
+    clause: 'RFC 9110 10.1.5, 12.5.3, 13.1.2',
+    title: 'A lookup is answered alike whatever client sends it',
+    reading:
+      'Clients: those with the User-Agent of a common library, with Accept-Encoding: gzip or identity, and with a tag that the target sent. A coding that was not offered cannot be read. 304 to the tag of the same answer is right.',
+    endpoint: 'service',
+    needs: [
+      ['user-status', { situation: 'own' }],
+      ['deposit-check', { situation: 'own EXECUTED' }],
+    ],
+    sends: 14,
+    isAlone: () => true,
+    run: judgeAnyClient,
   }),
   monitor({
     id: 'robustness/service/no-5xx',

@@ -142,7 +142,7 @@ export const valid: readonly Requirement[] = [
   advises({
     id: 'valid/user-status/percent-encoding',
     clause: 'RFC 3986 6.2.2.2',
-    title: 'Percent-encoding unreserved characters of user_id does not change the answer',
+    title: 'Percent-encoding unreserved characters of user_id, or of its name, does not change the answer',
     when: all(findsMember, hasKey('accepted'), isOnlyEncoded),
     answer: member,
     refines: true,
@@ -231,7 +231,8 @@ export const valid: readonly Requirement[] = [
   advises({
     id: 'valid/deposit-check/percent-encoding',
     clause: 'RFC 3986 6.2.2.2',
-    title: 'Percent-encoding unreserved characters of reference_id does not change the answer',
+    title:
+      'Percent-encoding unreserved characters of reference_id, or of its name, does not change the answer',
     when: all(findsDeposit, hasKey('accepted'), isOnlyEncoded),
     answer: executed,
     refines: true,

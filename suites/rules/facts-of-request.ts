@@ -2,11 +2,14 @@ import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { completeFacts, plainFacts, type Facts, type KeyFact, type RawFacts } from './facts.ts';
 import type { Known, KnownKey } from '../known.ts';
-import { canonicalOf, classifyUuid } from '../inputs/uuids.ts';
-import { isLookup, queryOf, type Credential, type Request } from '../request.ts';
+import { canonicalOf, classifyUuid, isSpaced } from '../inputs/uuids.ts';
+import { decoded, isLookup, queryOf, type Credential, type Request } from '../request.ts';
 
 /** Maximum length of an encoded value that every server must accept, in octets. */
 const MAX_VALUE_LENGTH = 1024;
+
+/** Maximum length of an unknown key that every server must read, in octets. */
+const MAX_KEY_LENGTH = 256;
 
 /** Maximum length of a query that every server must accept, in octets. */
 const MAX_QUERY_LENGTH = 2048;
@@ -22,8 +25,8 @@ const factsFor = oncePer((known: Known) =>
  * The facts of a request, as it was sent.
  *
  * @returns undefined if the interface says nothing about it: another method or path, a repeated parameter, another
- * letter case of its name, a URL as target, a header field that may mean another one, a key that is not ASCII, an
- * Accept field without JSON
+ * letter case of its name, a URL as target, a header field that may mean another one or ask for 304, a key that is long
+ * or not ASCII, an Accept field without JSON
  */
 export const factsOf = (known: Known, request: Request): Facts | undefined => factsFor(known)(request);
 
@@ -32,14 +35,20 @@ const isSilentAbout = ({ callerKeys }: Known, request: Request): boolean =>
   request.isAbsolute === true ||
   isRewritten(request) ||
   !acceptsJson(request) ||
+  hasLongKey(request) ||
   /[^ -~\t]/.test(authorizationOf(request.credential, callerKeys[0]) ?? '');
+
+/** A front end may refuse a field that is so long (RFC 6585 5), if no issued key is like it. */
+const hasLongKey = ({ credential }: Request): boolean =>
+  credential.as === 'header' && credential.key === undefined && credential.value.length > MAX_KEY_LENGTH;
 
 /**
  * Header fields that may mean another request: a second Authorization, or another method, path or host. A server may
- * also refuse the origin of another site.
+ * also refuse the origin of another site, and answer 304 to a tag.
  */
 const rewriting = new Set([
   'authorization',
+  'if-none-match',
   'origin',
   'x-http-method-override',
   'x-original-url',
@@ -116,9 +125,8 @@ function queryFacts(endpoint: Endpoint, query: string): QueryFacts | undefined {
   const { parameter } = endpoints[endpoint];
   const pairs = query.split('&').map((pair) => {
     const equals = pair.indexOf('=');
-    return equals < 0
-      ? { name: pair, value: '' }
-      : { name: pair.slice(0, equals), value: pair.slice(equals + 1) };
+    const [written, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
+    return { name: decoded(written) ?? written, written, value };
   });
   const own = pairs.filter(({ name }) => name === parameter);
   if (isHostile(query, pairs, parameter)) {
@@ -128,23 +136,21 @@ function queryFacts(endpoint: Endpoint, query: string): QueryFacts | undefined {
   }
   if (own.length > 1 || pairs.some(({ name }) => name !== parameter && name.toLowerCase() === parameter))
     return undefined;
-  return own[0] === undefined
-    ? { parameter: 'missing' }
-    : valueOf(endpoint, own[0].value, pairs.length === 1);
+  return own[0] === undefined ? { parameter: 'missing' } : valueOf(endpoint, own[0], pairs.length === 1);
 }
 
 /** What the value of the parameter is. */
-function valueOf(endpoint: Endpoint, raw: string, isAlone: boolean): QueryFacts {
+function valueOf(endpoint: Endpoint, { name, written, value: raw }: Pair, isAlone: boolean): QueryFacts {
   const value = decodeURIComponent(raw.replaceAll('+', ' '));
   const uuid = classifyUuid(value);
-  if (uuid === 'empty' || uuid === 'malformed') return { parameter: uuid };
+  if (uuid === 'empty' || uuid === 'malformed') return { parameter: uuid, isSpaced: isSpaced(value) };
   const id = canonicalOf(value);
   const isUser = endpoint === 'user-status';
   if (isUser && uuid !== 'v4' && uuid !== 'alternative-spelling') return { parameter: 'not-v4' };
   const isVariant = uuid === 'alternative-spelling' && value.toLowerCase() === id;
   if (uuid === 'alternative-spelling' && (isUser || !isVariant))
-    return { parameter: 'alternative-spelling', id };
-  const isEncoded = raw !== value;
+    return { parameter: 'alternative-spelling', id, isSpaced: isSpaced(value) };
+  const isEncoded = raw !== value || written !== name;
   const isUuid = uuid === 'v4' || uuid === 'other-version';
   return {
     id,
@@ -158,6 +164,8 @@ function valueOf(endpoint: Endpoint, raw: string, isAlone: boolean): QueryFacts 
 
 interface Pair {
   readonly name: string;
+  /** The name as sent. */
+  readonly written: string;
   readonly value: string;
 }
 
@@ -165,24 +173,16 @@ interface Pair {
 function isHostile(query: string, pairs: readonly Pair[], parameter: string): boolean {
   return (
     query.length > MAX_QUERY_LENGTH ||
-    isUndecodable(query) ||
+    decoded(query) === undefined ||
     pairs.some(
       ({ name, value }) =>
         (name === '' && query !== '') ||
         value.length > MAX_VALUE_LENGTH ||
         value.startsWith('=') ||
+        value.includes(';') ||
         (name.startsWith(parameter) && /[[.]/.test(name)),
     )
   );
-}
-
-function isUndecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 /** What a partner sees for an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */

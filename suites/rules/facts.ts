@@ -21,7 +21,7 @@ export type ParameterFact =
   | 'malformed'
   /** A UUID of another version, on user-status. */
   | 'not-v4'
-  /** Another notation of a UUID: braces, URN, no hyphens, white space around it. */
+  /** Another notation of a UUID: braces, URN, other hyphens, white space around it; or other variant bits. */
   | 'alternative-spelling'
   /** A query that may break a parser. */
   | 'hostile';
@@ -41,7 +41,9 @@ export interface Facts {
   readonly parameter: ParameterFact;
   /** Whether the interface is silent about this spelling of the query: a server may read or refuse it. */
   readonly isOpen: boolean;
-  /** Whether unreserved characters of the id are percent-encoded. */
+  /** Whether only white space around the id is wrong. */
+  readonly isSpaced: boolean;
+  /** Whether unreserved characters of the id, or of the name of its parameter, are percent-encoded. */
   readonly isEncoded: boolean;
   /** Whether the query has no other parameters. */
   readonly isAlone: boolean;
@@ -71,6 +73,7 @@ export const plainFacts = (endpoint: Endpoint): RawFacts => ({
   isOtherKey: false,
   parameter: 'plain',
   isOpen: false,
+  isSpaced: false,
   isEncoded: false,
   isAlone: true,
   isCased: false,
@@ -95,6 +98,7 @@ export function completeFacts(raw: RawFacts): Facts {
     isOtherKey: isSeen && raw.isOtherKey,
     parameter,
     isOpen: raw.isOpen && ((isPlain && key !== 'elsewhere') || parameter === 'hostile'),
+    isSpaced: (parameter === 'malformed' || parameter === 'alternative-spelling') && raw.isSpaced,
     isEncoded: isRead && raw.isEncoded,
     isAlone: !isRead || raw.isAlone,
     isCased: isRead && raw.isCased,
@@ -111,7 +115,7 @@ export function completeFacts(raw: RawFacts): Facts {
 const kindOf = (facts: RawFacts): string =>
   `${facts.endpoint} ${facts.key} ${facts.parameter} ${facts.entity}` +
   `${facts.isOtherKey ? ' other-key' : ''}${facts.isOpen ? ' open' : ''}` +
-  `${facts.isEncoded ? ' encoded' : ''}${facts.isAlone ? '' : ' with-others'}` +
+  `${facts.isSpaced ? ' spaced' : ''}${facts.isEncoded ? ' encoded' : ''}${facts.isAlone ? '' : ' with-others'}` +
   `${facts.isCased ? ' cased' : ''}${facts.isOtherVersion ? ' other-version' : ''}` +
   `${facts.isBecoming ? ' becoming' : ''}${facts.isOurs ? ' ours' : ''}`;
 
@@ -179,6 +183,7 @@ export const isOurKey = not(isOtherKey);
 
 export const isOurs: Condition = (facts) => facts.isOurs;
 export const isBecoming: Condition = (facts) => facts.isBecoming;
+export const isSpaced: Condition = (facts) => facts.isSpaced;
 export const isCased: Condition = (facts) => facts.isCased;
 export const isOtherVersion: Condition = (facts) => facts.isOtherVersion;
 

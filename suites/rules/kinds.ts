@@ -32,6 +32,8 @@ const spellings: readonly Some[] = [
 const each = <Name extends keyof RawFacts>(name: Name, ...values: readonly RawFacts[Name][]) =>
   values.map((value): Some => ({ [name]: value }));
 
+const spaced: readonly Some[] = [{ parameter: 'alternative-spelling', isSpaced: true }];
+
 /** Each choice of one from each list. */
 const product = (...lists: readonly (readonly Some[])[]): readonly Some[] =>
   lists.reduce<readonly Some[]>(
@@ -50,7 +52,7 @@ export function everyKind(endpoint: Endpoint): readonly Facts[] {
   ];
   const read = product(
     each('key', 'accepted', 'open'),
-    each('parameter', 'plain', 'alternative-spelling'),
+    [...each('parameter', 'plain', 'alternative-spelling'), ...spaced],
     spellings,
     each('isCased', false, true),
     each('isOtherKey', false, true),
@@ -59,7 +61,11 @@ export function everyKind(endpoint: Endpoint): readonly Facts[] {
   );
   // With another key or parameter, only whether the query may be refused can matter.
   const parameters = parameterFacts.filter((one) => isUser || one !== 'not-v4');
-  const unread = product(each('key', ...keyFacts), each('parameter', ...parameters), spellings.slice(0, 2));
+  const unread = product(
+    each('key', ...keyFacts),
+    [...each('parameter', ...parameters), { parameter: 'malformed', isSpaced: true }, ...spaced],
+    spellings.slice(0, 2),
+  );
   const all = [...unread, ...read].map((some) => completeFacts({ ...plainFacts(endpoint), ...some }));
   return [...new Map(all.map((facts) => [facts.kind, facts])).values()];
 }

@@ -37,6 +37,8 @@ export interface AnswerRow extends Metadata {
   readonly otherwise?: Verdict;
   /** Whether this row is about a special case of other rows: of all that cover the lookup, or of these ids. */
   readonly refines?: true | readonly string[];
+  /** Wrong answers to these lookups belong to another row, once it has some: they have the same cause. */
+  readonly leaves?: { readonly when: Condition; readonly to: string };
   /** Set if an answer that shows an entity where none may be belongs to this row, and no other wrong answer. */
   readonly owns?: 'leak';
   /** Set if 401 for the key under test fails this row even if that key never works. */

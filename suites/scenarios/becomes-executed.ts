@@ -1,6 +1,6 @@
 import { defined } from '../../schemas/values.ts';
 import type { FixturePendingDeposit } from '../../schemas/generated/types.ts';
-import { summary, type Answer, type Reply } from '../answer.ts';
+import { header, summary, type Answer, type Reply } from '../answer.ts';
 import { executedAtIn, expectDeposit, expectError, fieldsOf } from '../rules/expectations.ts';
 import { evenSample, withLetterCase } from '../inputs/uuids.ts';
 import { type BecomingDeposit, type Known, type KnownKey, executionAt } from '../known.ts';
@@ -37,6 +37,8 @@ const lookupsOf = ({ reference_id: id }: FixturePendingDeposit, key: KnownKey): 
 /**
  * Looks up a deposit while its change is under way and when it is due: with keys of its owner, and without a key or
  * with that of another partner, whose answers other rows judge.
+ *
+ * @param tag of the answer before: a client that keeps answers sends it (RFC 9110 13.1.2)
  */
 async function follow(
   deposit: FixturePendingDeposit,
@@ -44,12 +46,14 @@ async function follow(
   { dueAt, judged }: Pick<Changed, 'dueAt' | 'judged'>,
   context: Asking,
   { pending, failed: gone, executed, callerKeys: [first, second], otherKeys }: Known,
+  tag?: string,
 ): Promise<ScenarioResult> {
   const own = lookupsOf(deposit, first!);
   const early = await askMeanwhile(context, own.slice(0, 1), dueAt);
   const due = [
     ...(await askAtOnce(context, own)),
     ...(second ? await askAtOnce(context, lookupsOf(deposit, second), LOOKUPS_BESIDE) : []),
+    ...(tag ? await askAtOnce(context, [{ ...own[0]!, headers: { 'if-none-match': tag } }], 1) : []),
   ];
   // Other rows judge who else sees the deposit, and whether other deposits changed too.
   const noKey = depositCheck(deposit.reference_id, { credential: { as: 'none' } });
@@ -97,13 +101,15 @@ async function executeByHook(
   const executed = { ...deposit, state: 'EXECUTED', ...executionAt(now()) } as const;
   const change = { state: 'deposit executed', deposit: executed } as const;
   const after = await withState!(change, async (changed): Promise<ScenarioResult> => {
-    const result = await follow(deposit, executed, changed, context, known);
+    const result = await follow(deposit, executed, changed, context, known, tagOf(reply));
     return afterHook(result, `"${change.state}" of ${deposit.reference_id}`, changed, graceMs);
   });
   return 'kind' in after ? { finding: unanswered(after), request, reply: after } : after;
 }
 
-type Polled = ScenarioResult & { readonly deposit: BecomingDeposit };
+const tagOf = (reply: Reply) => (reply.kind === 'answer' ? header(reply, 'etag') : undefined);
+
+type Polled = ScenarioResult & { readonly deposit: BecomingDeposit; readonly tag?: string | undefined };
 
 /** Polls until the deposit is EXECUTED: as long as the fixture says, and the grace. */
 async function pollUntilExecuted(
@@ -119,9 +125,11 @@ async function pollUntilExecuted(
   const request = depositCheck(reference_id);
   const startedAt = now();
   let endsAt = afterPolls === undefined ? startedAt + afterSeconds * 1000 + graceMs : Infinity;
+  let tag: string | undefined;
   for (let polls = 1; ; polls++) {
     const [reply] = (await send(request)) as [Reply];
-    const shown = { request, reply, deposit };
+    const shown = { request, reply, deposit, tag };
+    tag = tagOf(reply);
     if (reply.kind !== 'answer') return { finding: unanswered(reply), ...shown };
     // Lookups beside it may make the server fail.
     if (!isHidden(reply) && reply.status < 500)
@@ -242,5 +250,6 @@ async function followPolled(polled: Polled, context: Asking, known: Known): Prom
   const { amountInUsd, executedAt } = deposit.becomes;
   const execution = defined({ amountInUsd, executedAt: executedAtIn(reply, executedAt) });
   const dueAt = reply.receivedAt + context.graceMs;
-  return { ...(await follow(deposit, execution, { dueAt, judged: (ask) => ask() }, context, known)), cases };
+  const judged = { dueAt, judged: <Result>(ask: () => Promise<Result>) => ask() };
+  return { ...(await follow(deposit, execution, judged, context, known, polled.tag)), cases };
 }

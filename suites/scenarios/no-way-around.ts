@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { summary, type Answer, type Trouble } from '../answer.ts';
+import { header, summary, type Answer, type Trouble } from '../answer.ts';
 import { sameAnswer } from '../rules/expectations.ts';
 import { compressed, formsOfRequests, type Form } from '../inputs/forms.ts';
 import { forms, otherByte, withAdded, type Token } from '../inputs/credentials.ts';
@@ -69,8 +69,9 @@ export const judgeWaysAround =
     const tries: Tries = { context, known, plain, own: own!, reached: new Set(), cases: 0 };
     let end: End;
     for (const credential of credentialsOf(known)) end ??= await tryForms(tries, credential);
+    end ??= await tryWays(tries, tagsOf(tries));
     for (const other of known.otherKeys.slice(0, 1)) end ??= await tryWays(tries, claimsOf(tries, other));
-    end ??= await tryWays(tries, otherBytesOf(tries));
+    end ??= await tryWays(tries, oddKeysOf(tries));
     const { cases } = tries;
     if (cases === 0) end ??= { finding: inconclusive('network', 'no form of the request was answered') };
     return { finding: pass, ...end, cases };
@@ -243,6 +244,37 @@ function otherBytesOf({ known, plain }: Tries): readonly Way[] {
     request: sentWith(token),
     others: [sentWith(withLetter[at]!)],
     shows: (answer) => showsData(answer, plain, known),
+  }));
+}
+
+/** Keys so long that a column may be too short for them, and so long as a header field may be. */
+const LONG = [300, 4000] as const;
+
+/** Texts that no issued key is like. Any refusal is right. Other requirements see an answer with a 5xx. */
+function oddKeysOf(tries: Tries): readonly Way[] {
+  const { plain } = tries;
+  const long = LONG.map((length): Way => {
+    const value = `Bearer ${'x'.repeat(length)}`;
+    const shell = `Bearer $(printf %${length}s | tr ' ' x)`;
+    return {
+      name: `a key of ${length} characters`,
+      request: { ...plain, credential: { as: 'header', value, shell } },
+      others: [{ ...plain, credential: { as: 'none' } }],
+      shows: (answer) => showsData(answer, plain, tries.known),
+    };
+  });
+  return [...otherBytesOf(tries), ...long];
+}
+
+/** The tag of the own answer, without the key: 304 would say that the data are the same. */
+function tagsOf({ known, plain, own }: Tries): readonly Way[] {
+  const tag = header(own, 'etag');
+  if (tag === undefined) return [];
+  return credentialsOf(known).map((credential) => ({
+    name: 'the tag of an answer in If-None-Match, without its key',
+    request: { ...plain, credential, headers: { 'if-none-match': tag } },
+    others: [{ ...plain, credential }],
+    shows: ({ status }) => status === 304,
   }));
 }
 
