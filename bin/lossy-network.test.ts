@@ -167,11 +167,11 @@ const busy: Readonly<Record<string, Change>> = {
 describe('a target that serves few requests at once fails nothing', () => {
   for (const [name, change] of partOf(Object.entries(busy), 3))
     test(name, async () => {
-      const options = { fixture, seed: 1, cases: 400, skip: ['rate-limit'], isBrief: true };
+      const options = { fixture, seed: 1, cases: 400, isBrief: true };
       const record = await verifyMock(change(reference), options);
       const required = record.requirements.filter(({ level }) => level === 'required');
       const open = required.filter(({ outcome }) => outcome !== 'passed' && outcome !== 'excluded');
       assert.deepEqual(open, []);
-      assert.ok(record.requests < 2600, `${record.requests} requests`);
+      assert.ok(record.requests < 3000, `${record.requests} requests`);
     });
 });

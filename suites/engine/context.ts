@@ -3,6 +3,7 @@ import { waitWords } from '../../schemas/progress.ts';
 import { trouble, type Reply } from '../answer.ts';
 import { type Known, afterChange, afterUndo, type Change, type Present } from '../known.ts';
 import type { Wait } from '../limits/limiter.ts';
+import { isShed } from '../limits/stream.ts';
 import type { Request } from '../request.ts';
 import type { Asker, Context, Exchange, Pace, Shared } from '../rules/scenario-context.ts';
 import type { RunOptions } from './run-options.ts';
@@ -164,8 +165,8 @@ interface Crowd {
 /** Replies of a target that sheds load are not one of so many. */
 const SHED_PART = 10;
 
-const isShed = (reply: Reply): boolean =>
-  reply.kind === 'answer' ? reply.status === 503 : reply.code === 'network';
+/** A limiter may answer 503, too: it says nothing about so few at once. */
+const MIN_CROWD = 4;
 
 async function stream(
   make: () => Request,
@@ -182,8 +183,8 @@ async function stream(
     const exchange = await sendOnce(request);
     sent[nth] = exchange;
     const { reply } = exchange;
-    if (isShed(reply) && ++state.lost * SHED_PART > nth && others > 0)
-      crowd.most = Math.min(crowd.most, others);
+    if (isShed(reply) && ++state.lost * SHED_PART > nth)
+      crowd.most = Math.min(crowd.most, Math.max(MIN_CROWD, others));
     // A request that was not sent ends the stream. A lost request does not.
     state.isOver ||=
       reply.kind === 'answer' ? isLast(reply) : reply.code !== 'timeout' && reply.code !== 'network';

@@ -57,6 +57,21 @@ test('every answer is judged by every rule that covers it', () => {
   assert.equal(outcome(one, 'valid/deposit-check/executed', true, true), 'budget');
 });
 
+test('a line feed behind an id belongs to another notation if other white space is accepted too', () => {
+  const one = tally();
+  const [malformed, another] = ['malformed', 'alternative-spelling'].map(
+    (name) => `invalid-uuid/user-status/${name}`,
+  );
+  const outcomes = () => [malformed!, another!].map((name) => outcome(one, name));
+  addAnswer(one, userStatus(`${id}\n`), isMember);
+  addAnswer(one, userStatus(`{${id}}`), isMember);
+  assert.deepEqual(outcomes(), ['failed', 'failed']);
+  addAnswer(one, userStatus(` ${id}`), isMember);
+  assert.deepEqual(outcomes(), ['passed', 'failed']);
+  addAnswer(one, userStatus(`${id}x`), isMember);
+  assert.deepEqual(outcomes(), ['failed', 'failed']);
+});
+
 test('429 and requests outside the interface are not judged', () => {
   const one = tally();
   for (const [request, answer] of [

@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/values.ts';
-import type { Answer, Trouble } from '../answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Asking, Bursts, Exchange, Pace } from '../rules/scenario-context.ts';
 import { lookupOf, userStatus, type Request } from '../request.ts';
 import { describeMs } from './limit.ts';
@@ -102,9 +102,15 @@ export interface Stream {
   readonly instead?: { readonly request: Request; readonly reply: Answer };
   /** How many times as long the last answers took as the first. */
   readonly slowdown: number;
+  /** Requests that got 503, or whose connection broke: the target may take fewer at once. */
+  readonly shed: number;
   /** Why requests got no answer, if most of them did not or the stream ended with it. */
   readonly trouble?: Trouble;
 }
+
+/** Whether a reply shows that the target takes no more requests at once. */
+export const isShed = (reply: Reply): boolean =>
+  reply.kind === 'answer' ? reply.status === 503 : reply.code === 'network';
 
 const isLimited = ({ reply }: Exchange) => reply.kind === 'answer' && reply.status === 429;
 const isAnswered = (one: Exchange): one is Exchange & { readonly reply: Answer } =>
@@ -157,6 +163,7 @@ export async function stream(context: Trying, supply: Supply, bounds: Bounds): P
   return {
     kind,
     sent: sent.length,
+    shed: sent.filter(({ reply }) => isShed(reply)).length,
     passed,
     failures: isMixed ? Math.ceil(passed / 2) : passed,
     isKeyRefused: usual !== 401 && answered.some(({ reply }) => reply.status === 401),

@@ -126,10 +126,16 @@ export async function send(trial: Trial, supply: Supply, below?: Stream): Promis
   const { context, supplies, streams } = trial;
   const gapMs = below === undefined ? 0 : below.elapsedMs / (SLOWER * Math.max(1, below.failures));
   const times = supply === supplies.members || supply === supplies.mixed ? 4 : 1;
-  const one = await stream(context, supply, { ...paceOf(trial, times), gapMs });
+  const sendAll = () => stream(context, supply, { ...paceOf(trial, times), gapMs });
+  const first = await sendAll();
+  // By now it is known how many the target takes at once.
+  const one = first.refusal === undefined && first.shed > MOST_SHED * first.sent ? await sendAll() : first;
   streams.push(one);
   return one;
 }
+
+/** If the target sheds more than this part of a stream, it is sent again. */
+const MOST_SHED = 0.05;
 
 /** The same, once more after the wait if the limit was used up before. */
 export async function sendAtRest(trial: Trial, supply: Supply): Promise<Stream> {
