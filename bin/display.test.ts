@@ -154,6 +154,7 @@ test('progress names a failure while lookups go on, not only once they have ende
     cases: 800,
     onProgress: ({ failing: [id], doing }) => void (id !== undefined && failing.push(`${doing}: ${id}`)),
   });
-  const [first] = failing;
-  assert.equal(first, 'deposit-check: pairs and examples: invalid-uuid/deposit-check/malformed');
+  // Only the first report of a step comes when it begins.
+  const isNamed = /^[a-z-]+: pairs and examples: invalid-uuid\/[a-z-]+\/malformed$/;
+  assert.ok(failing.some((one, at) => isNamed.test(one) && one === failing[at - 1]));
 });

@@ -11,7 +11,7 @@ import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { reports } from '../reports/index.ts';
 import { judgedBy } from '../reports/judgement.ts';
 import { readBody, type Reply } from '../suites/answer.ts';
-import type { Client } from '../suites/index.ts';
+import { catalogue, type Client } from '../suites/index.ts';
 import { part } from './dev/testing/part.ts';
 import { failedIds, limitsOf, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
 import { exitCodeOf } from './exit-codes.ts';
@@ -88,7 +88,7 @@ const expired =
   (isLost: (sent: Sent) => boolean, status = 401): Between =>
   () =>
   (sent) =>
-    sent.at > 2000 && isLost(sent) ? json(status, 'Unauthorized') : undefined;
+    sent.at > 2000 && isLost(sent) ? json(status, `${keyOf(sent.request)} has expired`) : undefined;
 
 interface Row extends Partial<MockRunOptions> {
   readonly between?: Between;
@@ -217,8 +217,9 @@ const neverEnds: Readonly<Record<string, readonly [reason: string, Row]>> = {
     'key-lost',
     {
       fixture: { ...fixture, apiKeys: fixture.apiKeys!.filter(({ key }) => `Bearer ${key}` !== spare) },
-      between: () => (sent) =>
-        sent.at > 2000 && isKey(sent.request) ? json(401, `${keyOf(sent.request)} has expired`) : undefined,
+      // Keys of two partners take turns.
+      requirements: catalogue.filter(({ id }) => id.startsWith('foreign-ib/')),
+      between: expired(({ request }) => isKey(request)),
     },
   ],
   'a ban of the address, 403 with a page': [

@@ -14,6 +14,5 @@ export type { Lookup } from './plan/lookup.ts';
 export { lookupsInOrder } from './plan/rows.ts';
 export { knownFrom } from './known.ts';
 export { gapsOf, isAbout } from './plan/needs.ts';
-export { rankOf } from './rules/requirement.ts';
 export { judgeAnswer, rightAnswersTo } from './requirements/right-answers.ts';
-export { isLookupRow, type Requirement } from './rules/requirement.ts';
+export { isLookupRow, rankOf, type Requirement } from './rules/requirement.ts';

@@ -141,7 +141,7 @@ const headerFields: d.Changes = {
   'not-found-translated: The message for an unknown deposit is translated for Accept-Language: de': on(
     'deposit-check',
     'unknown',
-    d.hasField('accept-language', /^de\b/),
+    d.hasField('accept-language', /\bde\b/),
     error(404, 'Einzahlung nicht gefunden'),
   ),
   'member-unseen-in-capitals: The field name AUTHORIZATION is not read for a member': on(

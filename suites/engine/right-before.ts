@@ -22,7 +22,7 @@ export interface RightBeforeOptions extends Pick<RunOptions, 'clock'> {
   readonly askOnce: (request: Request) => Promise<Reply>;
 }
 
-/** How an answer is suspect: all that no service gave is one kind, else status and text without digits. */
+/** How an answer is suspect: all that no service gave is one kind, else status and text without digits and its key. */
 export type Kind = typeof FRONT | `${number} ${string}`;
 export const FRONT = 'none of the service';
 
@@ -70,7 +70,9 @@ export function kindOf(right: RightBefore, request: Request, reply: Reply): Kind
   if (status === 429) return undefined;
   if (isFromFrontEnd(reply)) return FRONT;
   if (![401, 403].includes(status) && status < 500) return undefined;
-  return isWrong(right, request, reply) ? `${status} ${text.replaceAll(/\d/g, '')}` : undefined;
+  if (!isWrong(right, request, reply)) return undefined;
+  const { found: { key = '' } = {} } = presentedKey(right.options.present.known, request);
+  return `${status} ${text.replaceAll(key, '').replaceAll(/\d/g, '')}`;
 }
 
 /** The endpoint and the key of a lookup; no key if it must not be accepted. */

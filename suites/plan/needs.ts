@@ -5,11 +5,10 @@ import { oncePer } from '../../schemas/values.ts';
 import type { Facts } from '../rules/facts.ts';
 import { knownFrom, type Known } from '../known.ts';
 import { factors, plainLevels } from './factors.ts';
-import type { FactorName, Levels } from '../rules/requirement.ts';
 import { factsWith } from './lookup.ts';
 import { isFeasible } from './lookup-levels.ts';
 import { versions, type Need } from './levels.ts';
-import type { Choice, LookupRow, Requirement } from '../rules/requirement.ts';
+import type { Choice, FactorName, Levels, LookupRow, Requirement } from '../rules/requirement.ts';
 import type { Reason } from '../rules/verdict.ts';
 
 /** Why a requirement cannot be judged, and how to fix it. */

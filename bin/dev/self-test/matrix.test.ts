@@ -5,7 +5,7 @@ import type { Exchange } from '../../../mock/server/exchange.ts';
 import { faults } from '../../../mock/deviations/faults.ts';
 import { crash, on } from '../../../mock/deviations/deviate.ts';
 import { variants } from '../../../mock/deviations/variants.ts';
-import { catalogue } from '../../../suites/index.ts';
+import { catalogue, isLookupRow } from '../../../suites/index.ts';
 import { defaults } from '../../commands/flags.ts';
 import { onePartOf, part } from '../testing/part.ts';
 import { ENOUGH_CASES, verifyMock } from '../testing/verify-mock.ts';
@@ -210,21 +210,19 @@ test(`the verdict is the same for each seed: for the reference, and for a server
     }
 });
 
-test('a run finds an answer that is wrong once among 260, and says that it is', async () => {
+test(`a run finds a lookup with a wrong answer once among 100, and says that it is (PART=${part})`, async () => {
+  // A scenario cannot ask again for what it has changed.
+  const requirements = catalogue.filter((one) => isLookupRow(one) && one.level === 'required');
   for (const kind of ['member', 'executed']) {
     let asked = 0;
-    const isHit = ({ finding }: Exchange) => finding.kind === kind && ++asked === 260;
-    const record = await verifyMock(on(isHit, crash)(reference), { fixture, seed: 1, cases: defaults.cases });
-    const failed = record.requirements.flatMap((one) =>
-      one.level === 'required' && one.outcome === 'failed' ? [one] : [],
-    );
+    const isHit = ({ finding }: Exchange) => finding.kind === kind && ++asked === 100;
+    const options = { fixture, seed: part, cases: defaults.cases, requirements };
+    const record = await verifyMock(on(isHit, crash)(reference), options);
+    const failed = record.requirements.flatMap((one) => (one.outcome === 'failed' ? [one] : []));
     assert.ok(
       failed.some(({ intermittent }) => intermittent?.failed === 1),
       `${kind}, of ${asked}`,
     );
-    assert.deepEqual(
-      failed.flatMap(({ where = [] }) => where),
-      [],
-    );
+    assert.ok(failed.every(({ where }) => where === undefined));
   }
 });
