@@ -1,9 +1,10 @@
 import { sweepVerdict } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
-import type { Sweep, SweptState } from '../schemas/generated/types.ts';
+import type { Sweep, SweptRule, SweptState } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
-import { mostOf, type SeenRequest } from './sweep/requests.ts';
+import { limitedStates } from './sweep/judges.ts';
+import { attemptsIn, mostOf, plainOf, type RunFacts, type SeenRequest } from './sweep/requests.ts';
 import { judgeRules } from './sweep/rules.ts';
 import { redactorFor, runInState, serveElsewhere, type Run, type SweepOptions } from './sweep/run-state.ts';
 import { states, type Aim } from './sweep/states.ts';
@@ -56,8 +57,9 @@ export async function sweep(
   } finally {
     elsewhere.close();
   }
-  const swept = ids.map((id) => judgeState(id, runs.get(id), options.allow));
   const rules = judgeRules(runs, options.allow);
+  const found = { allow: options.allow, unchanged: runs.get('unchanged'), rules };
+  const swept = ids.map((id) => judgeState(id, runs.get(id), found));
   return {
     format: 'ib-conformance/sweep/2',
     version,
@@ -95,7 +97,7 @@ function checkFirst(
 function aimAt(requests: readonly SeenRequest[], elsewhere: string): Aim {
   const isFound = ({ status, endpoint }: SeenRequest) => status === 200 && endpoint !== undefined;
   // States do not change the answer to a wrong key.
-  const accepted = requests.filter(({ status }) => status !== 401);
+  const accepted = plainOf({ requests }).filter(({ status }) => status !== 401);
   const others = new Set(accepted.filter((one) => !isFound(one)).map(({ target }) => target));
   const found = accepted.filter(({ target }) => !others.has(target));
   const counts = mostOf(found);
@@ -110,21 +112,44 @@ function aimAt(requests: readonly SeenRequest[], elsewhere: string): Aim {
   };
 }
 
+/** What else a state is judged by. */
+interface StateContext extends Pick<SweepOptions, 'allow'> {
+  readonly unchanged: RunFacts | undefined;
+  readonly rules: readonly SweptRule[];
+}
+
+/** What to do if red tests do not show that the client did something wrong. */
+const LOOK = 'see whether the red test counts requests or time: what the client sent shows no mistake';
+
 /** Judges a state by the run of the tests in it; undefined: there was none. */
 export function judgeState(
   id: string,
   run: Omit<Run, 'output' | 'isKeyElsewhere'> | undefined,
-  allow: SweepOptions['allow'],
+  context: StateContext,
 ): SweptState {
   const { kind, what, advice, counts } = states.get(id)!;
   const state = { id, kind, what, advice };
   if (run === undefined) return { ...state, outcome: 'notRun' };
-  const { isGreen, isStopped, ended, durationMs, lines, requests, changed } = run;
-  const shown = { isGreen, ended, durationMs, requests: requests.length, changed };
+  const { isGreen, isStopped, ended, durationMs, lines, requests, changed, redTest } = run;
+  const named = redTest === undefined || isGreen ? {} : { redTest };
+  const shown = { isGreen, ended, durationMs, requests: requests.length, changed, ...named };
   const isSeen = !isGreen || lines.join('').includes(counts?.green ?? '');
   if (changed === 0 || !isSeen) return { ...state, outcome: 'notReached', run: shown };
   if (kind === 'probe') return { ...state, outcome: 'done', run: shown };
   const isRed = !isGreen && !(isStopped && counts?.red === 'ended');
   const isRight = isGreenWanted(id) ? isGreen : isRed;
-  return { ...state, outcome: isRight ? 'passed' : allow.has(id) ? 'allowed' : 'failed', run: shown };
+  const outcome = isRight ? 'passed' : outcomeOfWrong(id, run, context);
+  return { ...state, ...(outcome === 'unclear' && { advice: LOOK }), outcome, run: shown };
+}
+
+/** Tests may count requests: if they are red after failures, only what the client sent shows its mistake. */
+function outcomeOfWrong(id: string, run: Pick<Run, 'requests'>, { allow, unchanged, rules }: StateContext) {
+  if (allow.has(id)) return 'allowed';
+  if (limitedStates.has(id)) {
+    const rule = rules.find((one) => one.rule === 'repeat' && one.states.includes(id));
+    return rule?.outcome === 'broken' ? 'failed' : rule?.outcome === 'allowed' ? 'allowed' : 'unclear';
+  }
+  const attempts = unchanged === undefined ? [] : attemptsIn(run, unchanged);
+  const isRepeated = attempts.length > 0 && attempts.every((one) => one.isRepeated && !one.isGivenUp);
+  return states.get(id)!.kind === 'advice' && isRepeated ? 'unclear' : 'failed';
 }

@@ -39,7 +39,7 @@ export const sweep = command({
     config,
     'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
     'show-output': { ...onOff, describe: 'show the output of the command' },
-    strict: { ...onOff, describe: 'fail also if advice is open' },
+    strict: { ...onOff, describe: 'fail also if advice is open, or something is unclear' },
     report: {
       ...outputs,
       describe: `write a report: ${sweepFormats.join(', ')}, or format=file`,

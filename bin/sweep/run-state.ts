@@ -3,14 +3,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lastingKey } from '../../mock/server/world.ts';
+import { peekSandbox } from '../../mock/control/session.ts';
 import { startMock } from '../../mock/server/server.ts';
 import { namedKeys } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { redactorOf } from '../../schemas/redact.ts';
 import type { CliContext } from '../cli-context.ts';
+import { redTestIn, writerOf } from './output.ts';
 import type { RunFacts, SeenRequest } from './requests.ts';
-import { RUNNER_LINE } from './rules.ts';
 import { runCommand, type Ended } from './run-command.ts';
 import { observeChange, states, type Aim } from './states.ts';
 
@@ -39,6 +40,8 @@ export interface SweepOptions {
 export interface Run extends RunFacts, Ended {
   /** Number of requests with a changed answer. */
   readonly changed: number;
+  /** Name of the first red test, if the output says it. */
+  readonly redTest?: string | undefined;
   /** The last lines of the output. */
   readonly lines: readonly string[];
 }
@@ -107,23 +110,25 @@ export async function runInState(
   const withoutKey = redactorOf([{ name: '', value: key }]);
   const hasKey = (text: string) => withoutKey(text) !== text;
   const does = states.get(id)?.does;
-  const change = typeof does === 'function' ? does(aim) : undefined;
+  const change = does?.(aim);
   const [requests, lines]: [SeenRequest[], string[]] = [[], []];
-  const output = { lines: 0, withKey: 0, byRunner: 0 };
+  const output = { lines: 0, withKey: 0, inFailure: 0 };
   let [changed, isEdited] = [0, false];
+  let redTest: string | undefined;
   const mock = await startMock({
     fixture,
     clock: context.clock ?? 'real',
     arePublicKeys,
-    next: typeof does === 'object' ? [does] : [],
     deviation: change && { id, change: observeChange(change, () => void (isEdited = true)) },
-    onExchange: ({ entry, request: { method, target, headers } }) => {
+    onExchange: ({ entry, request: { method, target, headers, clientPort } }) => {
       const { authorization, ...others } = headers;
       const keyIn = hasKey(target) ? 'target' : hasKey(JSON.stringify(others)) ? 'field' : undefined;
       const seen = {
         ...entry,
         lookup: `${method} ${target} ${authorization}`,
-        isChanged: isEdited || entry.next === true,
+        connection: clientPort,
+        isChanged: isEdited,
+        isSetUp: peekSandbox(mock.session, entry.world).world.isSetUp,
         keyIn,
       } as const;
       isEdited = false;
@@ -133,8 +138,10 @@ export async function runInState(
   });
   const onLine = (line: string) => {
     output.lines += 1;
-    if (hasKey(line)) output[RUNNER_LINE.test(line) ? 'byRunner' : 'withKey'] += 1;
     const text = `${redact(line)}\n`;
+    const writer = writerOf(line);
+    if (writer !== 'title' && hasKey(line)) output[writer === 'failure' ? 'inFailure' : 'withKey'] += 1;
+    redTest ??= redTestIn(redact(line));
     if (showOutput) context.writeError(`${id}: ${text}`);
     if (lines.push(text) > MAX_LINES) lines.shift();
   };
@@ -142,7 +149,7 @@ export async function runInState(
     const variables = options.env.map(([name, what]) => [name, { url: mock.url, key }[what]] as const);
     const env = { ...withoutProxy(context.env), ...Object.fromEntries(variables) };
     const ended = await runCommand(command, maxDuration, env, context.signal, onLine);
-    return { ...ended, lines, requests, changed, output, isKeyElsewhere: elsewhere.hasSeen(hasKey) };
+    return { ...ended, redTest, lines, requests, changed, output, isKeyElsewhere: elsewhere.hasSeen(hasKey) };
   } finally {
     await mock.close({ force: true });
   }

@@ -46,13 +46,15 @@ export interface Operation<Args extends readonly never[] = readonly never[], Res
   readonly isPublic?: true;
   /** Changes its world, which is kept from then on. */
   readonly isChange?: true;
+  /** Changes only data. */
+  readonly isData?: true;
   readonly run: (context: ControlContext, ...args: Args) => Result;
 }
 
 const operation = <Args extends readonly unknown[], Result>(
   call: string,
   run: (context: ControlContext, ...args: Args) => Result,
-  more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic'> = {},
+  more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic' | 'isData'> = {},
 ) => ({ call, run, ...more });
 
 const change = <Args extends readonly unknown[], Result>(
@@ -112,11 +114,11 @@ export const operations = {
     { isGlobal: true },
   ),
   /** Changes a user, or adds one. */
-  setUser: change('PUT /users/{id}', setUser),
+  setUser: change('PUT /users/{id}', setUser, { isData: true }),
   /** Changes a deposit, or adds one; afterSeconds and afterPolls count from now. */
-  setDeposit: change('PUT /deposits/{id}', setDeposit),
+  setDeposit: change('PUT /deposits/{id}', setDeposit, { isData: true }),
   /** Changes a key by its value or name; a new one needs "key". expiresAfterSeconds counts from now. */
-  setKey: change('PUT /keys/{id}', setKey),
+  setKey: change('PUT /keys/{id}', setKey, { isData: true }),
   /** Sets the limits for all keys, as in a fixture. An endpoint that is not given has none. */
   setLimits: change('PUT /limits', ({ sandbox }, given: FixtureLimits) => {
     const { limits } = readPart({ limits: given ?? null }, 'limits');
@@ -162,6 +164,7 @@ export const operations = {
   /** Sets up a provider state as in Pact, or tears it down. `verify` can use it as its state hook. */
   state: change('POST /state', ({ sandbox }, state: StateChange) => applyState(sandbox.world, state), {
     input: 'stateChange',
+    isData: true,
   }),
 };
 
@@ -193,7 +196,11 @@ export function perform(
     const context = { session, sandbox, isAll: name === undefined };
     const result = one.run(context, ...(args as readonly never[]));
     // Not before: a refused call creates no world.
-    if (one.isChange) keepSandbox(session, sandbox);
+    if (one.isChange) {
+      keepSandbox(session, sandbox);
+      // Data from before the first request are like a fixture.
+      if (!one.isData || sandbox.journal.noted > 0) sandbox.world.isSetUp = true;
+    }
     return result;
   } catch (error) {
     throw error instanceof Refusal ? withoutKeys(session, error) : error;
