@@ -1,7 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type {
   DataFilter,
-  FaultChange,
   Fixture,
   FixtureLimits,
   NextAnswer,
@@ -13,6 +12,7 @@ import { changeClock, shownClock } from './clock.ts';
 import { applyState, findKey, pageOf, readPart, setDeposit, setKey, setUser, shownKey } from './entities.ts';
 import { listExamples } from '../server/examples.ts';
 import { faults } from '../deviations/faults.ts';
+import type { DeviationId } from '../deviations/generated/ids.ts';
 import { splitTarget } from '../server/handler.ts';
 import { clearJournal, readJournal, type JournalEntry } from './journal.ts';
 import { checkNext, shownNext } from './next.ts';
@@ -127,7 +127,7 @@ export const operations = {
   }),
   /** The time and the speed of the clock. */
   clock: operation('GET /clock', ({ session, sandbox }) => shownClock(session, sandbox)),
-  /** Sets the time, moves it forward, sets the speed. Set back, it keeps remaining times: what was due in 3 s stays due in 3 s. */
+  /** Sets the time, moves it, sets the speed. Set back, it keeps remaining times: what was due in 3 s stays due in 3 s. */
   setClock: change('PUT /clock', changeClock, { input: 'clockChange' }),
   /** The active fault or variant, and all that there are. */
   fault: operation('GET /fault', ({ sandbox }) => ({
@@ -137,7 +137,7 @@ export const operations = {
   /** Sets the fault or variant; null switches it off. */
   setFault: change(
     'PUT /fault',
-    ({ session, sandbox }, { fault }: FaultChange) => {
+    ({ session, sandbox }, { fault }: { readonly fault: DeviationId | null }) => {
       const found = deviations.find(({ id }) => id === fault);
       if (fault !== null && found === undefined)
         throw badRequest('fault', 'is not an id that GET /__admin/fault lists');

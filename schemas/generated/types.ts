@@ -1135,7 +1135,10 @@ export interface ClockChange {
    * a time in Unix ms, or a text such as 2026-01-01T00:00:00Z
    */
   now?: number | string;
-  advance?: Duration;
+  /**
+   * a duration in ms, or a text such as 1.5s or -1h
+   */
+  advance?: number | string;
   /**
    * a speed: 1 is normal, 60 is a minute each second, 0 stops the clock
    */
