@@ -209,7 +209,7 @@ test('an interruption ends the command and its child processes, and keeps the re
       (await import('node:child_process')).spawn(process.execPath, ['-e', ${JSON.stringify(child)}]);
       setInterval(() => 0, 1000);
     }`;
-  const { code, interrupted, states } = await sweep(script, few, stop.signal);
+  const { code, interrupted, states } = await sweep(script, `${few} --parallel 1`, stop.signal);
   await ended;
   const outcomes = states.map(({ outcome }) => outcome).join();
   assert.deepEqual([code, interrupted, outcomes], [130, true, 'passed,notRun,notRun']);

@@ -13,6 +13,17 @@ import { version } from './version.ts';
 /** Number of printed lines if the first run fails. */
 const LAST_LINES = 40;
 
+const DISTURBED =
+  'red beside other runs, but green alone, so red runs are repeated alone. Do two runs of your tests share files or ports? --parallel 1 keeps them apart';
+
+/** What clients may wait for in a state, in ms: their own time limit, or until they stop polling. */
+const waitIn = (id: string) =>
+  ({ timeout: 10_000, 'wrong-path': 60_000, 'limited-for-an-hour': 0 })[id] ?? 6000;
+
+/** Maximum duration of a run, in ms: a state may slow the tests down, and end some by a time limit. */
+const maxDurationOf = (id: string, unchanged: Run | undefined) =>
+  unchanged === undefined ? Infinity : 4 * unchanged.durationMs + waitIn(id) + 5000;
+
 /** Kinds of states in which the tests should be green. */
 const isGreenWanted = (id: string) => ['survive', 'advice'].includes(states.get(id)!.kind);
 
@@ -30,34 +41,52 @@ export async function sweep(
   const [startedAt, begun] = [new Date().toISOString(), performance.now()];
   const runs = new Map<string, Run>();
   const elsewhere = await serveElsewhere();
-  let [aim, done]: [Aim, number] = [aimAt([], elsewhere.url), 0];
+  let [aim, done, total]: [Aim, number, number] = [aimAt([], elsewhere.url), 0, ids.length];
   const runOne = async (id: string) => {
     if (signal.aborted) return;
-    const run = await runInState(id, options, aim, elsewhere, context);
+    const maxDuration = Math.min(options.maxDuration, maxDurationOf(id, runs.get('unchanged')));
+    const run = await runInState(id, { ...options, maxDuration }, aim, elsewhere, context);
     if (signal.aborted) return;
     runs.set(id, run);
-    writeError(`${id}: ${wordsOf(run)}, ${duration(run.durationMs)} (${done++} of ${ids.length})\n`);
+    writeError(`${id}: ${wordsOf(run)}, ${duration(run.durationMs)} (${done++} of ${total})\n`);
+  };
+  const runAll = async (all: readonly string[], most: number) => {
+    const waiting = all.values();
+    const work = async () => {
+      for (const id of waiting) await runOne(id);
+    };
+    await Promise.all(Array.from({ length: most }, work));
+  };
+  const runAgain = async (all: readonly string[]) => {
+    total += all.length;
+    await runAll(all, 1);
   };
   try {
     await runOne('unchanged');
     const first = runs.get('unchanged');
     if (first !== undefined) checkFirst(first, options, context);
     aim = aimAt(first?.requests ?? [], elsewhere.url);
-    const waiting = ids.values();
-    const work = async () => {
-      for (const id of waiting) await runOne(id);
-    };
-    await Promise.all(Array.from({ length: parallel }, work));
-    // Other runs may have slowed a red one down, but hardly one that took the maximum.
-    const isDoubtful = (id: string) => {
-      const run = runs.get(id);
-      return parallel > 1 && isGreenWanted(id) && run?.isGreen === false && !run.isStopped;
-    };
-    for (const id of ids.filter(isDoubtful)) await runOne(id);
+    // The longest first, so that they do not run alone at the end.
+    await runAll(
+      ids.toSorted((one, other) => waitIn(other) - waitIn(one)),
+      parallel,
+    );
+    const isRed = (id: string) => runs.get(id)?.isGreen === false;
+    // Other runs may have turned a test red, or the machine. What takes the maximum as mere advice is not tried again.
+    const isDoubtful = (id: string) =>
+      states.get(id)!.kind === 'survive' || (parallel > 1 && isGreenWanted(id) && !runs.get(id)!.isStopped);
+    const doubtful = ids.filter((id) => isRed(id) && isDoubtful(id));
+    await runAgain(doubtful);
+    const disturbed = doubtful.filter((id) => !isRed(id));
+    if (parallel > 1 && disturbed.length > 0) {
+      writeError(`${disturbed.join(', ')}: ${DISTURBED}\n`);
+      await runAgain(ids.filter((id) => !isGreenWanted(id) && isRed(id)));
+    }
   } finally {
     elsewhere.close();
   }
-  const rules = judgeRules(runs, options.allow);
+  const inOrder = ['unchanged', ...ids].map((id) => [id, runs.get(id)] as const);
+  const rules = judgeRules(new Map(inOrder.filter(hasRun)), options.allow);
   const found = { allow: options.allow, unchanged: runs.get('unchanged'), rules };
   const swept = ids.map((id) => judgeState(id, runs.get(id), found));
   return {
@@ -73,6 +102,8 @@ export async function sweep(
     rules,
   };
 }
+
+const hasRun = (entry: readonly [string, Run | undefined]): entry is [string, Run] => entry[1] !== undefined;
 
 const wordsOf = ({ isGreen, ended }: Run) => (isGreen ? 'green' : `red (${ended})`);
 

@@ -25,7 +25,7 @@ async function sweep(
     response.end(`${time}`);
   });
   const states = only.split(' ').flatMap((id) => ['--only', id]);
-  const argv = ['sweep', '--report', 'json', ...flags, ...states, '--', ...client];
+  const argv = ['sweep', '--parallel', '1', '--report', 'json', ...flags, ...states, '--', ...client];
   const own = { ...variables, CLOCK_URL: await serverFor(t, server), NODE_TEST_CONTEXT: undefined };
   const env = { ...process.env, BUG: '', ...own };
   const { code, output, stderr } = await runCli(argv, { env, clock: { now: () => time } });

@@ -557,7 +557,12 @@ ol {
   }
   function exchangeText({ method, target, requestHeaders, ...answer }) {
     const fields = (all) => Object.entries(all).map(([name, value]) => \`\${name}: \${value}\`);
-    const answered = [\`\${answer.status || "no whole answer"}\`, ...fields(answer.responseHeaders), "", answer.responseBody];
+    const answered = [
+      \`\${answer.status || "no whole answer"}\`,
+      ...fields(answer.responseHeaders),
+      "",
+      answer.responseBody
+    ];
     return [\`\${method} \${target}\`, ...fields(requestHeaders), "", ...answered].map(escapeText).join("\\n");
   }
   function requestRow(entry) {
@@ -566,12 +571,23 @@ ol {
       /* @__PURE__ */ a2("summary", { children: \`\${key}\${keyInTarget ? ", the URL contained a key" : ""}: headers and body\` }),
       /* @__PURE__ */ a2("pre", { children: exchangeText(entry) })
     ] });
-    return row(\`\${id}\`, reason, \`\${method} \${target}\`, cell(\`\${new Date(at).toISOString().slice(11, -1)} UTC\`), details);
+    return row(
+      \`\${id}\`,
+      reason,
+      \`\${method} \${target}\`,
+      cell(\`\${new Date(at).toISOString().slice(11, -1)} UTC\`),
+      details
+    );
   }
   function requests(answers) {
     const rows = answers.requests.toReversed().map(requestRow);
     const clear = act("Clear", "requests", "DELETE /requests");
-    return section("Requests", rows.length === 0 ? "none yet: copy one of the requests to try" : "newest first", clear, /* @__PURE__ */ a2("ol", { children: rows }));
+    return section(
+      "Requests",
+      rows.length === 0 ? "none yet: copy one of the requests to try" : "newest first",
+      clear,
+      /* @__PURE__ */ a2("ol", { children: rows })
+    );
   }
   function faults({ fault, faults: all }) {
     const set = (id) => send(\`Set fault \${id}\`, "PUT /fault", { fault: id });
@@ -584,10 +600,18 @@ ol {
       fault === null ? "none" : \`\${fault}: \${what}\`,
       off,
       /* @__PURE__ */ a2("div", { class: "controls", children: [
-        /* @__PURE__ */ a2("select", { "aria-label": "Set fault", value: fault ?? "", onChange: (event) => void set(event.currentTarget.value), children: [
-          /* @__PURE__ */ a2("option", { value: "", disabled: true, children: "Choose a fault" }),
-          all.map((one) => /* @__PURE__ */ a2("option", { value: one.id, children: \`\${one.id}: \${one.what}\` }, one.id))
-        ] }),
+        /* @__PURE__ */ a2(
+          "select",
+          {
+            "aria-label": "Set fault",
+            value: fault ?? "",
+            onChange: (event) => void set(event.currentTarget.value),
+            children: [
+              /* @__PURE__ */ a2("option", { value: "", disabled: true, children: "Choose a fault" }),
+              all.map((one) => /* @__PURE__ */ a2("option", { value: one.id, children: \`\${one.id}: \${one.what}\` }, one.id))
+            ]
+          }
+        ),
         /* @__PURE__ */ a2("p", { children: "Next answer:" }),
         [401, 429, 503].map((status) => next(\`\${status}\`, { status })),
         next("Connection reset", { reset: true }),
