@@ -109,7 +109,7 @@ export async function runInState(
   const redact = redactorFor(options, key);
   const withoutKey = redactorOf([{ name: '', value: key }]);
   const hasKey = (text: string) => withoutKey(text) !== text;
-  const does = states.get(id)?.does;
+  const { does, zone } = states.get(id) ?? {};
   const change = does?.(aim);
   const [requests, lines]: [SeenRequest[], string[]] = [[], []];
   const output = { lines: 0, withKey: 0, inFailure: 0 };
@@ -127,7 +127,7 @@ export async function runInState(
         ...entry,
         lookup: `${method} ${target} ${authorization}`,
         connection: clientPort,
-        isChanged: isEdited,
+        isChanged: isEdited || (zone !== undefined && entry.status === 200),
         isSetUp: peekSandbox(mock.session, entry.world).world.isSetUp,
         keyIn,
       } as const;
@@ -147,7 +147,7 @@ export async function runInState(
   };
   try {
     const variables = options.env.map(([name, what]) => [name, { url: mock.url, key }[what]] as const);
-    const env = { ...withoutProxy(context.env), ...Object.fromEntries(variables) };
+    const env = { ...withoutProxy(context.env), ...(zone && { TZ: zone }), ...Object.fromEntries(variables) };
     const ended = await runCommand(command, maxDuration, env, context.signal, onLine);
     return { ...ended, redTest, lines, requests, changed, output, isKeyElsewhere: elsewhere.hasSeen(hasKey) };
   } finally {

@@ -2,6 +2,7 @@ import { httpDate } from '../../mock/server/answer.ts';
 import {
   around,
   error,
+  field,
   fields,
   json,
   on,
@@ -37,6 +38,8 @@ export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
   readonly does: (aim: Aim) => Change;
   /** `green`: only if the output has this text. `red`: only if the tests ended by themselves. */
   readonly counts?: { readonly green?: string | undefined; readonly red?: 'ended' } | undefined;
+  /** Time zone of the command. Then each 200 counts as changed. */
+  readonly zone?: string | undefined;
 }
 
 /** Seconds in the Retry-After of most states. */
@@ -167,6 +170,17 @@ const inverted = on(
   ),
 );
 
+/** At UTC-11, this is still the day before. */
+const EARLY_MS = 86_400_000 + 5 * 3_600_000;
+const joinedNextDay = on(
+  'member',
+  field('date_joined', (at: string) => new Date(Date.parse(at.slice(0, 10)) + EARLY_MS).toISOString()),
+);
+const nearlyACentMore = on(
+  'executed',
+  field('amountInUsd', (amount: number) => Number((amount + 0.0099).toFixed(4))),
+);
+
 const html = (words: string) => `<html><head><title>${words}</title></head><body>${words}</body></html>`;
 
 const wrongPath = on(page(html('404 Not Found'), 404));
@@ -193,10 +207,18 @@ const poll = 'poll until 200, limited by time and not by a number of polls';
 const path = 'give up at a 404 that is not `Deposit not found`: the URL is wrong';
 const text = 'assert the text of an error that your client shows to a person';
 const expires = 'assert results, so that an expired key is noticed';
+const utc = 'read times as UTC, with their Z, in any time zone';
+const cents = 'assert the amount, and do not cut it to cents: round it, or keep all digits';
+const kathmandu = { zone: 'Asia/Kathmandu' };
 const rule = 'see the rule that the state shows';
 
 /** `what` and `does` come from the fault or variant with the same id, unless they are set. */
-type StateText = readonly [advice: string, what?: string, does?: State['does'], counts?: State['counts']];
+type StateText = readonly [
+  advice: string,
+  what?: string,
+  does?: State['does'],
+  more?: Pick<State, 'counts' | 'zone'>,
+];
 
 const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>> = {
   survive: {
@@ -216,6 +238,7 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
     'fields-reversed': [read],
   },
   advice: {
+    'time-zone': [utc, 'The client runs in the time zone of Kathmandu.', always((from) => from), kathmandu],
     'more-polls': [poll, 'Polls execute a deposit two polls later.', pendingForPolls],
     '503': [retry, 'The first answers are 503.', first(unavailable)],
     '502-html': [retry, 'The first answers are 502 with HTML.', first(page(html('502 Bad Gateway'), 502))],
@@ -236,11 +259,28 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
     'foreign-user-is-member': [members],
     'pending-as-executed': ['assert that a pending deposit does not count as EXECUTED'],
     'executed-not-found': [executed, 'An EXECUTED deposit is not found.', hideExecuted],
-    'wrong-path': [path, 'Each request gets a 404 with HTML.', always(wrongPath), { red: 'ended' }],
+    'wrong-path': [
+      path,
+      'Each request gets a 404 with HTML.',
+      always(wrongPath),
+      { counts: { red: 'ended' } },
+    ],
   },
   suggest: {
     'other-not-found': [path, 'Deposits get a 404 with another text.', always(otherNotFound)],
-    'other-error-text': [text, 'Errors have another text.', always(otherText), { green: OTHER_TEXT }],
+    'other-error-text': [
+      text,
+      'Errors have another text.',
+      always(otherText),
+      { counts: { green: OTHER_TEXT } },
+    ],
+    'joined-next-day': [
+      `${utc}, and assert the day`,
+      'Members joined a day later, which is the same day in the time zone of the client.',
+      always(joinedNextDay),
+      { zone: 'Pacific/Pago_Pago' },
+    ],
+    'amount-nearly-a-cent-more': [cents, 'An amount is 0.0099 USD higher.', always(nearlyACentMore)],
     'key-expires': [expires, 'Every key is refused from the middle of the run on.', expireKeys],
   },
   probe: {
@@ -263,10 +303,10 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
 /** Every state by its id, in the order of the report. */
 export const states: ReadonlyMap<string, State> = new Map(
   (Object.keys(rows) as State['kind'][]).flatMap((kind) =>
-    Object.entries(rows[kind]).map(([id, [advice, what, does, counts]]) => {
+    Object.entries(rows[kind]).map(([id, [advice, what, does, more]]) => {
       const known = faults[id] ?? variants[id];
       const change = does ?? always(known!.change);
-      return [id, { kind, advice, what: what ?? known!.what, does: change, counts }] as const;
+      return [id, { kind, advice, what: what ?? known!.what, does: change, ...more }] as const;
     }),
   ),
 );
