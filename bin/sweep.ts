@@ -176,7 +176,7 @@ export function judgeState(
 /** Tests may count requests: if they are red after failures, only what the client sent shows its mistake. */
 function outcomeOfWrong(id: string, run: Pick<Run, 'requests'>, { allow, unchanged, rules }: StateContext) {
   if (allow.has(id)) return 'allowed';
-  if (limitedStates.has(id)) {
+  if (limitedStates.includes(id)) {
     const rule = rules.find((one) => one.rule === 'repeat' && one.states.includes(id));
     return rule?.outcome === 'broken' ? 'failed' : rule?.outcome === 'allowed' ? 'allowed' : 'unclear';
   }

@@ -91,6 +91,16 @@ export const waitsAnHour: Judge = (run, unchanged, runs) => {
   return { kind: isProven ? 'broken' : 'unclear', requests: early.flatMap(({ lookup }) => lookup) };
 };
 
+/** Repeats within an hour that no tests explain. A busy machine makes each pause longer, but not their number smaller. */
+export const MANY_REPEATS = 100;
+
+export const sendsFew: Judge = (run, unchanged) => {
+  const many = attemptsIn(run, unchanged).filter(
+    ({ pauses, usual }) => pauses.length >= usual + MANY_REPEATS,
+  );
+  return many.length === 0 ? {} : { kind: 'broken', requests: many.flatMap(({ lookup }) => lookup) };
+};
+
 /** Whether a lookup, for which a test set something up, came again after a 429. */
 const repeatsInPrepared = (runs: Runs) =>
   [...runs.values()].some(({ requests }) =>
@@ -99,44 +109,42 @@ const repeatsInPrepared = (runs: Runs) =>
     ),
   );
 
-/** The states that answer 429 with a wait of at most 3 s, and whether they do so for a second only. */
-export const limitedStates: ReadonlyMap<string, { readonly isShort: boolean }> = new Map([
-  ['limited', { isShort: true }],
-  ['limited-without-retry-after', { isShort: true }],
-  ['limited-until-date', { isShort: false }],
-  ['limited-thrice', { isShort: false }],
-]);
+/** The states that answer 429 with a wait of at most 3 s. */
+export const limitedStates = [
+  'limited',
+  'limited-without-retry-after',
+  'limited-until-date',
+  'limited-thrice',
+];
 /** Time after the last 429, in ms, in which a client that waits would have come again. */
 const LIMITED_WAIT_MS = 3000;
 
+/** Whether a lookup ends with a 429, without a repeat or with repeats that are over within a second. */
+const isLost = ({ isGivenUp, isRepeated, lookup }: Attempt) =>
+  isGivenUp && (!isRepeated || lookup.at(-1)!.elapsedMs < lookup[0]!.elapsedMs + LIMITED_SECONDS * 1000);
+
 /**
- * Judges whether red tests come from a client that gives up at a 429. All its lookups at an endpoint end with a 429: in
- * a second with repeats that come too early, or else without a repeat. If other lookups came again, the tests must have
- * gone on long enough; a test runner may stop all tests at the first red one. Tests may switch repeats off: then those
- * that set up a 429 show them.
+ * Judges whether red tests come from a client that gives up at a 429: it loses all its lookups at an endpoint. If other
+ * lookups came again, the tests must have gone on for long enough, because a test runner may stop at the first red test.
+ * Tests may switch repeats off: then those that set up a 429 get one.
  */
-export const givesUp =
-  (isShort: boolean): Judge =>
-  (run, unchanged, runs) => {
-    const attempts = attemptsIn(run, unchanged);
-    const isLost = ({ isGivenUp, isRepeated }: Attempt) => isGivenUp && (isShort || !isRepeated);
-    if (run.isGreen) return { kind: attempts.some(({ isRepeated }) => isRepeated) ? 'kept' : undefined };
-    const lost = endpointNames
-      .map((endpoint) => attempts.filter(({ lookup }) => lookup[0]!.endpoint === endpoint))
-      .filter((some) => some.every(isLost))
-      .flat();
-    if (lost.length === 0) return {};
-    const last = Math.max(...lost.map(({ lookup }) => lookup.at(-1)!.elapsedMs));
-    const isOver = run.durationMs > last + LIMITED_WAIT_MS;
-    if (!isOver && (run.isStopped || lost.length < attempts.length)) return {};
-    const targets = new Set(lost.map(({ lookup }) => lookup[0]!.target));
-    const comesAgain = [...limitedStates.keys()]
-      .flatMap((id) => runs.get(id) ?? [])
-      .flatMap((other) => attemptsIn(other, unchanged))
-      .some(({ lookup, isRepeated }) => isRepeated && targets.has(lookup[0]!.target));
-    const isProven = comesAgain || !repeatsInPrepared(runs);
-    return { kind: isProven ? 'broken' : 'unclear', requests: lost.flatMap(({ lookup }) => lookup) };
-  };
+export const givesUp: Judge = (run, unchanged, runs) => {
+  const attempts = attemptsIn(run, unchanged);
+  if (run.isGreen) return { kind: attempts.some(({ isRepeated }) => isRepeated) ? 'kept' : undefined };
+  const lost = endpointNames
+    .map((endpoint) => attempts.filter(({ lookup }) => lookup[0]!.endpoint === endpoint))
+    .filter((some) => some.every(isLost))
+    .flat();
+  const requests = lost.flatMap(({ lookup }) => lookup);
+  const isOver = run.durationMs > Math.max(...requests.map(({ elapsedMs }) => elapsedMs)) + LIMITED_WAIT_MS;
+  if (lost.length === 0 || (!isOver && (run.isStopped || lost.length < attempts.length))) return {};
+  const targets = new Set(requests.map(({ target }) => target));
+  const comesAgain = limitedStates
+    .flatMap((id) => runs.get(id) ?? [])
+    .flatMap((other) => attemptsIn(other, unchanged))
+    .some(({ lookup, isRepeated }) => isRepeated && targets.has(lookup[0]!.target));
+  return { kind: comesAgain || !repeatsInPrepared(runs) ? 'broken' : 'unclear', requests };
+};
 
 export const stops: Judge = (run, unchanged, runs) => {
   const found = repeats(() => 'broken')(run, unchanged, runs);

@@ -133,6 +133,12 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ['random pauses', 'limited-thrice', twice([3, 90, 240], [70, 8, 110]), 'kept'],
     ['a second request in flight', 'limited-thrice', twice([-1, 60, 120]), 'kept'],
     ['a red run', 'limited-thrice', runOf(twice([0, 0, 0]), red), 'unclear'],
+    [
+      'many repeats within an hour',
+      'limited-for-an-hour',
+      runOf(refused(Array(101).fill(90)), red),
+      'broken',
+    ],
     ['several tests send the request', 'limited-thrice', six, 'unclear', [{ at: 0 }, { at: 9 }]],
     [
       'each test has a world with another name',
@@ -151,7 +157,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ['a repeat', 'limited', twice([1000]), 'kept'],
     ['no repeat', 'limited-until-date', runOf(once, red), 'broken'],
     ['repeats that are over too early', 'limited', runOf(lostIn([100, 200]), red), 'broken'],
-    ['three tries', 'limited-thrice', runOf(lostIn([100, 200]), red), 'notSeen'],
+    ['three tries in 1.2 s', 'limited-thrice', runOf(lostIn([600, 600]), red), 'notSeen'],
     ['a repeat, and the test counts requests', 'limited', runOf(twice([1000]), red), 'notSeen'],
     ['another lookup came again', 'limited', runOf([...once, ...refused([900], other)], red), 'notSeen'],
     ['the other endpoint, in time', 'limited', runOf(mixed, { ...red, durationMs: 1100 }), 'notSeen'],

@@ -2,12 +2,14 @@ import type { SweptRule } from '../../schemas/generated/types.ts';
 import {
   givesUp,
   limitedStates,
+  MANY_REPEATS,
   MAX_POLLS,
   outputHasNoKey,
   pausesBetweenPolls,
   POLL_MS,
   redirectGetsNoKey,
   requestsHaveNoKey,
+  sendsFew,
   stops,
   stopsPolling,
   TOLERANCE_MS,
@@ -36,9 +38,8 @@ interface Rule extends Pick<SweptRule, 'title' | 'clause' | 'level'> {
   readonly judge: Judge | Readonly<Record<string, Judge>>;
 }
 
-/** Makes a judge for each state that answers 429. */
-const forLimited = (judgeOf: (isShort: boolean) => Judge) =>
-  Object.fromEntries(Array.from(limitedStates, ([id, { isShort }]) => [id, judgeOf(isShort)]));
+/** The same judge for each state that answers 429. */
+const forLimited = (judge: Judge) => Object.fromEntries(limitedStates.map((id) => [id, judge]));
 
 /** What else may explain unclear requests. */
 const OTHERWISE = 'several tests, or the test runner, did the same';
@@ -49,10 +50,10 @@ export const rules: readonly Rule[] = [
     title: 'Pauses before it repeats a request after a 429',
     clause: 'Errors, 429',
     level: 'required',
-    breaks: `${MIN_REPEATS} or more repeats, after less than ${PAUSE_MS} ms on average, and not longer each time`,
+    breaks: `${MIN_REPEATS} or more repeats, after less than ${PAUSE_MS} ms on average, and not longer each time; or ${MANY_REPEATS} or more within an hour of Retry-After`,
     advice: 'after a 429, wait as long as Retry-After says, or longer each time',
     needs: 'a request that is repeated after a 429',
-    judge: forLimited(() => waits),
+    judge: { ...forLimited(waits), 'limited-for-an-hour': sendsFew },
   },
   {
     id: 'repeat',

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { around, type Change } from '../../mock/deviations/deviate.ts';
+import type { Answered } from '../../mock/server/exchange.ts';
 import { lastingKey } from '../../mock/server/world.ts';
 import { peekSandbox } from '../../mock/control/session.ts';
 import { startMock } from '../../mock/server/server.ts';
@@ -13,7 +15,7 @@ import type { CliContext } from '../cli-context.ts';
 import { redTestIn, writerOf } from './output.ts';
 import type { RunFacts, SeenRequest } from './requests.ts';
 import { runCommand, type Ended } from './run-command.ts';
-import { observeChange, states, type Aim } from './states.ts';
+import { states, type Aim } from './states.ts';
 
 export interface SweepOptions {
   /** The program and its arguments, run without a shell. */
@@ -91,6 +93,25 @@ function withoutProxy(env: CliContext['env']) {
   });
   return { ...env, ...noProxy('NO_PROXY', 'no_proxy'), ...noProxy('no_proxy', 'NO_PROXY') };
 }
+
+/** Wraps a change: calls `onChange` whenever it reads a request as another one, or edits an answer. */
+const observeChange =
+  (change: Change, onChange: () => void): Change =>
+  (from) => {
+    let plain: Answered | undefined;
+    const unchanged = around(
+      (next) =>
+        (...given) =>
+          (plain = next(...given)),
+    );
+    const observed = around((next) => (...given) => {
+      const answered = next(...given);
+      const isRead = plain?.exchange.request !== given[1];
+      if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
+      return answered;
+    });
+    return observed(change(unchanged(from)));
+  };
 
 /**
  * Runs the command against a new mock, in the state with this id or else unchanged.

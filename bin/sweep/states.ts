@@ -1,6 +1,5 @@
 import { httpDate } from '../../mock/server/answer.ts';
 import {
-  around,
   error,
   field,
   fields,
@@ -11,7 +10,7 @@ import {
   type Change,
   type Edit,
 } from '../../mock/deviations/deviate.ts';
-import type { Answered, Exchange } from '../../mock/server/exchange.ts';
+import type { Exchange } from '../../mock/server/exchange.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { variants } from '../../mock/deviations/variants.ts';
 import { planOf } from '../../mock/server/world.ts';
@@ -139,18 +138,11 @@ const hideExecuted = ({ hasExecuted }: Aim) =>
     return finding.kind === 'executed' && (!hasExecuted || finding.deposit.state === 'EXECUTED');
   }, notFound);
 
+const isPolled = ({ finding }: Exchange) =>
+  finding.kind === 'executed' && planOf(finding.deposit)?.afterPolls !== undefined;
 /** Finds a deposit that polls execute pending, as long as `isStill`. */
-const pendingWhile = (isStill: (exchange: Exchange, id: string) => boolean): Change =>
-  on((exchange: Exchange) => {
-    const { finding } = exchange;
-    if (
-      !mayFail(exchange) ||
-      finding.kind !== 'executed' ||
-      planOf(finding.deposit)?.afterPolls === undefined
-    )
-      return false;
-    return isStill(exchange, finding.deposit.reference_id);
-  }, notFound);
+const pendingWhile = (isStill: (exchange: Exchange, id: string) => boolean) =>
+  on(mayFail, isPolled, (exchange: Exchange) => isStill(exchange, exchange.call!.value!), notFound);
 const pendingForPolls = () => {
   const polls = counters();
   return pendingWhile(({ world }, id) => (polls(world, id).count += 1) <= MORE_POLLS);
@@ -310,22 +302,3 @@ export const states: ReadonlyMap<string, State> = new Map(
     }),
   ),
 );
-
-/** Wraps a change: calls `onChange` whenever it reads a request as another one, or edits an answer. */
-export const observeChange =
-  (change: Change, onChange: () => void): Change =>
-  (from) => {
-    let plain: Answered | undefined;
-    const unchanged = around(
-      (next) =>
-        (...given) =>
-          (plain = next(...given)),
-    );
-    const observed = around((next) => (...given) => {
-      const answered = next(...given);
-      const isRead = plain?.exchange.request !== given[1];
-      if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
-      return answered;
-    });
-    return observed(change(unchanged(from)));
-  };
