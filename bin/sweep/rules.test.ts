@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunFacts, SeenRequest } from './requests.ts';
 import { judgeRules, rules } from './rules.ts';
+import { redTestIn, writerOf } from './output.ts';
 import { states } from './states.ts';
 
 /** A request of a run: when it was sent (ms), whether the state changed its answer, and what differs from the defaults. */
@@ -176,22 +177,18 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   ],
   'back-off': [
     ['no pauses', 'limited-thrice', twice([0, 0, 0]), 'broken'],
-    ['0, 0, 0, 0 of one request', 'limited-thrice', refused([0, 0, 0, 0]), 'broken'],
     ['the same pauses', 'limited-thrice', twice([200, 215, 205]), 'broken'],
     ['the same pauses of one request', 'limited-thrice', refused([200, 200, 200]), 'unclear'],
     ['800, 400, 200', '503-thrice', twice([800, 400, 200]), 'broken'],
     ['800, 400, 200 of one request', '503-thrice', refused([800, 400, 200]), 'unclear'],
     ['random pauses', '503-thrice', twice([90, 40, 240], [70, 8, 110]), 'unclear'],
-    ['random pauses that get shorter', '503-thrice', twice([90, 40, 20], [60, 50, 9]), 'unclear'],
     ['pauses that double', '503-thrice', twice([100, 200, 400]), 'kept'],
     ['pauses that double, with jitter', '503-thrice', twice([50, 120, 260], [90, 110, 350]), 'kept'],
     ['pauses that grow by a few ms', '503-thrice', twice([200, 202, 205]), 'broken'],
-    ['pauses that grow by a step', '503-thrice', twice([100, 200, 300]), 'kept'],
     ['one pause', '503-thrice', refused([100]), 'notSeen'],
     ['as long as Retry-After says', 'limited', twice([1003]), 'kept'],
     ['a little less: clocks are coarse', 'limited', twice([905]), 'kept'],
     ['shorter than Retry-After', 'limited', twice([60, 120, 240, 480, 960]), 'broken'],
-    ['shorter than the date', 'limited-until-date', twice([60, 120, 240]), 'broken'],
     ['shorter in a red run', 'limited', runOf(twice([60, 120]), red), 'unclear'],
     ['shorter only in some tests, perhaps with fake timers', 'limited', twice([1000], [5]), 'notSeen'],
     ['nothing comes within an hour', 'limited-for-an-hour', runOf(once, red), 'kept'],
@@ -202,7 +199,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   'refused-request': [
     ['no repeat', 'refused-once', runOf(once, red), 'kept'],
     ['a repeat', 'refused-once', twice([100]), 'broken'],
-    ['a repeat of an invalid request', 'invalid-once', refused([100]), 'broken'],
     ['a repeat in a red run', 'refused-once', runOf(twice([100]), red), 'unclear'],
     ['only some are repeated', 'refused-once', [...refused([100]), other], 'unclear'],
     [
@@ -248,7 +244,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   'poll-pace': [
     ['polls with a pause', 'pending-longer', polls(4, 1, 20, 4), 'kept', polled],
     ['64 polls', 'pending-longer', polls(64, 0, 4, 64), 'broken', polled],
-    ['19 polls', 'pending-longer', polls(19, 0, 9, 19), 'kept', polled],
     ['a deposit that nothing else polls', 'pending-longer', polls(64, 0, 4, 64), 'kept'],
   ],
   'key-out-of-url': [
@@ -303,3 +298,19 @@ test('a broken rule can be allowed, with a reason', () => {
   const broken = judgedWith([]);
   assert.deepEqual([broken.outcome, broken.requests], ['broken', ['at 0 ms: GET … → 200']]);
 });
+
+const lines: readonly (readonly [line: string, writer: string, redTest?: string])[] = [
+  ['GET /api Bearer k', 'program'],
+  ["  error: 'Unauthorized with k'", 'program'],
+  ['E   ApiError: no k', 'program'],
+  ["    Authorization: 'Bearer k',", 'failure'],
+  ["E   assert 'k' == 'x'", 'failure'],
+  ['test_a.py::test_b[k] PASSED [ 50%]', 'title'],
+  ['FAILED test_a.py::test_b - assert 1 == 2', 'program', 'test_a.py::test_b'],
+  ['✖ a member (12.5ms)', 'title', 'a member'],
+  ['    not ok 3 - a member', 'title', 'a member'],
+  ['ERROR: no connection', 'program'],
+];
+for (const [line, writer, redTest] of lines)
+  test(`a line of output: ${line}`, () =>
+    assert.deepEqual([writerOf(line), redTestIn(line)], [writer, redTest]));
