@@ -157,6 +157,13 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   repeat: [
     ['a repeat', 'limited', twice([1000]), 'kept'],
     ['no repeat', 'limited-until-date', runOf(once, red), 'broken'],
+    [
+      'two tests ask, no repeat',
+      'limited-thrice',
+      runOf(lostIn([2000]), red),
+      'broken',
+      [{ at: 0 }, { at: 9 }],
+    ],
     ['repeats that are over too early', 'limited', runOf(lostIn([100, 200]), red), 'broken'],
     ['three tries in 1.2 s', 'limited-thrice', runOf(lostIn([600, 600]), red), 'notSeen'],
     ['a repeat, and the test counts requests', 'limited', runOf(twice([1000]), red), 'notSeen'],
