@@ -60,8 +60,9 @@ export function sweepVerdict(judged: Judged): Sweep['verdict'] {
   const outcomes = new Set(required(states).map(({ outcome }) => outcome));
   const isOpen = strict && openAdvice(judged).length + unclearIn(judged).length > 0;
   if (isOpen || outcomes.has('failed') || rules.some((rule) => isBroken('required', rule))) return 'notReady';
-  const isReached = (['passed', 'allowed', 'unclear'] as const).some((one) => outcomes.has(one));
-  return isReached ? 'ready' : 'incomplete';
+  outcomes.delete('notReached');
+  outcomes.delete('notRun');
+  return outcomes.size > 0 ? 'ready' : 'incomplete';
 }
 
 function ruleWords({ outcome, title, level, states, readings, reason, needs }: SweptRule): string {

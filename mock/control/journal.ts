@@ -79,6 +79,8 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
   const { status, headers, delayMs = 0, transportFault } = response;
   const { 'Retry-After': retryAfter } = headers;
   const why = reasonOf(exchange);
+  const isMeant = status === meant && transportFault === undefined;
+  const cause = noted.isNext ? 'set by next' : 'a fault';
   const target = redact(request.target).replace(CREDENTIAL_PARAMETER, withoutCredential);
   const entry: { -readonly [Name in keyof JournalEntry]: JournalEntry[Name] } = {
     id: noted.id,
@@ -87,12 +89,7 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
     method: request.method,
     target: truncated(target),
     status: transportFault === undefined ? status : 0,
-    reason:
-      transportFault !== undefined
-        ? `${transportFault}: ${noted.isNext ? 'set by next' : 'a fault'} (else ${status}: ${why})`
-        : status === meant
-          ? `${status}: ${why}`
-          : `${status}: a fault (else ${meant}: ${why})`,
+    reason: isMeant ? `${status}: ${why}` : `${transportFault ?? status}: ${cause} (else ${meant}: ${why})`,
     keyInTarget: target !== request.target,
     elapsedMs: Math.round(noted.elapsedMs),
     durationMs: Math.round((noted.durationMs + delayMs) * 1000) / 1000,

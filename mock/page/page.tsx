@@ -88,12 +88,7 @@ function clock({ clock: { now, rate } }: Answers) {
 function exchangeText({ method, target, requestHeaders, ...answer }: Answers['requests'][number]) {
   const fields = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  const answered = [
-    `${answer.status || 'no whole answer'}`,
-    ...fields(answer.responseHeaders),
-    '',
-    answer.responseBody,
-  ];
+  const answered = [answer.reason, ...fields(answer.responseHeaders), '', answer.responseBody];
   return [`${method} ${target}`, ...fields(requestHeaders), '', ...answered].map(escapeText).join('\n');
 }
 
@@ -105,28 +100,18 @@ function requestRow(entry: Answers['requests'][number]) {
       <pre>{exchangeText(entry)}</pre>
     </details>
   );
-  return row(
-    `${id}`,
-    reason,
-    `${method} ${target}`,
-    cell(`${new Date(at).toISOString().slice(11, -1)} UTC`),
-    details,
-  );
+  return row(`${id}`, reason, `${method} ${target}`, cell(new Date(at).toISOString().slice(11, -1)), details);
 }
 
 function requests(answers: Answers) {
   const rows = answers.requests.toReversed().map(requestRow);
   const clear = act('Clear', 'requests', 'DELETE /requests');
-  return section(
-    'Requests',
-    rows.length === 0 ? 'none yet: copy one of the requests to try' : 'newest first',
-    clear,
-    <ol>{rows}</ol>,
-  );
+  const hint = rows.length === 0 ? 'none yet: copy one of the requests to try' : 'newest first, times in UTC';
+  return section('Requests', hint, clear, <ol>{rows}</ol>);
 }
 
 function faults({ fault, faults: all }: Answers) {
-  const set = (id: string) => send(`Set fault ${id}`, 'PUT /fault', { fault: id });
+  const set = (id: string) => void send(`Set fault ${id}`, 'PUT /fault', { fault: id });
   const queue = (json: string) => send('Queue answer', 'POST /next', json);
   const next = (text: string, answer: object) => act(text, 'as next answer', 'POST /next', answer);
   const off = act('Switch off', 'fault', 'PUT /fault', { fault: null });
@@ -136,11 +121,7 @@ function faults({ fault, faults: all }: Answers) {
     fault === null ? 'none' : `${fault}: ${what}`,
     off,
     <div class="controls">
-      <select
-        aria-label="Set fault"
-        value={fault ?? ''}
-        onChange={(event) => void set(event.currentTarget.value)}
-      >
+      <select aria-label="Set fault" value={fault ?? ''} onChange={(event) => set(event.currentTarget.value)}>
         <option value="" disabled>
           Choose a fault
         </option>

@@ -557,12 +557,7 @@ ol {
   }
   function exchangeText({ method, target, requestHeaders, ...answer }) {
     const fields = (all) => Object.entries(all).map(([name, value]) => \`\${name}: \${value}\`);
-    const answered = [
-      \`\${answer.status || "no whole answer"}\`,
-      ...fields(answer.responseHeaders),
-      "",
-      answer.responseBody
-    ];
+    const answered = [answer.reason, ...fields(answer.responseHeaders), "", answer.responseBody];
     return [\`\${method} \${target}\`, ...fields(requestHeaders), "", ...answered].map(escapeText).join("\\n");
   }
   function requestRow(entry) {
@@ -571,26 +566,16 @@ ol {
       /* @__PURE__ */ a2("summary", { children: \`\${key}\${keyInTarget ? ", the URL contained a key" : ""}: headers and body\` }),
       /* @__PURE__ */ a2("pre", { children: exchangeText(entry) })
     ] });
-    return row(
-      \`\${id}\`,
-      reason,
-      \`\${method} \${target}\`,
-      cell(\`\${new Date(at).toISOString().slice(11, -1)} UTC\`),
-      details
-    );
+    return row(\`\${id}\`, reason, \`\${method} \${target}\`, cell(new Date(at).toISOString().slice(11, -1)), details);
   }
   function requests(answers) {
     const rows = answers.requests.toReversed().map(requestRow);
     const clear = act("Clear", "requests", "DELETE /requests");
-    return section(
-      "Requests",
-      rows.length === 0 ? "none yet: copy one of the requests to try" : "newest first",
-      clear,
-      /* @__PURE__ */ a2("ol", { children: rows })
-    );
+    const hint = rows.length === 0 ? "none yet: copy one of the requests to try" : "newest first, times in UTC";
+    return section("Requests", hint, clear, /* @__PURE__ */ a2("ol", { children: rows }));
   }
   function faults({ fault, faults: all }) {
-    const set = (id) => send(\`Set fault \${id}\`, "PUT /fault", { fault: id });
+    const set = (id) => void send(\`Set fault \${id}\`, "PUT /fault", { fault: id });
     const queue = (json) => send("Queue answer", "POST /next", json);
     const next = (text, answer) => act(text, "as next answer", "POST /next", answer);
     const off = act("Switch off", "fault", "PUT /fault", { fault: null });
@@ -600,18 +585,10 @@ ol {
       fault === null ? "none" : \`\${fault}: \${what}\`,
       off,
       /* @__PURE__ */ a2("div", { class: "controls", children: [
-        /* @__PURE__ */ a2(
-          "select",
-          {
-            "aria-label": "Set fault",
-            value: fault ?? "",
-            onChange: (event) => void set(event.currentTarget.value),
-            children: [
-              /* @__PURE__ */ a2("option", { value: "", disabled: true, children: "Choose a fault" }),
-              all.map((one) => /* @__PURE__ */ a2("option", { value: one.id, children: \`\${one.id}: \${one.what}\` }, one.id))
-            ]
-          }
-        ),
+        /* @__PURE__ */ a2("select", { "aria-label": "Set fault", value: fault ?? "", onChange: (event) => set(event.currentTarget.value), children: [
+          /* @__PURE__ */ a2("option", { value: "", disabled: true, children: "Choose a fault" }),
+          all.map((one) => /* @__PURE__ */ a2("option", { value: one.id, children: \`\${one.id}: \${one.what}\` }, one.id))
+        ] }),
         /* @__PURE__ */ a2("p", { children: "Next answer:" }),
         [401, 429, 503].map((status) => next(\`\${status}\`, { status })),
         next("Connection reset", { reset: true }),
