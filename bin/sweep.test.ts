@@ -41,6 +41,7 @@ const careful = `
   same((await insist(deposit(5))).error, 'Deposit not found');
   while ((await insist(deposit(7))).code === 404);`;
 const careless = `same((await ask(user(1))).code, 200); same((await ask(deposit(4))).code, 200);`;
+const counting = `let tries = 1; while ((await ask(user(1))).code >= 429) tries++; same(tries, 1);`;
 const shown = `console.log((await ask('')).error);`;
 const untested = `await ask(user(1)).catch(() => undefined);`;
 
@@ -65,12 +66,13 @@ const some = words(`${trouble} ${wrong} membership-inverted ${unseen} security-h
   .map((id) => `--only ${id}`)
   .join(' ');
 const clients: readonly (readonly [string, string, flags: string, code: number, string, string])[] = [
-  ['a careful client', careful, all, 0, 'key-expires', ''],
+  ['a careful client', careful, all, 0, 'joined-next-day key-expires', ''],
   ['a careless client', careless, some, 1, `${trouble} ${wrong} membership-inverted`, unseen],
   ['without tests', untested, few, 1, 'membership-inverted', 'executed-not-found'],
   ['only advice', careless, '--only reset --only security-headers', 0, 'reset', ''],
   ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
   ['a text is shown', shown, '--only other-error-text', 3, 'other-error-text', ''],
+  ['tests count requests', counting, '--only 503 --only limited', 0, '', ''],
   ['allowed', careless, '--only limited --allow repeat', 0, '', ''],
 ];
 for (const [name, script, flags, code, failed, notReached] of clients)

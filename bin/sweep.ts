@@ -4,7 +4,14 @@ import type { Sweep, SweptRule, SweptState } from '../schemas/generated/types.ts
 import { wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { limitedStates } from './sweep/judges.ts';
-import { attemptsIn, mostOf, plainOf, type RunFacts, type SeenRequest } from './sweep/requests.ts';
+import {
+  attemptsIn,
+  mostOf,
+  plainOf,
+  type Attempt,
+  type RunFacts,
+  type SeenRequest,
+} from './sweep/requests.ts';
 import { judgeRules } from './sweep/rules.ts';
 import { redactorFor, runInState, serveElsewhere, type Run, type SweepOptions } from './sweep/run-state.ts';
 import { states, type Aim } from './sweep/states.ts';
@@ -174,13 +181,19 @@ export function judgeState(
 }
 
 /** Tests may count requests: if they are red after failures, only what the client sent shows its mistake. */
-function outcomeOfWrong(id: string, run: Pick<Run, 'requests'>, { allow, unchanged, rules }: StateContext) {
+function outcomeOfWrong(
+  id: string,
+  run: Pick<Run, 'requests' | 'isStopped'>,
+  { allow, unchanged, rules }: StateContext,
+) {
   if (allow.has(id)) return 'allowed';
   if (limitedStates.includes(id)) {
     const rule = rules.find((one) => one.rule === 'repeat' && one.states.includes(id));
     return rule?.outcome === 'broken' ? 'failed' : rule?.outcome === 'allowed' ? 'allowed' : 'unclear';
   }
   const attempts = unchanged === undefined ? [] : attemptsIn(run, unchanged);
-  const isRepeated = attempts.length > 0 && attempts.every((one) => one.isRepeated && !one.isGivenUp);
-  return states.get(id)!.kind === 'advice' && isRepeated ? 'unclear' : 'failed';
+  // A client may have been stopped in a wait.
+  const isRepeated = (one: Attempt) => one.isRepeated && !one.isGivenUp;
+  const areRepeated = run.isStopped ? attempts.some(isRepeated) : attempts.every(isRepeated);
+  return states.get(id)!.kind === 'advice' && attempts.length > 0 && areRepeated ? 'unclear' : 'failed';
 }
