@@ -126,9 +126,11 @@ export type Kind = 'kept' | 'broken' | 'unclear' | undefined;
 export const areEqual = (...pauses: readonly number[]) =>
   Math.max(...pauses) <= 1.2 * Math.min(...pauses) + 10;
 
-/** Whether each pause (ms) was longer than the one before, and the last one clearly. */
+/** Whether the last pause (ms) was clearly longer than the first, and none much shorter than the one before. */
 const grows = (pauses: readonly number[]) =>
-  !areEqual(pauses[0]!, pauses.at(-1)!) && pauses.every((pause, at) => pause > (pauses[at - 1] ?? -1));
+  pauses.at(-1)! > pauses[0]! &&
+  !areEqual(pauses[0]!, pauses.at(-1)!) &&
+  pauses.every((pause, at) => 1.2 * pause > (pauses[at - 1] ?? -1));
 
 /** Judges whether a client waited. Without a pause, a busy machine still takes some ms; random pauses are short at times. */
 export function judgeWait(attempts: readonly Attempt[]): Kind {
