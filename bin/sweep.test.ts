@@ -141,6 +141,22 @@ test('in parallel, a red run is repeated alone, unless it took the maximum', asy
   assert.deepEqual(stderr.match(/^\w+: red/gm)?.toSorted(), ['reset: red', 'reset: red', 'timeout: red']);
 });
 
+test('if a run is red beside others but green alone, other red runs are repeated, too', async () => {
+  const count = JSON.stringify(place('count'));
+  const script = `const { appendFileSync, readFileSync } = await import('node:fs');
+    appendFileSync(${count}, 'x');
+    const runs = readFileSync(${count}, 'utf8').length;
+    await ask(deposit(4));
+    if (runs === 2 || runs === 3) process.exit(1);`;
+  const flags = '--only security-headers --only executed-not-found --parallel 2';
+  const { output, stderr } = await runCli(['sweep', ...words(flags), ...programOf(script)]);
+  assert.match(
+    stderr,
+    /^security-headers: red beside other runs, but green alone.*\nexecuted-not-found: green, .*\(4 of 4\)$/m,
+  );
+  assert.match(output, /✓ security-headers .*✗ executed-not-found +green/s);
+});
+
 const secret = 'pk_live_8Kd0Zp3V5qRt';
 const fixtureOf = (state: string) => {
   const apiKeys = [{ key: secret, partner: 'northwind', state }];

@@ -57,43 +57,42 @@ export async function sweep(
     runs.set(id, run);
     writeError(`${id}: ${wordsOf(run)}, ${duration(run.durationMs)} (${done++} of ${total})\n`);
   };
-  const runAll = async (all: readonly string[], most: number) => {
+  const runAll = async (all: readonly string[], most: number, isAgain = true) => {
+    if (isAgain) total += all.length;
     const waiting = all.values();
     const work = async () => {
       for (const id of waiting) await runOne(id);
     };
     await Promise.all(Array.from({ length: most }, work));
   };
-  const runAgain = async (all: readonly string[]) => {
-    total += all.length;
-    await runAll(all, 1);
-  };
   try {
     await runOne('unchanged');
     const first = runs.get('unchanged');
     if (first !== undefined) checkFirst(first, options, context);
     aim = aimAt(first?.requests ?? [], elsewhere.url);
-    // The longest first, so that they do not run alone at the end.
-    await runAll(
-      ids.toSorted((one, other) => waitIn(other) - waitIn(one)),
-      parallel,
-    );
+    // The longest are not to run alone at the end.
+    const longestFirst = ids.toSorted((one, other) => waitIn(other) - waitIn(one));
+    await runAll(longestFirst, parallel, false);
     const isRed = (id: string) => runs.get(id)?.isGreen === false;
     // Other runs may have turned a test red, or the machine. What takes the maximum as mere advice is not tried again.
     const isDoubtful = (id: string) =>
       states.get(id)!.kind === 'survive' || (parallel > 1 && isGreenWanted(id) && !runs.get(id)!.isStopped);
     const doubtful = ids.filter((id) => isRed(id) && isDoubtful(id));
-    await runAgain(doubtful);
+    await runAll(doubtful, 1);
     const disturbed = doubtful.filter((id) => !isRed(id));
     if (parallel > 1 && disturbed.length > 0) {
       writeError(`${disturbed.join(', ')}: ${DISTURBED}\n`);
-      await runAgain(ids.filter((id) => !isGreenWanted(id) && isRed(id)));
+      await runAll(
+        ids.filter((id) => !isGreenWanted(id) && isRed(id)),
+        1,
+      );
     }
   } finally {
     elsewhere.close();
   }
-  const inOrder = ['unchanged', ...ids].map((id) => [id, runs.get(id)] as const);
-  const rules = judgeRules(new Map(inOrder.filter(hasRun)), options.allow);
+  const rank = (id: string) => ids.indexOf(id);
+  const inOrder = [...runs].toSorted(([one], [other]) => rank(one) - rank(other));
+  const rules = judgeRules(new Map(inOrder), options.allow);
   const found = { allow: options.allow, unchanged: runs.get('unchanged'), rules };
   const swept = ids.map((id) => judgeState(id, runs.get(id), found));
   return {
@@ -109,8 +108,6 @@ export async function sweep(
     rules,
   };
 }
-
-const hasRun = (entry: readonly [string, Run | undefined]): entry is [string, Run] => entry[1] !== undefined;
 
 const wordsOf = ({ isGreen, ended }: Run) => (isGreen ? 'green' : `red (${ended})`);
 
