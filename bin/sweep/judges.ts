@@ -189,12 +189,11 @@ const afterExecuted = (lookup: Lookup) => lookup.slice(lookup.findIndex(({ statu
 function isAskedOnce(requests: readonly SeenRequest[], lookup: Lookup): boolean {
   const [first, last] = [lookup[0]!, afterExecuted(lookup)[2]];
   const others = requests.filter((one) => one.lookup !== first.lookup);
-  const isJustBefore = ({ connection, elapsedMs }: SeenRequest) =>
-    connection === first.connection && first.elapsedMs - elapsedMs < POLL_MS / 2;
-  const before = others.findLast(({ elapsedMs }) => elapsedMs <= first.elapsedMs);
+  const isJustBefore = ({ connection, elapsedMs: at }: SeenRequest) =>
+    connection === first.connection && at <= first.elapsedMs && at > first.elapsedMs - POLL_MS / 2;
   const isBetween = ({ elapsedMs }: SeenRequest) =>
     elapsedMs > first.elapsedMs && elapsedMs < (last?.elapsedMs ?? Infinity);
-  return before !== undefined && isJustBefore(before) && !others.some(isBetween);
+  return others.some(isJustBefore) && !others.some(isBetween);
 }
 
 /**
