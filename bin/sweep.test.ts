@@ -73,6 +73,7 @@ const clients: readonly (readonly [string, string, flags: string, code: number, 
   ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
   ['a text is shown', shown, '--only other-error-text', 3, 'other-error-text', ''],
   ['tests count requests', counting, '--only 503 --only limited', 0, '', ''],
+  ['what is unclear is strict', counting, '--only limited --strict', 1, '', ''],
   ['allowed', careless, '--only limited --allow repeat', 0, '', ''],
 ];
 for (const [name, script, flags, code, failed, notReached] of clients)
