@@ -132,6 +132,11 @@ const grows = (pauses: readonly number[]) =>
   !areEqual(pauses[0]!, pauses.at(-1)!) &&
   pauses.every((pause, at) => 1.2 * pause > (pauses[at - 1] ?? -1));
 
+/** Whether pauses (ms) differ by so little that even a busy machine made none of them longer. */
+const areClose = (...pauses: readonly number[]) => Math.max(...pauses) <= 1.1 * Math.min(...pauses) + 10;
+const falls = (pauses: readonly number[]) =>
+  pauses.every((pause, at) => pause < 0.7 * (pauses[at - 1] ?? Infinity));
+
 /** Judges whether a client waited. Without a pause, a busy machine still takes some ms; random pauses are short at times. */
 export function judgeWait(attempts: readonly Attempt[]): Kind {
   const pauses = attempts.flatMap((one) => one.pauses);
@@ -141,18 +146,17 @@ export function judgeWait(attempts: readonly Attempt[]): Kind {
 }
 
 /**
- * Judges whether each pause was longer than the one before. Random pauses get shorter by chance: only two lookups with
- * the same pauses, or no pauses at all, show that they do not grow.
+ * Judges whether each pause was longer than the one before. Random pauses get shorter by chance, and a busy machine makes
+ * any pause longer: only two lookups with the same pauses, even or falling, or no pauses at all, show that they do not grow.
  */
 export function judgeGrowth(attempts: readonly Attempt[]): Kind {
   const lists = attempts.map(({ pauses }) => pauses).filter(({ length }) => length >= 2);
   const [first] = lists;
   if (first === undefined) return undefined;
   if (lists.every(grows)) return 'kept';
-  const staysShort = (pauses: readonly number[]) => pauses.every((pause) => pause <= 1.2 * pauses[0]! + 10);
   const isLikeFirst = (pauses: readonly number[]) =>
-    pauses.every((pause, at) => areEqual(pause, first[at] ?? Infinity));
-  const isSame = lists.length > 1 && lists.every(staysShort) && lists.every(isLikeFirst);
+    pauses.every((pause, at) => areClose(pause, first[at] ?? Infinity));
+  const isSame = lists.every(isLikeFirst) && (lists.every((one) => areClose(...one)) || lists.every(falls));
   const isNone = Math.max(...lists.flat()) < PAUSE_MS || judgeWait(attempts) === 'broken';
-  return isSame || isNone ? 'broken' : 'unclear';
+  return (isSame && lists.length > 1) || isNone ? 'broken' : 'unclear';
 }

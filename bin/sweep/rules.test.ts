@@ -191,6 +191,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ['random pauses', '503-thrice', twice([90, 40, 240], [70, 8, 110]), 'unclear'],
     ['pauses that double', '503-thrice', twice([100, 200, 400]), 'kept'],
     ['pauses that double, on a busy machine', '503-thrice', twice([279, 256, 468]), 'kept'],
+    ['the same, when it gets less busy', '503-thrice', twice([496, 315, 456], [524, 361, 446]), 'unclear'],
     ['pauses that double, with jitter', '503-thrice', twice([50, 120, 260], [90, 110, 350]), 'kept'],
     ['pauses that grow by a few ms', '503-thrice', twice([200, 202, 205]), 'broken'],
     ['one pause', '503-thrice', refused([100]), 'notSeen'],

@@ -137,7 +137,7 @@ export const rules: readonly Rule[] = [
     title: 'Waits as long as Retry-After says, or longer each time',
     clause: 'Errors, 429',
     level: 'advice',
-    breaks: `a repeat ${TOLERANCE_MS} ms before the time in Retry-After; without it, after 429 or 5xx, the same as for wait, or pauses of two requests that are the same (20 % and 10 ms) and never longer than the first`,
+    breaks: `a repeat ${TOLERANCE_MS} ms before the time in Retry-After; without it, after 429 or 5xx, the same as for wait, or pauses of two requests that are the same (10 % and 10 ms), and even or falling`,
     advice:
       'after each 429 or 5xx, wait as long as Retry-After says, or double the wait, and give up in the end',
     needs: 'requests that are repeated after 429 or 5xx',
