@@ -77,6 +77,7 @@ const more = (missing: number, found: number, facts?: Partial<RunFacts>) =>
 
 /** Requests for a user that got 429 to the last, after these pauses (ms). */
 const lostIn = (pauses: readonly number[]) => refused([...pauses, 0]).slice(0, -1);
+const twoWorlds = [...polls(64, 0, 4, 64, 'a'), ...polls(4, 1, 250, 4, 'b')];
 const early = runOf(lostIn([9000]), red);
 const inWorld = (run: RunFacts) => ({
   ...run,
@@ -253,6 +254,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   'poll-pace': [
     ['polls with a pause', 'pending-longer', polls(4, 1, 20, 4), 'kept', polled],
     ['64 polls', 'pending-longer', polls(64, 0, 4, 64), 'broken', polled],
+    ['64 polls in one of two worlds', 'pending-longer', twoWorlds, 'unclear', polled],
     ['a deposit that nothing else polls', 'pending-longer', polls(64, 0, 4, 64), 'kept'],
   ],
   'key-out-of-url': [

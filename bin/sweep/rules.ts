@@ -130,6 +130,7 @@ export const rules: readonly Rule[] = [
     breaks: `in ${LONGER_MS} ms, more polls than in the unchanged run and ${MAX_POLLS} for each 200 there`,
     advice: 'wait a second or longer between two polls',
     needs: 'a deposit that polls execute',
+    otherwise: 'some tests have fake timers',
     judge: { 'pending-longer': pausesBetweenPolls },
   },
   {
