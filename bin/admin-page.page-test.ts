@@ -185,7 +185,7 @@ test('the clock is advanced, set and sped up, and a limiter frees its key', asyn
 test('faults and next answers are set, and the requests show them', async (t) => {
   const { page, mock, status, press, fill, says, contains } = await openLoaded(t);
   await contains('Requests', 'none yet');
-  await fill('Set fault', 'member-denied');
+  await page.getByLabel('Set fault').selectOption('member-denied');
   await contains('Fault', 'member-denied: Member denied.');
   assert.equal(mock.fault().fault, 'member-denied');
   await press('Switch off fault');

@@ -1,9 +1,17 @@
 import { sweepVerdict } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
-import type { Sweep, SweptState } from '../schemas/generated/types.ts';
+import type { Sweep, SweptRule, SweptState } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
-import { mostOf, type SeenRequest } from './sweep/requests.ts';
+import { limitedStates } from './sweep/judges.ts';
+import {
+  attemptsIn,
+  mostOf,
+  plainOf,
+  type Attempt,
+  type RunFacts,
+  type SeenRequest,
+} from './sweep/requests.ts';
 import { judgeRules } from './sweep/rules.ts';
 import { redactorFor, runInState, serveElsewhere, type Run, type SweepOptions } from './sweep/run-state.ts';
 import { states, type Aim } from './sweep/states.ts';
@@ -11,6 +19,17 @@ import { version } from './version.ts';
 
 /** Number of printed lines if the first run fails. */
 const LAST_LINES = 40;
+
+const DISTURBED =
+  'red beside other runs, but green alone, so red runs are repeated alone. Do two runs of your tests share files or ports? --parallel 1 keeps them apart';
+
+/** What clients may wait for in a state, in ms: their own time limit, or until they stop polling. */
+const waitIn = (id: string) =>
+  ({ timeout: 10_000, 'wrong-path': 60_000, 'limited-for-an-hour': 0 })[id] ?? 6000;
+
+/** Maximum duration of a run, in ms: a state may slow the tests down, and end some by a time limit. */
+const maxDurationOf = (id: string, unchanged: Run | undefined) =>
+  unchanged === undefined ? Infinity : 4 * unchanged.durationMs + waitIn(id) + 5000;
 
 /** Kinds of states in which the tests should be green. */
 const isGreenWanted = (id: string) => ['survive', 'advice'].includes(states.get(id)!.kind);
@@ -29,35 +48,53 @@ export async function sweep(
   const [startedAt, begun] = [new Date().toISOString(), performance.now()];
   const runs = new Map<string, Run>();
   const elsewhere = await serveElsewhere();
-  let [aim, done]: [Aim, number] = [aimAt([], elsewhere.url), 0];
+  let [aim, done, total]: [Aim, number, number] = [aimAt([], elsewhere.url), 0, ids.length];
   const runOne = async (id: string) => {
     if (signal.aborted) return;
-    const run = await runInState(id, options, aim, elsewhere, context);
+    const maxDuration = Math.min(options.maxDuration, maxDurationOf(id, runs.get('unchanged')));
+    const run = await runInState(id, { ...options, maxDuration }, aim, elsewhere, context);
     if (signal.aborted) return;
     runs.set(id, run);
-    writeError(`${id}: ${wordsOf(run)}, ${duration(run.durationMs)} (${done++} of ${ids.length})\n`);
+    writeError(`${id}: ${wordsOf(run)}, ${duration(run.durationMs)} (${done++} of ${total})\n`);
+  };
+  const runAll = async (all: readonly string[], most: number, isAgain = true) => {
+    if (isAgain) total += all.length;
+    const waiting = all.values();
+    const work = async () => {
+      for (const id of waiting) await runOne(id);
+    };
+    await Promise.all(Array.from({ length: most }, work));
   };
   try {
     await runOne('unchanged');
     const first = runs.get('unchanged');
     if (first !== undefined) checkFirst(first, options, context);
     aim = aimAt(first?.requests ?? [], elsewhere.url);
-    const waiting = ids.values();
-    const work = async () => {
-      for (const id of waiting) await runOne(id);
-    };
-    await Promise.all(Array.from({ length: parallel }, work));
-    // Other runs may have slowed a red one down, but hardly one that took the maximum.
-    const isDoubtful = (id: string) => {
-      const run = runs.get(id);
-      return parallel > 1 && isGreenWanted(id) && run?.isGreen === false && !run.isStopped;
-    };
-    for (const id of ids.filter(isDoubtful)) await runOne(id);
+    // The longest are not to run alone at the end.
+    const longestFirst = ids.toSorted((one, other) => waitIn(other) - waitIn(one));
+    await runAll(longestFirst, parallel, false);
+    const isRed = (id: string) => runs.get(id)?.isGreen === false;
+    // Other runs may have turned a test red, or the machine. What takes the maximum as mere advice is not tried again.
+    const isDoubtful = (id: string) =>
+      states.get(id)!.kind === 'survive' || (parallel > 1 && isGreenWanted(id) && !runs.get(id)!.isStopped);
+    const doubtful = ids.filter((id) => isRed(id) && isDoubtful(id));
+    await runAll(doubtful, 1);
+    const disturbed = doubtful.filter((id) => !isRed(id));
+    if (parallel > 1 && disturbed.length > 0) {
+      writeError(`${disturbed.join(', ')}: ${DISTURBED}\n`);
+      await runAll(
+        ids.filter((id) => !isGreenWanted(id) && isRed(id)),
+        1,
+      );
+    }
   } finally {
     elsewhere.close();
   }
-  const swept = ids.map((id) => judgeState(id, runs.get(id), options.allow));
-  const rules = judgeRules(runs, options.allow);
+  const rank = (id: string) => ids.indexOf(id);
+  const inOrder = [...runs].toSorted(([one], [other]) => rank(one) - rank(other));
+  const rules = judgeRules(new Map(inOrder), options.allow);
+  const found = { allow: options.allow, unchanged: runs.get('unchanged'), rules };
+  const swept = ids.map((id) => judgeState(id, runs.get(id), found));
   return {
     format: 'ib-conformance/sweep/2',
     version,
@@ -95,7 +132,7 @@ function checkFirst(
 function aimAt(requests: readonly SeenRequest[], elsewhere: string): Aim {
   const isFound = ({ status, endpoint }: SeenRequest) => status === 200 && endpoint !== undefined;
   // States do not change the answer to a wrong key.
-  const accepted = requests.filter(({ status }) => status !== 401);
+  const accepted = plainOf({ requests }).filter(({ status }) => status !== 401);
   const others = new Set(accepted.filter((one) => !isFound(one)).map(({ target }) => target));
   const found = accepted.filter(({ target }) => !others.has(target));
   const counts = mostOf(found);
@@ -110,21 +147,50 @@ function aimAt(requests: readonly SeenRequest[], elsewhere: string): Aim {
   };
 }
 
+/** What else a state is judged by. */
+interface StateContext extends Pick<SweepOptions, 'allow'> {
+  readonly unchanged: RunFacts | undefined;
+  readonly rules: readonly SweptRule[];
+}
+
+/** What to do if red tests do not show that the client did something wrong. */
+const LOOK = 'see whether the red test counts requests or time: what the client sent shows no mistake';
+
 /** Judges a state by the run of the tests in it; undefined: there was none. */
 export function judgeState(
   id: string,
   run: Omit<Run, 'output' | 'isKeyElsewhere'> | undefined,
-  allow: SweepOptions['allow'],
+  context: StateContext,
 ): SweptState {
   const { kind, what, advice, counts } = states.get(id)!;
   const state = { id, kind, what, advice };
   if (run === undefined) return { ...state, outcome: 'notRun' };
-  const { isGreen, isStopped, ended, durationMs, lines, requests, changed } = run;
-  const shown = { isGreen, ended, durationMs, requests: requests.length, changed };
+  const { isGreen, isStopped, ended, durationMs, lines, requests, changed, redTest } = run;
+  const named = redTest === undefined || isGreen ? {} : { redTest };
+  const shown = { isGreen, ended, durationMs, requests: requests.length, changed, ...named };
   const isSeen = !isGreen || lines.join('').includes(counts?.green ?? '');
   if (changed === 0 || !isSeen) return { ...state, outcome: 'notReached', run: shown };
   if (kind === 'probe') return { ...state, outcome: 'done', run: shown };
   const isRed = !isGreen && !(isStopped && counts?.red === 'ended');
   const isRight = isGreenWanted(id) ? isGreen : isRed;
-  return { ...state, outcome: isRight ? 'passed' : allow.has(id) ? 'allowed' : 'failed', run: shown };
+  const outcome = isRight ? 'passed' : outcomeOfWrong(id, run, context);
+  return { ...state, ...(outcome === 'unclear' && { advice: LOOK }), outcome, run: shown };
+}
+
+/** Tests may count requests: if they are red after failures, only what the client sent shows its mistake. */
+function outcomeOfWrong(
+  id: string,
+  run: Pick<Run, 'requests' | 'isStopped'>,
+  { allow, unchanged, rules }: StateContext,
+) {
+  if (allow.has(id)) return 'allowed';
+  if (limitedStates.includes(id)) {
+    const rule = rules.find((one) => one.rule === 'repeat' && one.states.includes(id));
+    return rule?.outcome === 'broken' ? 'failed' : rule?.outcome === 'allowed' ? 'allowed' : 'unclear';
+  }
+  const attempts = unchanged === undefined ? [] : attemptsIn(run, unchanged);
+  // A client may have been stopped in a wait.
+  const isRepeated = (one: Attempt) => one.isRepeated && !one.isGivenUp;
+  const areRepeated = run.isStopped ? attempts.some(isRepeated) : attempts.every(isRepeated);
+  return states.get(id)!.kind === 'advice' && attempts.length > 0 && areRepeated ? 'unclear' : 'failed';
 }

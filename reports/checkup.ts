@@ -64,15 +64,16 @@ function worstFirst(checks: readonly Check[]): readonly Check[] {
 
 /** Makes a section of checks for each area. Consecutive checks with the same fix show it once. */
 export const checkSections = (
-  checks: readonly (Omit<Check, 'area'> & { readonly area: string })[],
+  checks: readonly (Omit<Check, 'area'> & Pick<Item, 'lines'> & { readonly area: string })[],
 ): readonly Section[] =>
   [...grouped(checks, ({ area }) => area)].map(([title, some]) => ({
     title,
     blocks: list(
-      some.map(({ subject, outcome, words, fix }, at) => ({
+      some.map(({ subject, outcome, words, lines = [], fix }, at) => ({
         ...marks[outcome],
         name: subject,
         words,
+        lines,
         ...(fix !== undefined && fix !== some[at + 1]?.fix && { fix }),
       })),
     ),

@@ -90,17 +90,17 @@ function blockLines(block: Block, at: number, screen: Screen): readonly string[]
 
 /** Aligns names and words. Words that do not fit beside the name, or beside most others, go below it. */
 function listLines(
-  items: readonly Pick<Item, 'mark' | 'tone' | 'name' | 'words' | 'fix'>[],
+  items: readonly Pick<Item, 'mark' | 'tone' | 'name' | 'words' | 'lines' | 'fix'>[],
   { paint, width }: Screen,
 ): readonly string[] {
   const names = items.map(({ name }) => printable(name, width - 4));
   const column = Math.min(MAX_ALIGNED, Math.max(0, ...names.map(columns)));
   const areLong = names.filter((name) => columns(name) > MAX_ALIGNED).length > names.length / 2;
-  return items.flatMap(({ mark, tone, words, fix }, at) => {
+  return items.flatMap(({ mark, tone, words, lines = [], fix }, at) => {
     const name = names[at]!;
     const start = `  ${paint(tone, mark)} `;
     const wrapped = (room: number) =>
-      [words, ...(fix === undefined ? [] : [`→ ${fix}`])].flatMap((text) =>
+      [words, ...lines, ...(fix === undefined ? [] : [`→ ${fix}`])].flatMap((text) =>
         wrap(printable(text, MAX_LIST), room),
       );
     if (wrapped(width).length === 0) return [start + name];

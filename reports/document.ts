@@ -45,6 +45,8 @@ export interface Mark {
 export interface Item extends Mark {
   readonly name: string;
   readonly words: string;
+  /** What shows it. */
+  readonly lines?: readonly string[];
   /** What to do about it. */
   readonly fix?: string;
   /** What it is, for a reader of the HTML page, such as the title of a requirement. */
@@ -93,8 +95,8 @@ export const headlineText = ({ headline: { words, numbers } }: Pick<Report, 'hea
   `${words}: ${numbers}`;
 
 /** The words of an entry on one line, with its fix. */
-export const wordsWithFix = ({ words, fix }: Item): string =>
-  fix === undefined ? words : `${words} → ${fix}`;
+export const wordsWithFix = ({ words, lines = [], fix }: Item): string =>
+  [words, ...lines].join('; ') + (fix === undefined ? '' : ` → ${fix}`);
 
 /** A paragraph. */
 export const paragraph = (text: string, tone?: Tone): Block => ({

@@ -17,6 +17,7 @@ const outcomeStyles = {
   passed: ['ok', 'passed'],
   failed: ['problem', 'failed'],
   allowed: ['ok', 'allowed'],
+  unclear: ['unknown', 'unclear'],
   done: ['ok', 'done'],
   notReached: ['unknown', 'not reached'],
   notRun: ['unknown', 'not run'],
@@ -30,6 +31,8 @@ const ruleStyles = {
 } as const;
 /** Maximum of states that a rule names. */
 const MAX_STATES = 3;
+/** Maximum of requests that a rule shows. JSON has all. */
+const MAX_REQUESTS = 6;
 
 type Judged = Pick<Sweep, 'states' | 'rules' | 'strict'>;
 
@@ -45,13 +48,21 @@ const openAdvice = ({ states, rules }: Judged): readonly string[] => [
   ...rules.flatMap((rule) => (isBroken('advice', rule) ? rule.rule : [])),
 ];
 
-/** Returns the verdict on a client. States and rules that are only advice count if `strict`. */
+/** Ids of states and rules that the requests do not decide. */
+const unclearIn = ({ states, rules }: Judged): readonly string[] => [
+  ...states.flatMap((state) => (state.outcome === 'unclear' ? state.id : [])),
+  ...rules.flatMap((rule) => (rule.outcome === 'unclear' ? rule.rule : [])),
+];
+
+/** Returns the verdict on a client. What is only advice, or unclear, counts if `strict`. */
 export function sweepVerdict(judged: Judged): Sweep['verdict'] {
   const { states, rules, strict } = judged;
   const outcomes = new Set(required(states).map(({ outcome }) => outcome));
-  const isOpen = strict && openAdvice(judged).length > 0;
+  const isOpen = strict && openAdvice(judged).length + unclearIn(judged).length > 0;
   if (isOpen || outcomes.has('failed') || rules.some((rule) => isBroken('required', rule))) return 'notReady';
-  return outcomes.has('passed') || outcomes.has('allowed') ? 'ready' : 'incomplete';
+  outcomes.delete('notReached');
+  outcomes.delete('notRun');
+  return outcomes.size > 0 ? 'ready' : 'incomplete';
 }
 
 function ruleWords({ outcome, title, level, states, readings, reason, needs }: SweptRule): string {
@@ -65,10 +76,18 @@ function ruleWords({ outcome, title, level, states, readings, reason, needs }: S
   return `${label}: ${title}${shown}${either}${why}${missing}`;
 }
 
+/** The first requests that a broken or unclear rule shows, and how many more there are. */
+function shownRequests({ requests = [] }: SweptRule): readonly string[] {
+  const { length } = requests;
+  const more = length > MAX_REQUESTS ? [`and ${length - MAX_REQUESTS} more`] : [];
+  return [...requests.slice(0, MAX_REQUESTS), ...more];
+}
+
 function runWords({ outcome, run }: SweptState): string {
   if (run === undefined) return 'not run';
-  const words = run.isGreen ? 'green' : `red (${run.ended})`;
-  return outcome === 'notReached' ? `not reached, ${words}` : words;
+  const test = run.redTest === undefined ? '' : `; first red test: ${run.redTest}`;
+  const words = run.isGreen ? 'green' : `red (${run.ended}${test})`;
+  return outcome === 'notReached' || outcome === 'unclear' ? `${outcomeStyles[outcome][1]}, ${words}` : words;
 }
 
 function headline(sweep: Sweep) {
@@ -81,9 +100,11 @@ function headline(sweep: Sweep) {
   if (broken.length > 0) counts.push(`broken: ${broken.join(', ')}`);
   const advice = openAdvice(sweep).join(', ');
   const open = advice === '' ? '' : `, with open advice (${advice})`;
+  const unclear = unclearIn(sweep).join(', ');
+  const either = unclear === '' ? '' : `, unclear: ${unclear}`;
   const state = `${interrupted ? 'interrupted, state far ' : ''}${verdict === 'notReady' ? 'not ready' : verdict}`;
   const numbers = `of the required states, ${counts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
-  return { words: state + open, numbers };
+  return { words: state + open + either, numbers };
 }
 
 /** What the tests of a client did in each state, and what the client sent. */
@@ -93,13 +114,14 @@ export function sweepReport(sweep: Sweep): Report {
     subject: state.id,
     outcome: outcomeStyles[state.outcome][0],
     words: `${runWords(state)}: ${state.what}`,
-    ...(state.outcome === 'failed' && { fix: state.advice }),
+    ...((state.outcome === 'failed' || state.outcome === 'unclear') && { fix: state.advice }),
   }));
   const rules = sweep.rules.map((rule) => ({
     area: 'behaviour of the client, from its requests',
     subject: rule.rule,
     outcome: ruleStyles[rule.outcome][0],
     words: ruleWords(rule),
+    lines: shownRequests(rule),
     ...(rule.outcome === 'broken' && { fix: rule.advice ?? '' }),
   }));
   const isReady = sweep.verdict === 'ready';
@@ -121,17 +143,21 @@ const renderJunit: Render<Sweep> = ({ command, version, verdict, strict, started
   const facts = { verdict, command, 'ib-conformance': version };
   const caseOf = (state: SweptState) => {
     const { id: name, outcome, what, advice } = state;
-    const shown = outcome === 'failed' && (strict || !isAdvice(state)) ? 'failure' : 'skipped';
+    const isFailure = outcome === 'unclear' ? strict : outcome === 'failed' && (strict || !isAdvice(state));
+    const shown = isFailure ? 'failure' : 'skipped';
     const kind = outcome === 'passed' || outcome === 'done' ? undefined : shown;
     const message = `${runWords(state)}: ${what}${kind === undefined ? '' : ` Fix: ${advice}`}`;
     return { name, kind, type: outcome, message } as const;
   };
   const caseOfRule = (rule: SweptRule) => {
-    const isFailure = rule.outcome === 'broken' && (strict || rule.level === 'required');
+    const isFailure =
+      rule.outcome === 'unclear'
+        ? strict
+        : rule.outcome === 'broken' && (strict || rule.level === 'required');
     const shown = isFailure ? 'failure' : 'skipped';
     const kind = rule.outcome === 'kept' ? undefined : shown;
     const message = ruleWords(rule) + (rule.advice === undefined ? '' : `. Fix: ${rule.advice}`);
-    return { name: rule.rule, kind, type: rule.outcome, message, lines: rule.requests ?? [] } as const;
+    return { name: rule.rule, kind, type: rule.outcome, message, lines: shownRequests(rule) } as const;
   };
   const suites = Object.keys(areas).map((name) => {
     const cases = states.filter(({ kind }) => kind === name).map(caseOf);

@@ -53,6 +53,11 @@ testRefusals('mock --port 0', [
   ['--base-path /__admin/', /--base-path \/__admin\/: the admin API uses this path/],
 ]);
 
+test('it ends with its standard input', { timeout: 10_000 }, async () => {
+  const readInput = async () => Buffer.from('');
+  await endsSaying('mock --port 0 --end-with-stdin', 0, /^listening on/, { readInput });
+});
+
 test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
   const mock = await run(t, '--host', '[::1]');
   assert.match(mock.url, /^http:\/\/\[::1\]:\d+$/);

@@ -11,7 +11,7 @@ import {
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { codeOf, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
-import { loadFixture } from '../input-files.ts';
+import { loadFixture, readText } from '../input-files.ts';
 import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, onOff, text, wholeNumberOr } from './flags.ts';
@@ -59,6 +59,7 @@ const flags = {
     configurable: 'by variable',
     describe: 'require this token for the admin API (default: none on loopback, else generated and printed)',
   },
+  'end-with-stdin': { ...onOff, describe: 'stop when standard input ends: a parent that is killed ends it' },
   cors: { ...onOff, describe: 'allow calls from web pages of any origin' },
   log: {
     ...text,
@@ -98,7 +99,9 @@ export const mock = command({
     const server = await start(options);
     if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
     await serve(server, values, context);
-    if (!(await isDone(written, LOG_TIMEOUT_MS))) context.leave?.(0);
+    const isWritten = await isDone(written, LOG_TIMEOUT_MS);
+    // Standard input that is open would keep the process.
+    if (!isWritten || values.endWithStdin) context.leave?.(0);
     return 0;
   },
 });
@@ -124,7 +127,9 @@ async function serve(server: Mock, values: MockFlags, context: CliContext): Prom
         await print(`admin API at ${adminUrl}\npage for your browser at ${adminUrl}/\n`);
       await print(curlLines(listExamples(server.session), new URL(url).origin));
     }
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    if (!signal.aborted)
+      await (values.endWithStdin ? Promise.race([stopped, readText('-', context)]) : stopped);
   } finally {
     await server.close();
   }

@@ -1,8 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { sweepFormats } from '../../reports/document.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { config, duration, file, list, onOff, outputs, wholeNumberOr } from './flags.ts';
+import { config, duration, file, list, onOff, outputs, wholeNumberFrom } from './flags.ts';
 import { sweep as run } from '../sweep.ts';
 import { states } from '../sweep/states.ts';
 import { sweepReports } from '../../reports/sweep.ts';
@@ -35,11 +36,14 @@ export const sweep = command({
       describe: 'rename a variable: NAME=url or NAME=key',
       coerce: (given: readonly string[]) => variablesOf(given),
     },
-    parallel: { ...wholeNumberOr(1, 1, 64), describe: 'run this many states at once' },
+    parallel: {
+      ...wholeNumberFrom(1, 64),
+      describe: 'run this many states at once (default: two a processor)',
+    },
     config,
     'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
     'show-output': { ...onOff, describe: 'show the output of the command' },
-    strict: { ...onOff, describe: 'fail also if advice is open' },
+    strict: { ...onOff, describe: 'fail also if advice is open, or something is unclear' },
     report: {
       ...outputs,
       describe: `write a report: ${sweepFormats.join(', ')}, or format=file`,
@@ -61,7 +65,8 @@ export const sweep = command({
     if (ids.length === 0) throw wrongUsage('--only and --skip leave no state to run');
     const load = async () => {
       const fixture = await loadFixture(values.fixture, context.env, context);
-      return run({ ...values, ids, fixture, arePublicKeys: values.fixture === undefined }, context);
+      const { parallel = Math.min(64, 2 * availableParallelism()) } = values;
+      return run({ ...values, parallel, ids, fixture, arePublicKeys: values.fixture === undefined }, context);
     };
     const texts = withConsole(values.report);
     const found = await writeFormats(texts, sweepReports, [values.fixture], load, context, 'report');

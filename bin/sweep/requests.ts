@@ -3,15 +3,27 @@ import type { JournalEntry } from '../../mock/control/journal.ts';
 /** An entry of the journal, as far as it is judged. */
 type Entry = Pick<
   JournalEntry,
-  'at' | 'elapsedMs' | 'durationMs' | 'world' | 'method' | 'target' | 'endpoint' | 'status'
+  | 'at'
+  | 'elapsedMs'
+  | 'durationMs'
+  | 'world'
+  | 'method'
+  | 'target'
+  | 'endpoint'
+  | 'status'
+  | 'retryAfterSeconds'
 >;
 
 /** A request of a run. */
 export interface SeenRequest extends Entry {
   /** Method, target and key as sent, with the world. Do not print it. */
   readonly lookup: string;
+  /** Number of its connection. */
+  readonly connection?: number | undefined;
   /** Whether the state changed the answer. */
   readonly isChanged: boolean;
+  /** Whether a test had set up its world before, such as with `next`: that may explain the request. */
+  readonly isSetUp: boolean;
   /** Where else than in Authorization the key of the run was. */
   readonly keyIn?: 'target' | 'field' | undefined;
 }
@@ -22,9 +34,12 @@ export type Lookup = readonly SeenRequest[];
 /** What a run showed. */
 export interface RunFacts {
   readonly isGreen: boolean;
+  /** Whether it took the maximum duration. */
+  readonly isStopped: boolean;
+  readonly durationMs: number;
   readonly requests: readonly SeenRequest[];
-  /** The lines of output, those with the key of the run, and those of them that a test runner writes. */
-  readonly output: { readonly lines: number; readonly withKey: number; readonly byRunner: number };
+  /** Lines of output: all, those with the key of the run, and those with it that may tell of a failed test. */
+  readonly output: { readonly lines: number; readonly withKey: number; readonly inFailure: number };
   /** Whether the key arrived at the origin of the redirect. */
   readonly isKeyElsewhere: boolean;
 }
@@ -40,6 +55,10 @@ export function lookupsIn(requests: readonly SeenRequest[]): readonly Lookup[] {
     if (lookups.get(request.lookup)?.push(request) === undefined) lookups.set(request.lookup, [request]);
   return [...lookups.values()];
 }
+
+/** The requests that no test has set its world up for. */
+export const plainOf = ({ requests }: Pick<RunFacts, 'requests'>) =>
+  requests.filter(({ isSetUp }) => !isSetUp);
 
 /** Returns the most requests of one lookup, by target: names of worlds may differ from run to run. */
 export function mostOf(requests: readonly SeenRequest[]): ReadonlyMap<string, number> {
@@ -66,23 +85,36 @@ export interface Attempt {
   readonly lookup: Lookup;
   /** Ms from each refusal to the next request. */
   readonly pauses: readonly number[];
+  /** Most requests of the lookup in the unchanged run. */
+  readonly usual: number;
   /** Whether more requests came than in the unchanged run. */
   readonly isRepeated: boolean;
+  /** Whether the state refused the last request, too. */
+  readonly isGivenUp: boolean;
   /** Whether one test sends the lookup once, so that the client sent each other request. */
   readonly isOwn: boolean;
 }
 
 /** Returns the lookups that a state refused at first. */
-export function attemptsIn(run: RunFacts, unchanged: RunFacts): readonly Attempt[] {
+export function attemptsIn(run: Pick<RunFacts, 'requests'>, unchanged: RunFacts): readonly Attempt[] {
   // States do not change the answer to a wrong key.
-  const usual = mostOf(unchanged.requests.filter(({ status }) => status !== 401));
-  return lookupsIn(run.requests).flatMap((lookup) => {
+  const most = mostOf(plainOf(unchanged).filter(({ status }) => status !== 401));
+  const setUp = new Set(run.requests.flatMap(({ isSetUp, world }) => (isSetUp ? world : [])));
+  return lookupsIn(plainOf(run)).flatMap((lookup) => {
     const refused = lookup.filter(({ isChanged }) => isChanged).length;
     if (refused === 0) return [];
-    const most = usual.get(lookup[0]!.target) ?? 1;
-    const isOwn = most === 1 && lookup.length === refused + 1 && !lookup.at(-1)!.isChanged;
+    const usual = most.get(lookup[0]!.target) ?? 1;
+    const { isChanged, world } = lookup.at(-1)!;
     return [
-      { lookup, pauses: pausesIn(lookup.slice(0, refused + 1)), isRepeated: lookup.length > most, isOwn },
+      {
+        lookup,
+        // A pause belongs to the answer before it.
+        pauses: pausesIn(lookup).filter((_, at) => lookup[at]!.isChanged),
+        usual,
+        isRepeated: lookup.length > usual,
+        isGivenUp: isChanged && !setUp.has(world),
+        isOwn: usual === 1 && lookup.length === refused + 1 && !isChanged,
+      },
     ];
   });
 }
@@ -94,9 +126,16 @@ export type Kind = 'kept' | 'broken' | 'unclear' | undefined;
 export const areEqual = (...pauses: readonly number[]) =>
   Math.max(...pauses) <= 1.2 * Math.min(...pauses) + 10;
 
-/** Whether each pause (ms) was longer than the one before, and the last one clearly. */
+/** Whether the last pause (ms) was clearly longer than the first, and none much shorter than the one before. */
 const grows = (pauses: readonly number[]) =>
-  !areEqual(pauses[0]!, pauses.at(-1)!) && pauses.every((pause, at) => pause > (pauses[at - 1] ?? -1));
+  pauses.at(-1)! > pauses[0]! &&
+  !areEqual(pauses[0]!, pauses.at(-1)!) &&
+  pauses.every((pause, at) => 1.2 * pause > (pauses[at - 1] ?? -1));
+
+/** Whether pauses (ms) differ by so little that even a busy machine made none of them longer. */
+const areClose = (...pauses: readonly number[]) => Math.max(...pauses) <= 1.1 * Math.min(...pauses) + 10;
+const falls = (pauses: readonly number[]) =>
+  pauses.every((pause, at) => pause < 0.7 * (pauses[at - 1] ?? Infinity));
 
 /** Judges whether a client waited. Without a pause, a busy machine still takes some ms; random pauses are short at times. */
 export function judgeWait(attempts: readonly Attempt[]): Kind {
@@ -107,18 +146,17 @@ export function judgeWait(attempts: readonly Attempt[]): Kind {
 }
 
 /**
- * Judges whether each pause was longer than the one before. Random pauses get shorter by chance: only two lookups with
- * the same pauses, or no pauses at all, show that they do not grow.
+ * Judges whether each pause was longer than the one before. Random pauses get shorter by chance, and a busy machine makes
+ * any pause longer: only two lookups with the same pauses, even or falling, or no pauses at all, show that they do not grow.
  */
 export function judgeGrowth(attempts: readonly Attempt[]): Kind {
   const lists = attempts.map(({ pauses }) => pauses).filter(({ length }) => length >= 2);
   const [first] = lists;
   if (first === undefined) return undefined;
   if (lists.every(grows)) return 'kept';
-  const staysShort = (pauses: readonly number[]) => pauses.every((pause) => pause <= 1.2 * pauses[0]! + 10);
   const isLikeFirst = (pauses: readonly number[]) =>
-    pauses.every((pause, at) => areEqual(pause, first[at] ?? Infinity));
-  const isSame = lists.length > 1 && lists.every(staysShort) && lists.every(isLikeFirst);
+    pauses.every((pause, at) => areClose(pause, first[at] ?? Infinity));
+  const isSame = lists.every(isLikeFirst) && (lists.every((one) => areClose(...one)) || lists.every(falls));
   const isNone = Math.max(...lists.flat()) < PAUSE_MS || judgeWait(attempts) === 'broken';
-  return isSame || isNone ? 'broken' : 'unclear';
+  return (isSame && lists.length > 1) || isNone ? 'broken' : 'unclear';
 }

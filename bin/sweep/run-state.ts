@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { around, type Change } from '../../mock/deviations/deviate.ts';
+import type { Answered } from '../../mock/server/exchange.ts';
 import { lastingKey } from '../../mock/server/world.ts';
+import { peekSandbox } from '../../mock/control/session.ts';
 import { startMock } from '../../mock/server/server.ts';
 import { namedKeys } from '../../schemas/fixture.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { redactorOf } from '../../schemas/redact.ts';
 import type { CliContext } from '../cli-context.ts';
+import { redTestIn, writerOf } from './output.ts';
 import type { RunFacts, SeenRequest } from './requests.ts';
-import { RUNNER_LINE } from './rules.ts';
 import { runCommand, type Ended } from './run-command.ts';
-import { observeChange, states, type Aim } from './states.ts';
+import { states, type Aim } from './states.ts';
 
 export interface SweepOptions {
   /** The program and its arguments, run without a shell. */
@@ -39,6 +42,8 @@ export interface SweepOptions {
 export interface Run extends RunFacts, Ended {
   /** Number of requests with a changed answer. */
   readonly changed: number;
+  /** Name of the first red test, if the output says it. */
+  readonly redTest?: string | undefined;
   /** The last lines of the output. */
   readonly lines: readonly string[];
 }
@@ -89,6 +94,25 @@ function withoutProxy(env: CliContext['env']) {
   return { ...env, ...noProxy('NO_PROXY', 'no_proxy'), ...noProxy('no_proxy', 'NO_PROXY') };
 }
 
+/** Wraps a change: calls `onChange` whenever it reads a request as another one, or edits an answer. */
+const observeChange =
+  (change: Change, onChange: () => void): Change =>
+  (from) => {
+    let plain: Answered | undefined;
+    const unchanged = around(
+      (next) =>
+        (...given) =>
+          (plain = next(...given)),
+    );
+    const observed = around((next) => (...given) => {
+      const answered = next(...given);
+      const isRead = plain?.exchange.request !== given[1];
+      if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
+      return answered;
+    });
+    return observed(change(unchanged(from)));
+  };
+
 /**
  * Runs the command against a new mock, in the state with this id or else unchanged.
  *
@@ -106,24 +130,26 @@ export async function runInState(
   const redact = redactorFor(options, key);
   const withoutKey = redactorOf([{ name: '', value: key }]);
   const hasKey = (text: string) => withoutKey(text) !== text;
-  const does = states.get(id)?.does;
-  const change = typeof does === 'function' ? does(aim) : undefined;
+  const { does, zone } = states.get(id) ?? {};
+  const change = does?.(aim);
   const [requests, lines]: [SeenRequest[], string[]] = [[], []];
-  const output = { lines: 0, withKey: 0, byRunner: 0 };
+  const output = { lines: 0, withKey: 0, inFailure: 0 };
   let [changed, isEdited] = [0, false];
+  let redTest: string | undefined;
   const mock = await startMock({
     fixture,
     clock: context.clock ?? 'real',
     arePublicKeys,
-    next: typeof does === 'object' ? [does] : [],
     deviation: change && { id, change: observeChange(change, () => void (isEdited = true)) },
-    onExchange: ({ entry, request: { method, target, headers } }) => {
+    onExchange: ({ entry, request: { method, target, headers, clientPort } }) => {
       const { authorization, ...others } = headers;
       const keyIn = hasKey(target) ? 'target' : hasKey(JSON.stringify(others)) ? 'field' : undefined;
       const seen = {
         ...entry,
         lookup: `${method} ${target} ${authorization}`,
-        isChanged: isEdited || entry.next === true,
+        connection: clientPort,
+        isChanged: isEdited || (zone !== undefined && entry.status === 200),
+        isSetUp: peekSandbox(mock.session, entry.world).world.isSetUp,
         keyIn,
       } as const;
       isEdited = false;
@@ -133,16 +159,18 @@ export async function runInState(
   });
   const onLine = (line: string) => {
     output.lines += 1;
-    if (hasKey(line)) output[RUNNER_LINE.test(line) ? 'byRunner' : 'withKey'] += 1;
     const text = `${redact(line)}\n`;
+    const writer = writerOf(line);
+    if (writer !== 'title' && hasKey(line)) output[writer === 'failure' ? 'inFailure' : 'withKey'] += 1;
+    redTest ??= redTestIn(redact(line));
     if (showOutput) context.writeError(`${id}: ${text}`);
     if (lines.push(text) > MAX_LINES) lines.shift();
   };
   try {
     const variables = options.env.map(([name, what]) => [name, { url: mock.url, key }[what]] as const);
-    const env = { ...withoutProxy(context.env), ...Object.fromEntries(variables) };
+    const env = { ...withoutProxy(context.env), ...(zone && { TZ: zone }), ...Object.fromEntries(variables) };
     const ended = await runCommand(command, maxDuration, env, context.signal, onLine);
-    return { ...ended, lines, requests, changed, output, isKeyElsewhere: elsewhere.hasSeen(hasKey) };
+    return { ...ended, redTest, lines, requests, changed, output, isKeyElsewhere: elsewhere.hasSeen(hasKey) };
   } finally {
     await mock.close({ force: true });
   }

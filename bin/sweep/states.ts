@@ -1,20 +1,21 @@
 import { httpDate } from '../../mock/server/answer.ts';
 import {
-  around,
   error,
+  field,
   fields,
   json,
   on,
   page,
+  reset,
   type Change,
   type Edit,
 } from '../../mock/deviations/deviate.ts';
-import type { Answered, Exchange } from '../../mock/server/exchange.ts';
+import type { Exchange } from '../../mock/server/exchange.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { variants } from '../../mock/deviations/variants.ts';
 import { planOf } from '../../mock/server/world.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
-import type { NextAnswer, SweptState } from '../../schemas/generated/types.ts';
+import type { SweptState } from '../../schemas/generated/types.ts';
 
 /** What a state aims at, from the unchanged run. */
 export interface Aim {
@@ -32,14 +33,18 @@ export interface Aim {
 
 /** A state of the mock in which the tests of a client run. */
 export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
-  /** Changes answers, or is the first answer of each endpoint in each world. */
-  readonly does: ((aim: Aim) => Change) | NextAnswer;
+  /** Changes answers. */
+  readonly does: (aim: Aim) => Change;
   /** `green`: only if the output has this text. `red`: only if the tests ended by themselves. */
   readonly counts?: { readonly green?: string | undefined; readonly red?: 'ended' } | undefined;
+  /** Time zone of the command. Then each 200 counts as changed. */
+  readonly zone?: string | undefined;
 }
 
-/** Seconds in the Retry-After of all states. */
+/** Seconds in the Retry-After of most states. */
 export const LIMITED_SECONDS = 1;
+/** That of the state `limited-for-an-hour`. */
+export const HOUR_SECONDS = 3600;
 /** Time that the state `pending-longer` adds, in ms. */
 export const LONGER_MS = 300;
 /** Polls that the state `more-polls` adds. */
@@ -72,13 +77,22 @@ function memory<Value>(make: (now: number) => Value) {
 const counters = () => memory(() => ({ count: 0 }));
 const firstTimes = () => memory((now) => now);
 
+/** Whether a failure may be injected: a request with a right key that no test has made preparations for. */
+const mayFail = ({ call, world, status }: Exchange) =>
+  call?.caller !== undefined && !world.isSetUp && status !== 429;
+
 /** Limits each key on each endpoint for some time from its first request, in all worlds together. */
 const limited = (edit: Edit) => (): Change => {
   const start = firstTimes();
   const where = ({ call, now }: Exchange) =>
-    call?.caller !== undefined &&
-    now < start('', `${call.endpoint} ${call.caller.name}`, now) + LIMITED_SECONDS * 1000;
-  return on(where, edit);
+    now < start('', `${call!.endpoint} ${call!.caller!.name}`, now) + LIMITED_SECONDS * 1000;
+  return on(mayFail, where, edit);
+};
+
+/** Edits the first answer of each endpoint in each world. */
+const first = (edit: Edit) => (): Change => {
+  const requests = counters();
+  return on(mayFail, ({ call, world }: Exchange) => requests(world, call!.endpoint).count++ === 0, edit);
 };
 
 /** Edits the first answers to lookups that the state aims at: each is a target in a world. */
@@ -87,16 +101,17 @@ const failFirst =
   (aim: Aim): Change => {
     const [lookups, chosen] = [counters(), memory(() => new Set<object>())];
     const where = ({ call, request: { target }, world }: Exchange) => {
-      if (call?.caller === undefined || !aim.targets.includes(target)) return false;
+      if (!aim.targets.includes(target)) return false;
       const lookup = lookups(world, target);
-      const all = chosen('', call.endpoint);
+      const all = chosen('', call!.endpoint);
       if (!all.has(lookup) && all.size >= perEndpoint(aim)) return false;
       all.add(lookup);
       return (lookup.count += 1) <= times;
     };
-    return on(where, edit);
+    return on(mayFail, where, edit);
   };
-const failTwo = (edit: Edit) => failFirst(edit, 3, ({ perEndpoint }) => perEndpoint);
+const failFor = (edit: Edit, times: number) => failFirst(edit, times, ({ perEndpoint }) => perEndpoint);
+const failTwo = (edit: Edit) => failFor(edit, 3);
 
 const redirect = (aim: Aim) =>
   failFirst(
@@ -123,13 +138,11 @@ const hideExecuted = ({ hasExecuted }: Aim) =>
     return finding.kind === 'executed' && (!hasExecuted || finding.deposit.state === 'EXECUTED');
   }, notFound);
 
+const isPolled = ({ finding }: Exchange) =>
+  finding.kind === 'executed' && planOf(finding.deposit)?.afterPolls !== undefined;
 /** Finds a deposit that polls execute pending, as long as `isStill`. */
-const pendingWhile = (isStill: (exchange: Exchange, id: string) => boolean): Change =>
-  on((exchange: Exchange) => {
-    const { finding } = exchange;
-    if (finding.kind !== 'executed' || planOf(finding.deposit)?.afterPolls === undefined) return false;
-    return isStill(exchange, finding.deposit.reference_id);
-  }, notFound);
+const pendingWhile = (isStill: (exchange: Exchange, id: string) => boolean) =>
+  on(mayFail, isPolled, (exchange: Exchange) => isStill(exchange, exchange.call!.value!), notFound);
 const pendingForPolls = () => {
   const polls = counters();
   return pendingWhile(({ world }, id) => (polls(world, id).count += 1) <= MORE_POLLS);
@@ -149,12 +162,18 @@ const inverted = on(
   ),
 );
 
+/** At UTC-11, this is still the day before. */
+const EARLY_MS = 86_400_000 + 5 * 3_600_000;
+const joinedNextDay = on(
+  'member',
+  field('date_joined', (at: string) => new Date(Date.parse(at.slice(0, 10)) + EARLY_MS).toISOString()),
+);
+const nearlyACentMore = on(
+  'executed',
+  field('amountInUsd', (amount: number) => Number((amount + 0.0099).toFixed(4))),
+);
+
 const html = (words: string) => `<html><head><title>${words}</title></head><body>${words}</body></html>`;
-const htmlAnswer = (status: number, words: string): NextAnswer => ({
-  status,
-  headers: { 'Content-Type': 'text/html' },
-  body: `<!DOCTYPE html>${html(words)}`,
-});
 
 const wrongPath = on(page(html('404 Not Found'), 404));
 const otherNotFound = on('deposit-check', 404, error(404, 'Not Found'));
@@ -163,6 +182,10 @@ const otherText = on((response, exchange) =>
   response.status < 400 ? {} : fields({ error: OTHER_TEXT })(response, exchange),
 );
 
+const unavailable = error(503, 'Service unavailable');
+const delay =
+  (delayMs: number): Edit =>
+  () => ({ delayMs });
 const always = (change: Change) => () => change;
 
 const wait = 'after a 429, wait as long as Retry-After says, or longer each time, and retry';
@@ -176,31 +199,50 @@ const poll = 'poll until 200, limited by time and not by a number of polls';
 const path = 'give up at a 404 that is not `Deposit not found`: the URL is wrong';
 const text = 'assert the text of an error that your client shows to a person';
 const expires = 'assert results, so that an expired key is noticed';
+const utc = 'read times as UTC, with their Z, in any time zone';
+const cents = 'assert the amount, and do not cut it to cents: round it, or keep all digits';
+const kathmandu = { zone: 'Asia/Kathmandu' };
 const rule = 'see the rule that the state shows';
 
 /** `what` and `does` come from the fault or variant with the same id, unless they are set. */
-type StateText = readonly [advice: string, what?: string, does?: State['does'], counts?: State['counts']];
+type StateText = readonly [
+  advice: string,
+  what?: string,
+  does?: State['does'],
+  more?: Pick<State, 'counts' | 'zone'>,
+];
 
 const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>> = {
   survive: {
-    'more-polls': [poll, 'Polls execute a deposit two polls later.', pendingForPolls],
     limited: [wait, 'A key gets 429 for a second, with Retry-After.', limited(refuse(429, retryAfter))],
     'limited-without-retry-after': [
       wait,
       'A key gets 429 for a second, without Retry-After.',
       limited(refuse(429)),
     ],
+    'limited-until-date': [
+      wait,
+      'Two lookups get 429 three times, with a date in Retry-After.',
+      failTwo(limitedUntil),
+    ],
+    'limited-thrice': [wait, 'Two lookups get 429 three times, without Retry-After.', failTwo(refuse(429))],
     'security-headers': [read],
     'fields-reversed': [read],
   },
   advice: {
-    '503': [retry, 'The first answers are 503.', { status: 503 }],
-    '502-html': [retry, 'The first answers are 502 with HTML.', htmlAnswer(502, '502 Bad Gateway')],
-    '200-html': [isJson, 'The first answers are 200 with HTML.', htmlAnswer(200, 'Maintenance')],
-    reset: [retry, 'The first connections are reset instead of an answer.', { reset: true }],
-    timeout: [`set a timeout, and ${retry}`, 'The first requests get no answer.', { delay: '10m' }],
-    'slow:2s': [slow, 'The first answers take two seconds.', { delay: '2s' }],
-    truncate: [retry, 'The first answers break off in the middle.', { truncate: true }],
+    'time-zone': [utc, 'The client runs in the time zone of Kathmandu.', always((from) => from), kathmandu],
+    'more-polls': [poll, 'Polls execute a deposit two polls later.', pendingForPolls],
+    '503': [retry, 'The first answers are 503.', first(unavailable)],
+    '502-html': [retry, 'The first answers are 502 with HTML.', first(page(html('502 Bad Gateway'), 502))],
+    '200-html': [isJson, 'The first answers are 200 with HTML.', first(page(html('Maintenance'), 200))],
+    reset: [retry, 'The first connections are reset instead of an answer.', first(reset)],
+    timeout: [`set a timeout, and ${retry}`, 'The first requests get no answer.', first(delay(600_000))],
+    'slow:2s': [slow, 'The first answers take two seconds.', first(delay(2000))],
+    truncate: [
+      retry,
+      'The first answers break off in the middle.',
+      first(() => ({ transportFault: 'truncate' })),
+    ],
   },
   notice: {
     'amount-in-cents': ['assert the amount of an EXECUTED deposit'],
@@ -209,21 +251,40 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
     'foreign-user-is-member': [members],
     'pending-as-executed': ['assert that a pending deposit does not count as EXECUTED'],
     'executed-not-found': [executed, 'An EXECUTED deposit is not found.', hideExecuted],
-    'wrong-path': [path, 'Each request gets a 404 with HTML.', always(wrongPath), { red: 'ended' }],
+    'wrong-path': [
+      path,
+      'Each request gets a 404 with HTML.',
+      always(wrongPath),
+      { counts: { red: 'ended' } },
+    ],
   },
   suggest: {
     'other-not-found': [path, 'Deposits get a 404 with another text.', always(otherNotFound)],
-    'other-error-text': [text, 'Errors have another text.', always(otherText), { green: OTHER_TEXT }],
+    'other-error-text': [
+      text,
+      'Errors have another text.',
+      always(otherText),
+      { counts: { green: OTHER_TEXT } },
+    ],
+    'joined-next-day': [
+      `${utc}, and assert the day`,
+      'Members joined a day later, which is the same day in the time zone of the client.',
+      always(joinedNextDay),
+      { zone: 'Pacific/Pago_Pago' },
+    ],
+    'amount-nearly-a-cent-more': [cents, 'An amount is 0.0099 USD higher.', always(nearlyACentMore)],
     'key-expires': [expires, 'Every key is refused from the middle of the run on.', expireKeys],
   },
   probe: {
-    'limited-until-date': [
+    'limited-for-an-hour': [
       rule,
-      'Two lookups get 429 three times, with a date in Retry-After.',
-      failTwo(limitedUntil),
+      'Two lookups get 429, with an hour in Retry-After.',
+      failFor(
+        refuse(429, () => ({ 'Retry-After': `${HOUR_SECONDS}` })),
+        Infinity,
+      ),
     ],
-    'limited-thrice': [rule, 'Two lookups get 429 three times, without Retry-After.', failTwo(refuse(429))],
-    '503-thrice': [rule, 'Two lookups get 503 three times.', failTwo(error(503, 'Service unavailable'))],
+    '503-thrice': [rule, 'Two lookups get 503 three times.', failTwo(unavailable)],
     'refused-once': [rule, 'Each lookup gets 401 once.', failFirst(refuse(401), 1)],
     'invalid-once': [rule, 'Each lookup gets 400 once.', failFirst(refuse(400), 1)],
     'pending-longer': [rule, `Polled deposits are pending for ${LONGER_MS} ms more.`, pendingForLonger],
@@ -234,29 +295,10 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
 /** Every state by its id, in the order of the report. */
 export const states: ReadonlyMap<string, State> = new Map(
   (Object.keys(rows) as State['kind'][]).flatMap((kind) =>
-    Object.entries(rows[kind]).map(([id, [advice, what, does, counts]]) => {
+    Object.entries(rows[kind]).map(([id, [advice, what, does, more]]) => {
       const known = faults[id] ?? variants[id];
       const change = does ?? always(known!.change);
-      return [id, { kind, advice, what: what ?? known!.what, does: change, counts }] as const;
+      return [id, { kind, advice, what: what ?? known!.what, does: change, ...more }] as const;
     }),
   ),
 );
-
-/** Wraps a change: calls `onChange` whenever it reads a request as another one, or edits an answer. */
-export const observeChange =
-  (change: Change, onChange: () => void): Change =>
-  (from) => {
-    let plain: Answered | undefined;
-    const unchanged = around(
-      (next) =>
-        (...given) =>
-          (plain = next(...given)),
-    );
-    const observed = around((next) => (...given) => {
-      const answered = next(...given);
-      const isRead = plain?.exchange.request !== given[1];
-      if (isRead || JSON.stringify(plain?.response) !== JSON.stringify(answered.response)) onChange();
-      return answered;
-    });
-    return observed(change(unchanged(from)));
-  };

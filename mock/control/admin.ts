@@ -133,7 +133,10 @@ export function checkAccess(access: Access, { method, headers, body }: HttpReque
         { headers: { 'WWW-Authenticate': 'Bearer' } },
       );
   } else if (!isLoopbackName(host))
-    throw new Refusal(403, 'only available by a loopback name such as localhost');
+    throw new Refusal(
+      403,
+      'only available by a loopback name such as localhost; with --admin-token, by any name',
+    );
   const isOtherOrigin = origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host;
   if (isOtherOrigin || isOfAnotherPage(headers))
     throw new Refusal(403, 'not available to pages of another origin');

@@ -32,7 +32,7 @@ export interface WorldControls extends Omit<Methods, 'requests'> {
    * Waits for a matching request, one in the journal included.
    *
    * @param options `timeout`: how long to wait, in ms or as a text; default 1 s
-   * @throws Error if none came in time
+   * @throws Error that names the nearest requests if none came in time
    */
   readonly waitForRequest: (
     filter?: RequestFilter,
@@ -113,9 +113,30 @@ async function waitFor(
         end(() => reject(error));
       }
     };
-    const fail = () => end(() => reject(new Error(`no such request came in ${timeoutMs} ms`)));
+    const fail = () =>
+      end(() => reject(new Error(`no such request came in ${timeoutMs} ms; ${nearest(requests, filter)}`)));
     const timer = setTimeout(fail, timeoutMs);
     waiting.add(look);
     look();
   });
+}
+
+/** Maximum of requests that a message names. */
+const MAX_NEAREST = 3;
+
+/** Names the requests that match most of a filter, the latest first. */
+function nearest(requests: WorldControls['requests'], filter: RequestFilter): string {
+  const fields = Object.keys(filter) as (keyof RequestFilter)[];
+  const matching = new Map<number, number>();
+  for (const field of fields)
+    for (const { id } of requests({ limit: 1000, [field]: filter[field] }))
+      matching.set(id, (matching.get(id) ?? 0) + 1);
+  const score = ({ id }: JournalEntry) => matching.get(id) ?? 0;
+  const near = requests({ limit: 1000 })
+    .toReversed()
+    .toSorted((one, other) => score(other) - score(one));
+  const lines = near
+    .slice(0, MAX_NEAREST)
+    .map(({ method, target, reason }) => `${method} ${target} → ${reason}`);
+  return lines.length === 0 ? 'none came at all' : `the nearest: ${lines.join(', ')}`;
 }

@@ -84,7 +84,7 @@ test('a clock at maximum speed stops at the end of the year 9999', () => {
 });
 
 for (const field of ['advance', 'now', 'rate'])
-  for (const value of [Number.NaN, -1, Infinity])
+  for (const value of [Number.NaN, -1e15, Infinity])
     test(`${field}: ${value} is refused and does not change the clock`, () => {
       const { session, setClock } = testSession();
       const before = session.main.clock;

@@ -19,7 +19,7 @@ export function shownClock(session: Session, sandbox: Sandbox): ShownClock {
 }
 
 /**
- * Sets the time, moves it forward, and sets the speed. Set forward, what falls due by then is due. Set back, remaining
+ * Sets the time, moves it, and sets the speed. Set forward, what falls due by then is due. Set back, remaining
  * times stay: a deposit due in 3 s stays due in 3 s. Dates in the fixture are compared with the new time.
  *
  * @throws Refusal with 400 for a wrong time
@@ -31,8 +31,10 @@ export function changeClock(
   const base = session.now();
   const from = clockTime(sandbox.clock, base);
   const set = now === undefined ? from : checkTime('now', parseTime(now));
-  const at = checkTime('advance', advance === undefined ? set : set + msOf(advance));
-  if (set < from) sandbox.world = shiftBack(sandbox.world, from, from - set);
+  const by = advance === undefined ? 0 : msOf(advance);
+  const at = checkTime('advance', set + by);
+  const back = Math.max(0, from - set) + Math.max(0, -by);
+  if (back > 0) sandbox.world = shiftBack(sandbox.world, from, back);
   sandbox.clock = { at, since: base, rate: rate ?? sandbox.clock.rate };
   return shownClock(session, sandbox);
 }

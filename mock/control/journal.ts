@@ -17,8 +17,9 @@ export interface JournalEntry {
   /** Path and query, without credentials. */
   readonly target: string;
   readonly endpoint?: Endpoint;
+  /** 0: the answer did not arrive whole, because of a reset or a truncation. */
   readonly status: number;
-  /** Such as `401: key revoked`. */
+  /** Such as `401: key revoked`, or `reset: set by next`. */
   readonly reason: string;
   readonly retryAfterSeconds?: number;
   /** Whether path or query contained a credential. */
@@ -75,9 +76,11 @@ interface Noted extends Pick<JournalEntry, 'id' | 'world' | 'elapsedMs' | 'durat
 /** Creates the entry of an answered request. Credentials are replaced by names here, once. */
 export function createEntry(exchange: Exchange, response: HttpResponse, redact: Redact, noted: Noted) {
   const { call, now, request, status: meant } = exchange;
-  const { status, headers, delayMs = 0 } = response;
+  const { status, headers, delayMs = 0, transportFault } = response;
   const { 'Retry-After': retryAfter } = headers;
   const why = reasonOf(exchange);
+  const isMeant = status === meant && transportFault === undefined;
+  const cause = noted.isNext ? 'set by next' : 'a fault';
   const target = redact(request.target).replace(CREDENTIAL_PARAMETER, withoutCredential);
   const entry: { -readonly [Name in keyof JournalEntry]: JournalEntry[Name] } = {
     id: noted.id,
@@ -85,8 +88,8 @@ export function createEntry(exchange: Exchange, response: HttpResponse, redact: 
     world: noted.world,
     method: request.method,
     target: truncated(target),
-    status,
-    reason: status === meant ? `${status}: ${why}` : `${status}: a fault (else ${meant}: ${why})`,
+    status: transportFault === undefined ? status : 0,
+    reason: isMeant ? `${status}: ${why}` : `${transportFault ?? status}: ${cause} (else ${meant}: ${why})`,
     keyInTarget: target !== request.target,
     elapsedMs: Math.round(noted.elapsedMs),
     durationMs: Math.round((noted.durationMs + delayMs) * 1000) / 1000,

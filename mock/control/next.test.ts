@@ -59,7 +59,7 @@ describe('the next answers', () => {
     assert.deepEqual(reasons, [
       ['503: set by next', true],
       ['404: deposit pending', true],
-      ['200: deposit EXECUTED', true],
+      ['reset: set by next (else 200: deposit EXECUTED)', true],
     ]);
   });
   test('keep the length of the usual answer for HEAD', () => {
@@ -86,19 +86,6 @@ describe('the next answers', () => {
     next(Array.from({ length: 1000 }, () => ({ status: 503 })));
     assert.throws(() => next({ status: 503 }), { message: /^more than 1000 answers would wait/ });
   });
-  test('of the options wait at each endpoint of each world', () => {
-    const mock = testSession({ next: [{ status: 503 }, { delay: 5, endpoint: 'user-status' }] });
-    for (const world of ['', '~a', '~b']) {
-      const statuses = () => [
-        mock.user(ids.member, `northwind-key${world}`).status,
-        mock.deposit(ids.executed, `northwind-key${world}`).status,
-      ];
-      assert.deepEqual([...statuses(), ...statuses()], [503, 503, 200, 200]);
-    }
-    assert.equal(mock.entries('a')[2]?.durationMs, 5);
-    mock.reset();
-    assert.equal(mock.user(ids.member).status, 503);
-  });
 });
 
 async function startedFor(t: TestContext, options: Partial<MockOptions> = {}) {
@@ -110,7 +97,8 @@ async function startedFor(t: TestContext, options: Partial<MockOptions> = {}) {
 
 describe('on a connection', () => {
   test('a reset ends it with RST, without a response, and leaves others alone', async (t) => {
-    const mock = await mockFor(t, { next: [{ reset: true, endpoint: 'user-status' }] });
+    const mock = await mockFor(t);
+    mock.next({ reset: true });
     const socket = connect(mock.port, '127.0.0.1').resume();
     const { authorization } = bearer('northwind-key').headers;
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
@@ -155,7 +143,8 @@ describe('on a connection', () => {
     let both: () => void = () => {};
     const isAnswered = new Promise<void>((resolve) => (both = resolve));
     const onExchange = () => ++answered === 2 && both();
-    const mock = await mockFor(t, { next: [{ delay: '10m', endpoint: 'user-status' }], onExchange });
+    const mock = await mockFor(t, { onExchange });
+    mock.next({ delay: '10m' });
     const head = `Host: x\r\nAuthorization: ${bearer('northwind-key').headers.authorization}`;
     const response = sendRaw(mock.port, [`GET ${path} HTTP/1.1\r\n${head}\r\n\r\n`.repeat(2)]);
     await isAnswered;
@@ -163,7 +152,8 @@ describe('on a connection', () => {
     assert.equal(bytes.split(FOUND).length - 1, 2);
   });
   test('a truncated response ends in the middle of its body', async (t) => {
-    const mock = await mockFor(t, { next: [{ truncate: true }] });
+    const mock = await mockFor(t);
+    mock.next({ truncate: true });
     const [incoming] = (await once(sendRequest(mock.port, path), 'response')) as [IncomingMessage];
     assert.deepEqual([incoming.statusCode, incoming.headers['content-length']], [200, `${FOUND.length}`]);
     let received = '';
@@ -172,7 +162,8 @@ describe('on a connection', () => {
     assert.equal(received, FOUND.slice(0, FOUND.length / 2));
   });
   test('admin calls take none', async (t) => {
-    const mock = await mockFor(t, { next: [{ reset: true }] });
+    const mock = await mockFor(t);
+    mock.next({ reset: true });
     for (const called of ['/__admin/health', '/__admin/requests', '/__admin/fault'])
       assert.equal((await ask(mock.port, called)).status, 200);
     await assert.rejects(ask(mock.port, depositPath(ids.executed)), { code: 'ECONNRESET' });

@@ -1,7 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type {
   DataFilter,
-  FaultChange,
   Fixture,
   FixtureLimits,
   NextAnswer,
@@ -13,6 +12,7 @@ import { changeClock, shownClock } from './clock.ts';
 import { applyState, findKey, pageOf, readPart, setDeposit, setKey, setUser, shownKey } from './entities.ts';
 import { listExamples } from '../server/examples.ts';
 import { faults } from '../deviations/faults.ts';
+import type { DeviationId } from '../deviations/generated/ids.ts';
 import { splitTarget } from '../server/handler.ts';
 import { clearJournal, readJournal, type JournalEntry } from './journal.ts';
 import { checkNext, shownNext } from './next.ts';
@@ -46,13 +46,15 @@ export interface Operation<Args extends readonly never[] = readonly never[], Res
   readonly isPublic?: true;
   /** Changes its world, which is kept from then on. */
   readonly isChange?: true;
+  /** Changes only data. */
+  readonly isData?: true;
   readonly run: (context: ControlContext, ...args: Args) => Result;
 }
 
 const operation = <Args extends readonly unknown[], Result>(
   call: string,
   run: (context: ControlContext, ...args: Args) => Result,
-  more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic'> = {},
+  more: Pick<Operation, 'input' | 'isGlobal' | 'isPublic' | 'isData'> = {},
 ) => ({ call, run, ...more });
 
 const change = <Args extends readonly unknown[], Result>(
@@ -112,11 +114,11 @@ export const operations = {
     { isGlobal: true },
   ),
   /** Changes a user, or adds one. */
-  setUser: change('PUT /users/{id}', setUser),
+  setUser: change('PUT /users/{id}', setUser, { isData: true }),
   /** Changes a deposit, or adds one; afterSeconds and afterPolls count from now. */
-  setDeposit: change('PUT /deposits/{id}', setDeposit),
+  setDeposit: change('PUT /deposits/{id}', setDeposit, { isData: true }),
   /** Changes a key by its value or name; a new one needs "key". expiresAfterSeconds counts from now. */
-  setKey: change('PUT /keys/{id}', setKey),
+  setKey: change('PUT /keys/{id}', setKey, { isData: true }),
   /** Sets the limits for all keys, as in a fixture. An endpoint that is not given has none. */
   setLimits: change('PUT /limits', ({ sandbox }, given: FixtureLimits) => {
     const { limits } = readPart({ limits: given ?? null }, 'limits');
@@ -125,7 +127,7 @@ export const operations = {
   }),
   /** The time and the speed of the clock. */
   clock: operation('GET /clock', ({ session, sandbox }) => shownClock(session, sandbox)),
-  /** Sets the time, moves it forward, sets the speed. Set back, it keeps remaining times: what was due in 3 s stays due in 3 s. */
+  /** Sets the time, moves it, sets the speed. Set back, it keeps remaining times: what was due in 3 s stays due in 3 s. */
   setClock: change('PUT /clock', changeClock, { input: 'clockChange' }),
   /** The active fault or variant, and all that there are. */
   fault: operation('GET /fault', ({ sandbox }) => ({
@@ -135,7 +137,7 @@ export const operations = {
   /** Sets the fault or variant; null switches it off. */
   setFault: change(
     'PUT /fault',
-    ({ session, sandbox }, { fault }: FaultChange) => {
+    ({ session, sandbox }, { fault }: { readonly fault: DeviationId | null }) => {
       const found = deviations.find(({ id }) => id === fault);
       if (fault !== null && found === undefined)
         throw badRequest('fault', 'is not an id that GET /__admin/fault lists');
@@ -162,6 +164,7 @@ export const operations = {
   /** Sets up a provider state as in Pact, or tears it down. `verify` can use it as its state hook. */
   state: change('POST /state', ({ sandbox }, state: StateChange) => applyState(sandbox.world, state), {
     input: 'stateChange',
+    isData: true,
   }),
 };
 
@@ -193,7 +196,11 @@ export function perform(
     const context = { session, sandbox, isAll: name === undefined };
     const result = one.run(context, ...(args as readonly never[]));
     // Not before: a refused call creates no world.
-    if (one.isChange) keepSandbox(session, sandbox);
+    if (one.isChange) {
+      keepSandbox(session, sandbox);
+      // Data from before the first request are like a fixture.
+      if (!one.isData || sandbox.journal.noted > 0) sandbox.world.isSetUp = true;
+    }
     return result;
   } catch (error) {
     throw error instanceof Refusal ? withoutKeys(session, error) : error;

@@ -1,11 +1,10 @@
 import builtIn from '../../schemas/built-in.fixture.json' with { type: 'json' };
 import { checkFixture, type Environment } from '../../schemas/fixture.ts';
-import type { Fixture, NextAnswer } from '../../schemas/generated/types.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import type { Deviation } from '../deviations/deviate.ts';
 import { reference, type Behaviour } from '../server/handler.ts';
 import { faults } from '../deviations/faults.ts';
-import { checkNext } from './next.ts';
 import { variants } from '../deviations/variants.ts';
 
 /** Initial mode of the clocks: `real` runs, `frozen` stands still. */
@@ -39,8 +38,6 @@ export interface MockData {
   /** Default: the conforming reference. */
   readonly behaviour?: Behaviour | undefined;
   readonly deviation?: Pick<Deviation, 'id' | 'change'> | undefined;
-  /** What happens to the first requests of each world. An answer without an endpoint is for each of the two. */
-  readonly next?: readonly NextAnswer[];
   /** Maximum number of requests in the journal of a world. */
   readonly journal?: number | undefined;
   /** The keys of the fixture are not secret and may be shown. Default: only for the built-in fixture. */
@@ -93,7 +90,6 @@ const known: Readonly<Record<string, Needed>> = {
   variant: ofType('string'),
   behaviour: object,
   deviation: object,
-  next: ['a list of answers', Array.isArray],
   journal: within(ranges.journal),
   onExchange: ofType('function'),
   admin: ['false, or an object with a token', (value) => value === false || isAdmin(value)],
@@ -115,7 +111,6 @@ export function resolveOptions<Given extends MockData & NamedOptions>(
       throw wrongUsage(`option ${name}: there is none${didYouMean(name, Object.keys(known))}`);
     if (value !== undefined && !needed[1](value)) throw wrongUsage(`option ${name}: needs ${needed[0]}`);
   }
-  if (given.next !== undefined) checkOptionNext(given.next);
   const { fault, variant, limits, env = process.env, ...options } = given;
   const own = options.fixture === undefined ? undefined : checkFixture(options.fixture, 'fixture', env);
   const change = deviationOf('variant', variant, 'option ')?.change;
@@ -131,14 +126,6 @@ export function resolveOptions<Given extends MockData & NamedOptions>(
     ...(change && { behaviour: change(options.behaviour ?? reference) }),
     ...(deviation && { deviation }),
   };
-}
-
-function checkOptionNext(next: unknown): void {
-  try {
-    checkNext(next);
-  } catch (error) {
-    throw wrongUsage(`option next: ${(error as Error).message}`);
-  }
 }
 
 export const deviations: { readonly fault: typeof faults; readonly variant: typeof variants } = {

@@ -56,6 +56,12 @@ describe('a key with a world name', () => {
     assert.equal(user(ids.member, 'a~b~c').status, 200);
     assert.deepEqual([...session.sandboxes.keys()], ['c']);
   });
+  test('is main for the main world', () => {
+    const { user, world, entries } = testSession();
+    user(ids.member, 'northwind-key~main');
+    assert.deepEqual(world('main').requests(), entries());
+    assert.deepEqual([entries().length, world('main').data().worlds], [1, []]);
+  });
   test('belongs to its world also if the key is unknown', () => {
     const { user, entries } = testSession();
     user(ids.member, 'nope~a');

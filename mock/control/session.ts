@@ -1,6 +1,5 @@
 import builtIn from '../../schemas/built-in.fixture.json' with { type: 'json' };
-import { endpointNames } from '../../schemas/endpoints.ts';
-import type { Fixture, NextAnswer } from '../../schemas/generated/types.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
 import { createRedactor } from '../../schemas/redact.ts';
 import { createService, reference, type Service } from '../server/handler.ts';
 import { createJournal, type Journal } from './journal.ts';
@@ -118,27 +117,20 @@ function createSandbox(
   { options, served, now, startedAt }: Pick<Session, 'options' | 'served' | 'now' | 'startedAt'>,
   name: string,
 ): Sandbox {
-  const { journal = JOURNAL_SIZE, next = [], deviation, clock: given = 'real' } = options;
+  const { journal = JOURNAL_SIZE, deviation, clock: given = 'real' } = options;
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
   // A frozen clock shows the start of the mock, even in a world that is created later.
   const at = mode === 'frozen' ? startedAt : now();
   return {
     name,
     journal: createJournal(journal),
-    next: next.flatMap(ofOneEndpoint),
+    next: [],
     world: createWorld(served.fixture, at),
     clock: { at, since: at, rate: mode === 'frozen' ? 0 : 1 },
     service: newService(options, deviation),
     deviation,
   };
 }
-
-/** An answer without an endpoint waits at each endpoint. */
-const ofOneEndpoint = (answer: NextAnswer) =>
-  (answer.endpoint === undefined ? endpointNames : [answer.endpoint]).map((endpoint) => ({
-    ...answer,
-    endpoint,
-  }));
 
 /** The last Unix ms with a four-digit year. Clocks stop there. */
 export const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -178,9 +170,11 @@ const boundProblem = ({ sandboxes }: Session, name: string) =>
     ? `there are ${MAX_WORLDS} worlds already; a reset of the mock removes them`
     : undefined;
 
-/** Returns a world. If it does not exist, returns a new one, which is not in the session yet. */
+/** Returns a world; `main` is the main one. If it does not exist, returns a new one, which is not in the session yet. */
 export function peekSandbox(session: Session, name: string): Sandbox {
-  return name === '' ? session.main : (session.sandboxes.get(name) ?? createSandbox(session, name));
+  return name === '' || name === 'main'
+    ? session.main
+    : (session.sandboxes.get(name) ?? createSandbox(session, name));
 }
 
 /**

@@ -1,8 +1,9 @@
 /** `16,777,217.01`, with every digit. */
 export const number = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 20 });
 
-/** Formats Unix ms as `2026-11-21 05:38:10`; returns the number if it is out of range, where `toJSON` returns null. */
-export const dateAndTime = (at: number) => new Date(at).toJSON()?.slice(0, -5).replace('T', ' ') ?? `${at}`;
+/** Formats Unix ms as `2026-11-21 05:38:10 UTC`; returns the number if it is out of range, where `toJSON` returns null. */
+export const dateAndTime = (at: number) =>
+  new Date(at).toJSON()?.replace(/T(.*)\.\d+Z$/, ' $1 UTC') ?? `${at}`;
 
 /** Makes invisible characters visible. */
 export const escapeText = (text: string) =>

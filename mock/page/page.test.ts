@@ -16,7 +16,7 @@ test('the page is one file, without references and without code in attributes', 
 test('numbers show every digit, and times in UTC', () => {
   const numbers = ['16,777,217.01', '1,000', '0.07', '0.30000000000000004'];
   assert.deepEqual([16777217.01, 1000, 0.07, 0.1 + 0.2].map(number), numbers);
-  assert.equal(dateAndTime(1705314600000), '2024-01-15 10:30:00');
+  assert.equal(dateAndTime(1705314600000), '2024-01-15 10:30:00 UTC');
   assert.equal(dateAndTime(9e15), '9000000000000000');
 });
 

@@ -65,12 +65,12 @@ const cell = (...content: readonly Content[]) => <span>{content}</span>;
 const mark = (name: string) => <span class={name.toLowerCase()}>{name}</span>;
 const seconds = (ms: number) => `${number(Math.ceil(ms / 1000))} s`;
 
-function clock({ clock: { iso, rate } }: Answers) {
+function clock({ clock: { now, rate } }: Answers) {
   const advance = (by: string) => send(`Advance by ${by}`, 'PUT /clock', { advance: by });
   const set = (at: string) => send(`Set to ${at}`, 'PUT /clock', { now: at });
   const speed = (to: number) => act(to === 0 ? 'Stop' : `${to}×`, 'clock', 'PUT /clock', { rate: to });
   const controls = [
-    <time key="">{iso.slice(0, 19).replace('T', ' ')}</time>,
+    <time key="">{dateAndTime(now)}</time>,
     [0, 1, 60, 3600].map(speed),
     ['10s', '1m', '1h'].map((by) => button(`+${by}`, '', () => advance(by))),
     field('Advance', '90s, 5m, 2h', advance),
@@ -88,7 +88,7 @@ function clock({ clock: { iso, rate } }: Answers) {
 function exchangeText({ method, target, requestHeaders, ...answer }: Answers['requests'][number]) {
   const fields = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  const answered = [`${answer.status}`, ...fields(answer.responseHeaders), '', answer.responseBody];
+  const answered = [answer.reason, ...fields(answer.responseHeaders), '', answer.responseBody];
   return [`${method} ${target}`, ...fields(requestHeaders), '', ...answered].map(escapeText).join('\n');
 }
 
@@ -106,11 +106,12 @@ function requestRow(entry: Answers['requests'][number]) {
 function requests(answers: Answers) {
   const rows = answers.requests.toReversed().map(requestRow);
   const clear = act('Clear', 'requests', 'DELETE /requests');
-  return section('Requests', rows.length === 0 ? 'none yet' : 'newest first', clear, <ol>{rows}</ol>);
+  const hint = rows.length === 0 ? 'none yet: copy one of the requests to try' : 'newest first, times in UTC';
+  return section('Requests', hint, clear, <ol>{rows}</ol>);
 }
 
 function faults({ fault, faults: all }: Answers) {
-  const set = (id: string) => send(`Set fault ${id}`, 'PUT /fault', { fault: id });
+  const set = (id: string) => void send(`Set fault ${id}`, 'PUT /fault', { fault: id });
   const queue = (json: string) => send('Queue answer', 'POST /next', json);
   const next = (text: string, answer: object) => act(text, 'as next answer', 'POST /next', answer);
   const off = act('Switch off', 'fault', 'PUT /fault', { fault: null });
@@ -120,12 +121,14 @@ function faults({ fault, faults: all }: Answers) {
     fault === null ? 'none' : `${fault}: ${what}`,
     off,
     <div class="controls">
-      {field('Set fault', 'id', set, { list: 'faults' })}
-      <datalist id="faults">
+      <select aria-label="Set fault" value={fault ?? ''} onChange={(event) => set(event.currentTarget.value)}>
+        <option value="" disabled>
+          Choose a fault
+        </option>
         {all.map((one) => (
-          <option key={one.id} value={one.id} label={one.what} />
+          <option key={one.id} value={one.id}>{`${one.id}: ${one.what}`}</option>
         ))}
-      </datalist>
+      </select>
       <p>Next answer:</p>
       {[401, 429, 503].map((status) => next(`${status}`, { status }))}
       {next('Connection reset', { reset: true })}
@@ -149,7 +152,7 @@ function limits({ limits: all, limiters }: Answers) {
     return row(endpoint + key, `${endpoint}, ${key}`, frees, filling, meter);
   });
   const some = rows.length < filled.length ? `the fullest ${rows.length} of ${filled.length}` : '';
-  return section('Limits', words.join(', ') || 'none', some, <ul>{rows}</ul>);
+  return section('Limits', words.join(', ') || 'none: PUT /__admin/limits sets some', some, <ul>{rows}</ul>);
 }
 
 function depositRow({ reference_id: id, state: now, ...deposit }: Answers['deposits'][number]) {
@@ -180,7 +183,8 @@ const userRow = ({ user_id: id, partner, date_joined: joined }: Answers['users']
   row(id, id, `${partner ?? 'no IB'}, joined ${joined}`);
 
 function list(name: string, total: number, rows: readonly Content[]) {
-  const hint = rows.length < total ? `${rows.length} of ${number(total)}` : `${total}`;
+  const none = state.contains === '' ? 'none: PUT /__admin/data serves some' : 'none: change the filter';
+  const hint = rows.length < total ? `${rows.length} of ${number(total)}` : total === 0 ? none : `${total}`;
   const more = () => update({ limit: state.limit + 50 });
   return section(
     name,

@@ -11,7 +11,7 @@ const POLL_INTERVAL_MS = 1000;
 /** The state of the page. */
 export const state = {
   /** Name of the shown world; empty for the main world. */
-  world: new URLSearchParams(location.search).get('world') ?? '',
+  world: (new URLSearchParams(location.search).get('world') ?? '').replace(/^main$/, ''),
   /** Filter and length of the lists of data. */
   contains: '',
   limit: 10,

@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly body?: string;
   /** Why the world name after the `~` of the key is invalid. */
   readonly wrongWorld?: string;
+  /** Port of the client. */
+  readonly clientPort?: number | undefined;
   /** Number of other requests in progress. */
   readonly alongside?: number;
 }

@@ -195,7 +195,8 @@ function serveRequest(
   // polka cuts the path of a route off.
   const target = (message as Request).originalUrl ?? message.url ?? '';
   const alongside = connections.open - 1;
-  const request = { method, target, headers, rawHeaders, alongside };
+  const clientPort = message.socket.remotePort;
+  const request = { method, target, headers, rawHeaders, alongside, clientPort };
   const respond = (answered: HttpResponse) => send(connections, response, answered);
   const reply = (body?: string) => {
     try {

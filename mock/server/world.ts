@@ -51,6 +51,8 @@ export interface World {
   readonly polls: Map<string, number>;
   /** Ms from the creation to the first poll that found a deposit executed, by lower-case reference_id. */
   readonly foundAt: Map<string, number>;
+  /** Whether a test has set up how this world behaves: a clock, limits, a fault or next answers, or other data after its first request. */
+  isSetUp: boolean;
 }
 
 /** Returns the keys of a fixture by value. If two have the same value, the last one is used. */
@@ -80,6 +82,7 @@ export function createWorld(fixture: Fixture, now: number): World {
     hits: { 'user-status': new Map(), 'deposit-check': new Map() },
     polls: new Map(),
     foundAt: new Map(),
+    isSetUp: false,
   };
 }
 

@@ -947,7 +947,7 @@ export interface Sweep {
    */
   verdict: 'ready' | 'notReady' | 'incomplete';
   /**
-   * Whether open advice makes the verdict notReady.
+   * Whether open advice, or something unclear, makes the verdict notReady.
    */
   strict: boolean;
   interrupted: boolean;
@@ -976,9 +976,9 @@ export interface SweptState {
    */
   advice: string;
   /**
-   * allowed: failed, but accepted with --allow. done: a probe, which has no outcome of its own.
+   * allowed: failed, but accepted with --allow. unclear: the tests are red, but the requests show no mistake of the client. done: a probe, which has no outcome of its own.
    */
-  outcome: 'passed' | 'failed' | 'allowed' | 'done' | 'notReached' | 'notRun';
+  outcome: 'passed' | 'failed' | 'allowed' | 'unclear' | 'done' | 'notReached' | 'notRun';
   run?: SweptRun;
 }
 /**
@@ -987,6 +987,10 @@ export interface SweptState {
  */
 export interface SweptRun {
   isGreen: boolean;
+  /**
+   * Name of the first red test, if the output says it.
+   */
+  redTest?: string;
   /**
    * How the command ended, such as exit code 1.
    */
@@ -1029,7 +1033,7 @@ export interface SweptRule {
    */
   readings?: string[];
   /**
-   * The first requests that broke the rule, or are unclear.
+   * The requests that broke the rule, or are unclear, with their pauses and answers.
    */
   requests?: string[];
   advice?: string;
@@ -1131,7 +1135,10 @@ export interface ClockChange {
    * a time in Unix ms, or a text such as 2026-01-01T00:00:00Z
    */
   now?: number | string;
-  advance?: Duration;
+  /**
+   * a duration in ms, or a text such as 1.5s or -1h
+   */
+  advance?: number | string;
   /**
    * a speed: 1 is normal, 60 is a minute each second, 0 stops the clock
    */

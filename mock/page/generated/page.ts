@@ -392,7 +392,7 @@ ol {
 
   // mock/page/format.ts
   var number = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 20 });
-  var dateAndTime = (at) => new Date(at).toJSON()?.slice(0, -5).replace("T", " ") ?? \`\${at}\`;
+  var dateAndTime = (at) => new Date(at).toJSON()?.replace(/T(.*)\\.\\d+Z\$/, " \$1 UTC") ?? \`\${at}\`;
   var escapeText = (text) => text.replace(/[^\\P{C}\\n]|[\\p{Zl}\\p{Zp}]/gu, (hidden) => \`\\\\u{\${hidden.codePointAt(0)?.toString(16)}}\`);
   var quoted = (text) => /^[\\w .:/?=&~@,+#()[\\]<>|;-]*\$/.test(text) ? \`"\${text}"\` : \`'\${text.replaceAll("'", \`'\\\\''\`)}'\`;
   function curl(url, { key, variable }, world) {
@@ -406,7 +406,7 @@ ol {
   var POLL_INTERVAL_MS = 1e3;
   var state = {
     /** Name of the shown world; empty for the main world. */
-    world: new URLSearchParams(location.search).get("world") ?? "",
+    world: (new URLSearchParams(location.search).get("world") ?? "").replace(/^main\$/, ""),
     /** Filter and length of the lists of data. */
     contains: "",
     limit: 10,
@@ -537,12 +537,12 @@ ol {
   var cell = (...content) => /* @__PURE__ */ a2("span", { children: content });
   var mark = (name) => /* @__PURE__ */ a2("span", { class: name.toLowerCase(), children: name });
   var seconds = (ms) => \`\${number(Math.ceil(ms / 1e3))} s\`;
-  function clock({ clock: { iso, rate } }) {
+  function clock({ clock: { now, rate } }) {
     const advance = (by) => send(\`Advance by \${by}\`, "PUT /clock", { advance: by });
     const set = (at) => send(\`Set to \${at}\`, "PUT /clock", { now: at });
     const speed = (to) => act(to === 0 ? "Stop" : \`\${to}×\`, "clock", "PUT /clock", { rate: to });
     const controls = [
-      /* @__PURE__ */ a2("time", { children: iso.slice(0, 19).replace("T", " ") }, ""),
+      /* @__PURE__ */ a2("time", { children: dateAndTime(now) }, ""),
       [0, 1, 60, 3600].map(speed),
       ["10s", "1m", "1h"].map((by) => button(\`+\${by}\`, "", () => advance(by))),
       field("Advance", "90s, 5m, 2h", advance),
@@ -557,7 +557,7 @@ ol {
   }
   function exchangeText({ method, target, requestHeaders, ...answer }) {
     const fields = (all) => Object.entries(all).map(([name, value]) => \`\${name}: \${value}\`);
-    const answered = [\`\${answer.status}\`, ...fields(answer.responseHeaders), "", answer.responseBody];
+    const answered = [answer.reason, ...fields(answer.responseHeaders), "", answer.responseBody];
     return [\`\${method} \${target}\`, ...fields(requestHeaders), "", ...answered].map(escapeText).join("\\n");
   }
   function requestRow(entry) {
@@ -571,10 +571,11 @@ ol {
   function requests(answers) {
     const rows = answers.requests.toReversed().map(requestRow);
     const clear = act("Clear", "requests", "DELETE /requests");
-    return section("Requests", rows.length === 0 ? "none yet" : "newest first", clear, /* @__PURE__ */ a2("ol", { children: rows }));
+    const hint = rows.length === 0 ? "none yet: copy one of the requests to try" : "newest first, times in UTC";
+    return section("Requests", hint, clear, /* @__PURE__ */ a2("ol", { children: rows }));
   }
   function faults({ fault, faults: all }) {
-    const set = (id) => send(\`Set fault \${id}\`, "PUT /fault", { fault: id });
+    const set = (id) => void send(\`Set fault \${id}\`, "PUT /fault", { fault: id });
     const queue = (json) => send("Queue answer", "POST /next", json);
     const next = (text, answer) => act(text, "as next answer", "POST /next", answer);
     const off = act("Switch off", "fault", "PUT /fault", { fault: null });
@@ -584,8 +585,10 @@ ol {
       fault === null ? "none" : \`\${fault}: \${what}\`,
       off,
       /* @__PURE__ */ a2("div", { class: "controls", children: [
-        field("Set fault", "id", set, { list: "faults" }),
-        /* @__PURE__ */ a2("datalist", { id: "faults", children: all.map((one) => /* @__PURE__ */ a2("option", { value: one.id, label: one.what }, one.id)) }),
+        /* @__PURE__ */ a2("select", { "aria-label": "Set fault", value: fault ?? "", onChange: (event) => set(event.currentTarget.value), children: [
+          /* @__PURE__ */ a2("option", { value: "", disabled: true, children: "Choose a fault" }),
+          all.map((one) => /* @__PURE__ */ a2("option", { value: one.id, children: \`\${one.id}: \${one.what}\` }, one.id))
+        ] }),
         /* @__PURE__ */ a2("p", { children: "Next answer:" }),
         [401, 429, 503].map((status) => next(\`\${status}\`, { status })),
         next("Connection reset", { reset: true }),
@@ -607,7 +610,7 @@ ol {
       return row(endpoint + key, \`\${endpoint}, \${key}\`, frees, filling, meter);
     });
     const some = rows.length < filled.length ? \`the fullest \${rows.length} of \${filled.length}\` : "";
-    return section("Limits", words.join(", ") || "none", some, /* @__PURE__ */ a2("ul", { children: rows }));
+    return section("Limits", words.join(", ") || "none: PUT /__admin/limits sets some", some, /* @__PURE__ */ a2("ul", { children: rows }));
   }
   function depositRow({ reference_id: id, state: now, ...deposit }) {
     const { user_id, partner, amountInUsd = 0, executedAt, dueInMs, pollsLeft } = deposit;
@@ -632,7 +635,8 @@ ol {
   }
   var userRow = ({ user_id: id, partner, date_joined: joined }) => row(id, id, \`\${partner ?? "no IB"}, joined \${joined}\`);
   function list(name, total, rows) {
-    const hint = rows.length < total ? \`\${rows.length} of \${number(total)}\` : \`\${total}\`;
+    const none = state.contains === "" ? "none: PUT /__admin/data serves some" : "none: change the filter";
+    const hint = rows.length < total ? \`\${rows.length} of \${number(total)}\` : total === 0 ? none : \`\${total}\`;
     const more = () => update({ limit: state.limit + 50 });
     return section(
       name,
