@@ -6,7 +6,7 @@ import { lookupOf, type Request } from '../request.ts';
 import { sameAnswer } from '../rules/expectations.ts';
 import type { ScenarioResult } from '../rules/requirement.ts';
 import type { Asking } from '../rules/scenario-context.ts';
-import { failed, pass, unanswered, type Verdict } from '../rules/verdict.ts';
+import { failed, inconclusive, pass, unanswered, type Verdict } from '../rules/verdict.ts';
 import { isScarce } from './changing.ts';
 
 /** Under a limit with a long window, so many header fields are tried. */
@@ -24,6 +24,8 @@ const fields: readonly (readonly [name: string, value: string])[] = [
   ['user-agent', 'Java/21.0.7'],
   ['user-agent', 'Go-http-client/1.1'],
 ];
+
+const WRONG = inconclusive('depends', 'not checked because the plain lookup got a wrong answer');
 
 /** Judges an answer to a lookup with another header field, by the answer without it. */
 function judge(own: Answer, [name, value]: readonly [string, string], answer: Answer): Verdict {
@@ -46,12 +48,13 @@ function judge(own: Answer, [name, value]: readonly [string, string], answer: An
  * it as before.
  */
 export async function judgeAnyClient(context: Asking, known: Known): Promise<ScenarioResult> {
-  const { send } = context;
+  const { send, verdictsOn } = context;
   let cases = 0;
   for (const endpoint of endpointNames) {
     const plain = lookupOf(endpoint, findableId(endpoint, known));
     const [own] = await send(plain);
     if (own!.kind === 'trouble') return { finding: unanswered(own!), request: plain, reply: own! };
+    if (verdictsOn(plain, own!).some(({ kind }) => kind === 'failed')) return { finding: WRONG };
     const tag = header(own!, 'etag');
     const tried = fields.slice(0, isScarce(context, endpoint) ? FEW_FIELDS : undefined);
     if (tag !== undefined) tried.push(['if-none-match', tag]);

@@ -77,13 +77,14 @@ export const judgeWaysAround =
     return { finding: pass, ...end, cases };
   };
 
+const UNKNOWN = 'Bearer no-such-key';
+
 /** Keys that may not show the data. Of one that is not valid any more, a form may skip only the check of its state. */
 function credentialsOf({ revokedKeys, expiredKeys, otherKeys }: Known): readonly Credential[] {
-  const value = 'Bearer no-such-key';
   const keys = [...[...revokedKeys, ...expiredKeys].slice(0, 1), ...otherKeys.slice(0, 1)];
   return [
     { as: 'none' },
-    { as: 'header', value, shell: value },
+    { as: 'header', value: UNKNOWN, shell: UNKNOWN },
     ...keys.map((key) => ({ as: 'key', key }) as const),
   ];
 }
@@ -259,7 +260,7 @@ function oddKeysOf(tries: Tries): readonly Way[] {
     return {
       name: `a key of ${length} characters`,
       request: { ...plain, credential: { as: 'header', value, shell } },
-      others: [{ ...plain, credential: { as: 'none' } }],
+      others: [{ ...plain, credential: { as: 'header', value: UNKNOWN, shell: UNKNOWN } }],
       shows: (answer) => showsData(answer, plain, tries.known),
     };
   });

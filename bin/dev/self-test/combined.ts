@@ -71,7 +71,7 @@ const targets: readonly Target[] = [
 ];
 
 const valueOf = ({ call }: Exchange) => call?.value ?? '';
-const isEncoded = (exchange: Exchange) => /%[0-9a-f]{2}/i.test(queryOf(exchange));
+const isEncoded = (exchange: Exchange) => /id=[^&]*%[0-9a-f]{2}/i.test(queryOf(exchange));
 const isUuid = (exchange: Exchange) => /^[\da-f-]{36}$/i.test(valueOf(exchange));
 const scheme = (name: string) => (exchange: Exchange) =>
   exchange.request.headers.authorization?.startsWith(`${name} `) === true;
