@@ -32,7 +32,7 @@ async function open(t: TestContext, options: MockOptions = {}, context: BrowserC
     shows: (id: string, text: string) => page.locator(`[data-key="${id}"]`).getByText(text).waitFor(),
     /** Waits until a section shows a text. */
     contains: (section: string, text: string) =>
-      page.getByRole('region', { name: section }).getByText(text).waitFor(),
+      page.getByRole('region', { name: section }).getByText(text).first().waitFor(),
     /** Waits for a text in the status line. */
     says: (words: string) => page.getByRole('status').filter({ hasText: words }).waitFor(),
   };
@@ -200,7 +200,7 @@ test('faults and next answers are set, and the requests show them', async (t) =>
   await first.getByText('<key northwind/active>: headers and body').click();
   const text = (await first.locator('pre').textContent())!;
   assert.match(text, /^GET \/api\/ib\/user-status[^]*\nauthorization: Bearer <key northwind\/active>\n/);
-  assert.match(text, /\n\n502\n[^]*X-Gateway: gateway-1[^]*\n\n<p>Bad Gateway<\/p>$/);
+  assert.match(text, /\n\n502: set by next\n[^]*X-Gateway: gateway-1[^]*\n\n<p>Bad Gateway<\/p>$/);
   await press('Clear requests');
   await contains('Requests', 'none yet');
 });

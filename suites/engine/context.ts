@@ -162,8 +162,8 @@ interface Crowd {
   most: number;
 }
 
-/** Replies of a target that sheds load are not one of so many. */
-const SHED_PART = 10;
+/** A target that sheds load sheds more than a network loses: so many requests, and so large a part. */
+const [MIN_SHED, SHED_PART] = [3, 0.25];
 
 /** A limiter may answer 503, too: it says nothing about so few at once. */
 const MIN_CROWD = 4;
@@ -183,7 +183,7 @@ async function stream(
     const exchange = await sendOnce(request);
     sent[nth] = exchange;
     const { reply } = exchange;
-    if (isShed(reply) && ++state.lost * SHED_PART > nth)
+    if (isShed(reply) && ++state.lost >= MIN_SHED && state.lost > SHED_PART * nth)
       crowd.most = Math.min(crowd.most, Math.max(MIN_CROWD, others));
     // A request that was not sent ends the stream. A lost request does not.
     state.isOver ||=

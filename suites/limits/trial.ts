@@ -129,13 +129,15 @@ export async function send(trial: Trial, supply: Supply, below?: Stream): Promis
   const sendAll = () => stream(context, supply, { ...paceOf(trial, times), gapMs });
   const first = await sendAll();
   // By now it is known how many the target takes at once.
-  const one = first.refusal === undefined && first.shed > MOST_SHED * first.sent ? await sendAll() : first;
+  const { refusal, instead, shed, sent } = first;
+  const isShort = refusal === undefined && instead === undefined && shed > MOST_SHED * sent;
+  const one = isShort ? await sendAll() : first;
   streams.push(one);
   return one;
 }
 
 /** If the target sheds more than this part of a stream, it is sent again. */
-const MOST_SHED = 0.05;
+const MOST_SHED = 0.2;
 
 /** The same, once more after the wait if the limit was used up before. */
 export async function sendAtRest(trial: Trial, supply: Supply): Promise<Stream> {
