@@ -30,7 +30,7 @@ const WRONG = inconclusive('depends', 'not checked because the plain lookup got 
 /** Judges an answer to a lookup with another header field, by the answer without it. */
 function judge(own: Answer, [name, value]: readonly [string, string], answer: Answer): Verdict {
   if (name === 'if-none-match' && answer.status === 304) return pass;
-  const coding = header(answer, 'content-encoding')?.toLowerCase() ?? 'identity';
+  const coding = header(answer, 'content-encoding')?.toLowerCase().replace(/^x-/, '') ?? 'identity';
   if (name === 'accept-encoding' && !['identity', value].includes(coding))
     return failed(
       'coding',
