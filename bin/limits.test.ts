@@ -39,6 +39,14 @@ for (const { name, given, expected, ...one } of partOf(cases, 9))
   });
 
 const fixedWindow = { row: limiters['fixed window']!, latencyMs: 5 };
+test('members that count are found by their number, where few in flight are too slow for the limit', async () => {
+  const of = { row: limiters['counts successes']!, limits: limitsOf(100, 100, 1), isStated: false };
+  const options = { seed: 1, cases: 50, maxDurationMs: 300_000 };
+  const record = await verifiedAt({ ...of, latencyMs: 50 }, fixture, options);
+  const row = record.requirements.find(({ id }) => id === 'rate-limit/user-status/spares-successes');
+  assert.equal(row?.outcome, 'failed');
+});
+
 const minutes = (count: number) => count * 60_000;
 const byDefault = { seed: 3, cases: defaults.cases, maxDurationMs: defaults.maxDurationMs };
 
