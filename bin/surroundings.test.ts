@@ -3,6 +3,7 @@
  * that look like an outage, what never ends, and what a correct target must not be blamed for.
  */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { around, error, on } from '../mock/deviations/deviate.ts';
 import { reference, type Behaviour } from '../mock/server/handler.ts';
@@ -45,7 +46,7 @@ const refused: Reply = { kind: 'trouble', code: 'network', words: 'connect ECONN
 const silent: Reply = { kind: 'trouble', code: 'timeout', words: 'no answer within 5 s' };
 
 const keyOf = ({ headers }: Sent['request']): string =>
-  String(headers['authorization'] ?? headers['Authorization']);
+  String(Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1]);
 const [first, ...others] = fixture
   .apiKeys!.filter(({ state }) => state === 'active')
   .map(({ key }) => `Bearer ${key}`);
@@ -88,7 +89,12 @@ const expired =
   (isLost: (sent: Sent) => boolean, status = 401, ms = 2000): Between =>
   () =>
   (sent) =>
-    sent.at > ms && isLost(sent) ? json(status, `${keyOf(sent.request)} has expired`) : undefined;
+    sent.at > ms && isLost(sent)
+      ? json(
+          status,
+          `${keyOf(sent.request)} has expired, request ${createHash('md5').update(`${sent.nth}`).digest('hex')}`,
+        )
+      : undefined;
 
 interface Row extends Partial<MockRunOptions> {
   readonly between?: Between;

@@ -22,7 +22,7 @@ export interface RightBeforeOptions extends Pick<RunOptions, 'clock'> {
   readonly askOnce: (request: Request) => Promise<Reply>;
 }
 
-/** How an answer is suspect: all that no service gave is one kind, else status and text without digits and its key. */
+/** How an answer is suspect: all that no service gave is one kind, else status and text without its key and ids. */
 export type Kind = typeof FRONT | `${number} ${string}`;
 export const FRONT = 'none of the service';
 
@@ -72,7 +72,8 @@ export function kindOf(right: RightBefore, request: Request, reply: Reply): Kind
   if (![401, 403].includes(status) && status < 500) return undefined;
   if (!isWrong(right, request, reply)) return undefined;
   const { found: { key = '' } = {} } = presentedKey(right.options.present.known, request);
-  return `${status} ${text.replaceAll(key, '').replaceAll(/\d/g, '')}`;
+  // A word with a digit may be the id of a request.
+  return `${status} ${text.replaceAll(key, '').replaceAll(/[\w-]+/g, (word) => (/\d/.test(word) ? '' : word))}`;
 }
 
 /** The endpoint and the key of a lookup; no key if it must not be accepted. */
