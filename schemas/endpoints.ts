@@ -1,6 +1,6 @@
 /**
  * The two endpoints of the interface: path, parameter, and the exact message of each error status
- * (Endpoints, Errors). Other code names a status, never a message.
+ * (`interface.md`). Other code names a status, never a message.
  */
 export const endpoints = {
   'user-status': {

@@ -48,7 +48,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'wait',
     title: 'Pauses before it repeats a request after a 429',
-    clause: 'Errors, 429',
+    clause: 'Errors: waiting after 429',
     level: 'required',
     breaks: `${MIN_REPEATS} or more repeats, after less than ${PAUSE_MS} ms on average, and not longer each time; or ${MANY_REPEATS} or more within an hour of Retry-After`,
     advice: 'after a 429, wait as long as Retry-After says, or longer each time',
@@ -58,7 +58,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'repeat',
     title: 'Repeats a request after a 429 as soon as it may, and not earlier',
-    clause: 'Errors, 429',
+    clause: 'Errors: waiting after 429',
     level: 'required',
     breaks:
       'red tests, and at an endpoint all lookups that got 429 end with it: without a repeat, or with repeats that are over within a second',
@@ -71,7 +71,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'key-out-of-url',
     title: 'Keeps the key out of the URL and of other header fields than Authorization',
-    clause: 'Authentication 1',
+    clause: 'Authentication: the header',
     level: 'required',
     breaks: 'a URL or another header field that contains the key, in any encoding',
     advice: 'send the key only in the Authorization header, and replace it: URLs are logged',
@@ -81,7 +81,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'key-out-of-output',
     title: 'Keeps the key out of the output',
-    clause: 'Authentication 1',
+    clause: 'Authentication: the header',
     level: 'required',
     breaks:
       'a line of output with the key, in any encoding, but for names of tests, and for red tests what test runners write of a failure',
@@ -93,7 +93,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'key-for-origin',
     title: 'Keeps the key from another origin',
-    clause: 'Authentication 1',
+    clause: 'Authentication: the header',
     level: 'required',
     breaks: 'a redirect to another host name and port, where the key arrives',
     advice: 'follow no redirects, or drop the Authorization header if host or port differ (RFC 6750, 5.3)',
@@ -103,7 +103,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'refused-request',
     title: 'Does not repeat a refused or invalid request unchanged',
-    clause: 'Errors, 400 and 401',
+    clause: 'Errors: exact messages',
     level: 'required',
     breaks:
       'green tests although each of their lookups got 401, or 400, at first: all came again with the same key',
@@ -114,7 +114,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'polling',
     title: 'Stops polling a deposit that is EXECUTED',
-    clause: 'States and transitions',
+    clause: 'Deposit states: executed later',
     level: 'required',
     breaks: `requests after the 200 at the pace of the polls, ${POLL_MS} ms or slower: three or more for one test, or two or more if more-polls does not get more requests`,
     advice: 'stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED',
@@ -125,7 +125,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'poll-pace',
     title: `Pauses at least ${PAUSE_MS} ms between polls of a deposit`,
-    clause: 'States and transitions',
+    clause: 'Deposit states: executed later',
     level: 'advice',
     breaks: `in ${LONGER_MS} ms, more polls than in the unchanged run and ${MAX_POLLS} for each 200 there`,
     advice: 'wait a second or longer between two polls',
@@ -136,7 +136,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'back-off',
     title: 'Waits as long as Retry-After says, or longer each time',
-    clause: 'Errors, 429',
+    clause: 'Errors: waiting after 429',
     level: 'advice',
     breaks: `a repeat ${TOLERANCE_MS} ms before the time in Retry-After; without it, after 429 or 5xx, the same as for wait, or pauses of two requests that are the same (10 % and 10 ms), and even or falling`,
     advice:

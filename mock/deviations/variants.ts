@@ -216,7 +216,7 @@ const answers: d.Changes = {
 const seenAfter = (ms: number) => d.sees(({ ageMs }) => ageMs >= ms);
 const CLOCK_ERROR_MS = 90_000;
 
-/** When changes of the data show, and for how long answers are kept (States; Authentication). */
+/** When changes of the data show, and for how long answers are kept (Deposit states; Authentication). */
 const changes: d.Changes = {
   'changes-after-one-second: A change of the data shows after 1 s': seenAfter(1000),
   'changes-after-three-seconds: A change of the data shows after 3 s': seenAfter(3000),

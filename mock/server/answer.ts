@@ -77,7 +77,7 @@ const challengeOf = (wrongWorld: string | undefined) =>
 /** Rounds up to whole seconds; the limit avoids exponent notation. */
 const wholeSeconds = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE_INTEGER);
 
-/** Returns the JSON of a response (Resources and their fields; Errors). */
+/** Returns the JSON of a response (Results; Errors). */
 function payloadOf({
   status,
   call,

@@ -68,7 +68,7 @@ function readCall(world: World, endpoint: Endpoint, query: string, request: Http
   return { endpoint, request, parameters, value, credential, key, caller };
 }
 
-/** Returns the key that a request sends in `Authorization: Bearer <API_KEY>` (Authentication 1). */
+/** Returns the key that a request sends in `Authorization: Bearer <API_KEY>` (Authentication: the header). */
 export const credentialOf = ({ headers }: HttpRequest) =>
   /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 

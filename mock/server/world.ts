@@ -116,7 +116,7 @@ export function expiryOf({ createdAt }: World, { expiresAt, expiresAfterSeconds,
   return expiresAt ?? due;
 }
 
-/** Returns a key with its state at `now` (Unix ms): an active key may have expired (Authentication 2). */
+/** Returns a key with its state at `now` (Unix ms): an active key may have expired (Authentication: partner keys). */
 export function keyAt(world: World, key: ApiKey, now: number): ApiKey {
   const expiry = expiryOf(world, key) ?? Infinity;
   return key.state !== 'active' || now < expiry ? key : { ...key, state: 'expired' };
@@ -140,7 +140,7 @@ function pollsLeft({ polls }: World, deposit: Deposit): number | undefined {
 }
 
 /**
- * Returns amount and time of a pending deposit that is EXECUTED by `now` (States and transitions). The default
+ * Returns amount and time of a pending deposit that is EXECUTED by `now` (Deposit states). The default
  * time is when `afterSeconds` ended, or when a poll first found the deposit executed.
  */
 export function becomeExecuted(world: World, deposit: Deposit, now: number): Execution | undefined {

@@ -166,7 +166,7 @@ const languages =
   'de-DE,de,es,zh-CN,zh,ja,ko,ru,ar,pt-BR,pt,it,tr,vi,th,id,ms,hi,bn,ta,ur,pl,uk,be,fa,he,el,hu,ro,bg,sr,hr,sk,fi,da,nb,lt,nl,sv,cs,fr,en;q=0.1';
 
 /**
- * Header fields that must not change the answer, which is JSON (Resources and their fields; Errors). A server may
+ * Header fields that must not change the answer, which is JSON (Results; Errors). A server may
  * answer 406 if JSON is not accepted (RFC 9110 12.5.1), so each of these accepts it.
  */
 export const fieldsLevels: LevelTable<FieldsLevel> = {

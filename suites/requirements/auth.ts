@@ -25,7 +25,7 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
   const refusal = (key: Refusal, title: string, more: Partial<Pick<AnswerRow, 'also' | 'provedBy'>> = {}) =>
     answers({
       id: `auth/${endpoint}/${key}`,
-      clause: 'Authentication; Errors, 401',
+      clause: `Authentication: partner keys; GET ${endpoint}, 401`,
       title: `${title} gets 401 with the exact error body`,
       reading: 'If the parameter is missing or malformed too, 400 is also correct.',
       when: all(isJudged, hasKey(key)),
@@ -45,7 +45,7 @@ function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
     refusal('non-partner', 'A key of a non-Partner account', { provedBy: [] }),
     answers({
       id: `auth/${endpoint}/header-only`,
-      clause: 'Authentication: every request carries the Authorization header',
+      clause: 'Authentication: the header',
       title: 'A key in the query, a cookie, another header or the body does not grant access',
       reading: 'Any refusal is correct here. Other requirements check the text of a 401.',
       when: all(isJudged, hasKey('elsewhere')),
@@ -62,7 +62,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       id: `auth/${endpoint}/active-key`,
       level: 'required',
       endpoint,
-      clause: 'Authentication: keys of Partner accounts',
+      clause: 'Authentication: partner keys',
       title: 'Each active key of a partner is accepted',
       sends: 6,
       provesKeys: true,
@@ -73,7 +73,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       level: 'required',
       endpoint,
       phase: 'alone',
-      clause: 'Authentication: a revoked key yields 401',
+      clause: 'Authentication: partner keys',
       title: 'A key that is revoked during the run stops working',
       needsChange: 'hook',
       run: async ({ once }, known) => (await once(revocation, known)).get(endpoint)!.revoked,
@@ -83,7 +83,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       level: 'recommended',
       endpoint,
       phase: 'alone',
-      clause: 'Authentication: not shown',
+      clause: 'Left open: keys',
       title: 'While one key is revoked, the other keys of its partner go on working',
       needsChange: 'hook',
       run: async ({ once }, known) => (await once(revocation, known)).get(endpoint)!.spared,
@@ -92,7 +92,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       id: `auth/${endpoint}/no-way-around`,
       level: 'required',
       endpoint,
-      clause: 'Authentication; What the service does: scoped to the calling partner',
+      clause: 'Authentication: the header; Service: own IB only',
       title: 'No other form of a request shows data without a valid key, or with the key of another partner',
       reading:
         "Forms: other paths that a server may normalize, other methods, header fields of proxies, an id of the asking partner besides, the partner's name. Any answer without data is right, except 2xx for HEAD without a key where GET gets 401. A page that shows the same for an id that nobody has shows no data.",
@@ -110,7 +110,7 @@ function keyObservations(endpoint: Endpoint): readonly Requirement[] {
     observes({
       endpoint,
       id: `auth/${endpoint}/order`,
-      clause: 'Errors: the order of 400 and 401 is not shown',
+      clause: 'Left open: order of errors',
       title: 'Whether 400 or 401 comes first when both apply',
       requests: () => [
         ['missing', lookup(endpoint, undefined, keyless)],

@@ -46,7 +46,7 @@ const hiddenDeposits: HiddenIds = {
 export const foreignIb: readonly Requirement[] = [
   answers({
     id: 'foreign-ib/user-status/other-ib',
-    clause: 'GET user-status, 200: not an error',
+    clause: 'GET user-status, 200',
     title: 'A user of another IB, or of no IB, gets 200 with false and null',
     provedBy: ['foreign-ib/user-status/follows-key'],
     ...inAnyNotation(isUser, sees('foreign')),
@@ -54,7 +54,7 @@ export const foreignIb: readonly Requirement[] = [
   }),
   answers({
     id: 'foreign-ib/user-status/unknown',
-    clause: 'GET user-status, 200: not an error',
+    clause: 'GET user-status, 200',
     title: 'An unknown user_id gets 200 with false and null',
     when: all(isUser, isPlain, sees('unknown')),
     also: all(isUser, isReadable, any(sees('unknown'), all(sees('own user'), mayBeAnotherId))),
@@ -75,7 +75,7 @@ export const foreignIb: readonly Requirement[] = [
   }),
   indistinguishable({
     id: 'foreign-ib/user-status/indistinguishable',
-    clause: 'What the service does: cannot look up users outside the IB',
+    clause: 'Service: own IB only',
     title: "Another IB's user is answered exactly like an unknown one",
     endpoint: 'user-status',
     ...hiddenUsers,
@@ -83,7 +83,7 @@ export const foreignIb: readonly Requirement[] = [
   }),
   answers({
     id: 'foreign-ib/user-status/follows-key',
-    clause: 'What the service does: scoped to the calling partner',
+    clause: 'Service: own IB only',
     title: "With another partner's key, that partner's user is under the IB and ours is not",
     ...inAnyNotation(isUser, isOtherKey, any(sees('own user'), isOurs)),
     answer: (facts) => (facts.isOurs ? notMember : member),
@@ -107,7 +107,7 @@ export const foreignIb: readonly Requirement[] = [
   }),
   indistinguishable({
     id: 'foreign-ib/deposit-check/indistinguishable',
-    clause: 'What the service does: cannot look up users outside the IB',
+    clause: 'Service: own IB only',
     title: "Another IB's deposit is answered exactly like an unknown one",
     endpoint: 'deposit-check',
     ...hiddenDeposits,
@@ -115,7 +115,7 @@ export const foreignIb: readonly Requirement[] = [
   }),
   answers({
     id: 'foreign-ib/deposit-check/follows-key',
-    clause: 'What the service does: scoped to the calling partner',
+    clause: 'Service: own IB only',
     title: "With another partner's key, that partner's deposit is found and ours is not",
     when: all(isDeposit, isPlain, isOtherKey, any(sees('EXECUTED'), isOurs)),
     also: all(isDeposit, isReadable, isOtherKey, any(sees('EXECUTED'), isBecoming, isOurs)),

@@ -13,7 +13,7 @@ import {
 import { invalid, refusedHostile } from '../rules/named-answers.ts';
 import { advises, answers, type Requirement } from '../rules/requirement.ts';
 
-const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
+const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400; Error body`;
 
 /** Which spelling is advice. */
 const NOTATIONS =
@@ -35,7 +35,7 @@ function refuses(endpoint: Endpoint): readonly Requirement[] {
   return [
     answers({
       id: `invalid-uuid/${endpoint}/missing`,
-      clause: 'Errors, notes: a missing parameter is treated as an invalid one',
+      clause: 'Errors: missing parameter',
       title: `A request without ${parameter} gets 400 with the exact error body`,
       ...isInvalid('missing'),
     }),
@@ -63,7 +63,7 @@ function refuses(endpoint: Endpoint): readonly Requirement[] {
     }),
     advises({
       id: `invalid-uuid/${endpoint}/hostile`,
-      clause: 'Errors, notes: other statuses are not shown',
+      clause: 'Left open: other errors',
       title:
         'Broken percent-encoding, brackets, a semicolon and 8 KiB values get a 4xx, not a 5xx or a dropped connection',
       reading: 'Any 4xx is correct, such as 414 or 431 from a proxy.',
@@ -78,7 +78,7 @@ export const invalidUuid: readonly Requirement[] = [
   ...refuses('user-status'),
   answers({
     id: 'invalid-uuid/user-status/not-v4',
-    clause: 'Errors: user_id missing or not a valid UUID (v4)',
+    clause: 'GET user-status, user_id',
     title: 'A user_id that is a UUID of another version than 4 gets 400 with the exact error body',
     reading:
       'The parameter and the table of errors say "UUID, v4". Only the table of the endpoint says just "valid UUID".',

@@ -12,7 +12,7 @@ const polls = pollsOf(PENDING);
 export const pending: readonly Requirement[] = [
   answers({
     id: PENDING,
-    clause: 'States; GET deposit-check, 404',
+    clause: 'Deposit states; GET deposit-check, 404',
     title: 'A pending deposit under the IB gets 404 with the exact error body',
     provedBy: ['pending/deposit-check/becomes-executed'],
     ...inAnyNotation(sees('pending')),
@@ -21,7 +21,7 @@ export const pending: readonly Requirement[] = [
   }),
   answers({
     id: 'pending/deposit-check/failed',
-    clause: 'States; GET deposit-check, 404',
+    clause: 'Deposit states; GET deposit-check, 404',
     title: 'A failed deposit under the IB gets 404 with the exact error body',
     provedBy: [],
     ...inAnyNotation(sees('failed')),
@@ -29,7 +29,7 @@ export const pending: readonly Requirement[] = [
   }),
   indistinguishable({
     id: 'pending/deposit-check/indistinguishable',
-    clause: 'States: answers 404 as for an unknown deposit',
+    clause: 'Deposit states',
     title: 'A pending or failed deposit is answered exactly like an unknown one',
     endpoint: 'deposit-check',
     needs: [
@@ -45,7 +45,7 @@ export const pending: readonly Requirement[] = [
     endpoint: 'deposit-check',
     phase: 'alone',
     level: 'required',
-    clause: 'States: can become visible later',
+    clause: 'Deposit states: executed later',
     title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',
     needsChange: 'transition',
     needs: [['deposit-check', { situation: 'own pending' }]],

@@ -123,7 +123,7 @@ const observation = (
 ): LimitText => ({
   name,
   level: 'observed',
-  clause: 'Limits: not shown',
+  clause: 'Left open: limits',
   title,
   judge: onceLimited((limited, trial) => ({ finding: show(limited, trial) }), observed('no 429 came')),
 });
@@ -152,14 +152,14 @@ const rows: readonly LimitText[] = [
   {
     name: 'recovers',
     level: 'recommended',
-    clause: 'Errors, notes on 429: wait, with exponential back-off',
+    clause: 'Errors: waiting after 429',
     title: 'A rate-limited key works again after waiting',
     judge: judgeRecovery,
   },
   {
     name: 'no-way-around',
     level: 'recommended',
-    clause: 'Limits; Errors, 429: abuse prevention',
+    clause: 'Limits: both endpoints',
     title: 'A rate-limited key stays limited if the request is written in another way',
     reading: 'A redirect or an error refuses such a form, which is right too.',
     judge: judgeWaysAround,
@@ -167,7 +167,7 @@ const rows: readonly LimitText[] = [
   {
     name: 'not-shared',
     level: 'recommended',
-    clause: 'Limits; What the service does: scoped to the calling partner',
+    clause: 'Limits: both endpoints; Service: own IB only',
     title: 'While a key is rate-limited, a key of another partner is not',
     reading:
       'One partner must not lock out the others. A small service may limit all callers of an address together: then state "scope": "address".',
@@ -192,7 +192,7 @@ function message(endpoint: Endpoint): Requirement {
   return monitor({
     id: `rate-limit/${endpoint}/message`,
     level: 'required',
-    clause: 'Errors, 429',
+    clause: `Errors: exact messages; GET ${endpoint}, 429`,
     title: 'Every 429 has the exact error body of its endpoint',
     ifUnseen: notReached,
     // The interface has no messages for other requests.
@@ -208,7 +208,7 @@ export const rateLimit: readonly Requirement[] = [
   rowOf('user-status', {
     name: 'failed-lookups',
     level: 'required',
-    clause: 'Limits; Errors, 429',
+    clause: 'Limits: failed lookups; GET user-status, 429',
     title: 'Repeated failed lookups in a short time get 429',
     reading:
       'The interface does not say what counts as failed, nor how many may pass, so unknown users, malformed ids and wrong keys are tried in turn. If the fixture states a limit, a 429 must come before more than twice as many of each have passed in one window: no kind of limiter allows that.',
@@ -217,7 +217,7 @@ export const rateLimit: readonly Requirement[] = [
   rowOf('user-status', {
     name: 'spares-successes',
     level: 'required',
-    clause: 'Limits: triggered by repeated failed lookups',
+    clause: 'Limits: failed lookups',
     title: 'Lookups of users under the IB do not trigger the rate limit',
     reading:
       'A lookup that finds a user is not a failed one, so it neither counts nor leads to a 429 by itself.',
@@ -227,7 +227,7 @@ export const rateLimit: readonly Requirement[] = [
   rowOf('user-status', {
     name: 'counts-unknown-users',
     level: 'recommended',
-    clause: 'Limits: repeated failed lookups; Errors, 429: abuse prevention',
+    clause: 'Limits: failed lookups',
     title: 'Lookups of users that are not found count as failed',
     reading:
       'A lookup that is answered is_under_ib false has failed. Another reading: only errors such as 400 are failures. Then a caller may try out ids without a limit.',
@@ -236,7 +236,7 @@ export const rateLimit: readonly Requirement[] = [
   rowOf('user-status', {
     name: 'not-reset',
     level: 'recommended',
-    clause: 'Limits: repeated failed lookups in a short window',
+    clause: 'Limits: failed lookups',
     title: 'A successful lookup does not reset the count of failed ones',
     reading:
       'Failed lookups are repeated in a window, whatever comes between them. Another reading: they must follow each other. Then a caller who knows one user of its IB is never limited.',
@@ -246,7 +246,7 @@ export const rateLimit: readonly Requirement[] = [
   rowOf('user-status', {
     name: 'counts-foreign-users',
     level: 'recommended',
-    clause: 'Scope: no lookups of users outside the IB; Limits',
+    clause: 'Service: own IB only; Limits: failed lookups',
     title: 'Lookups of users of other IBs count where those of unknown users do',
     reading:
       'A user of another IB is answered like an unknown one. Another reading: only unknown ids are failed lookups. Then the limiter tells who exists.',
@@ -256,7 +256,7 @@ export const rateLimit: readonly Requirement[] = [
   rowOf('deposit-check', {
     name: 'requests',
     level: 'required',
-    clause: 'Limits; Errors, 429',
+    clause: 'Limits: both endpoints; GET deposit-check, 429',
     title: 'Many requests in a short time get 429',
     reading:
       'The interface does not say how many may pass. If the fixture states a limit, a 429 must come before more than twice as many have passed in one window: no kind of limiter allows that.',

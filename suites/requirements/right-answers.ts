@@ -134,7 +134,7 @@ function openAnswers(known: Known, request: Request): readonly OpenAnswer[] {
 
 const general: RowText = {
   level: 'required',
-  clause: 'Resources and their fields; Error body',
+  clause: 'Error body',
   title: 'Whatever the request is, the answer is a result or an error of the interface',
 };
 

@@ -9,7 +9,7 @@ import { judgeConcurrency } from '../scenarios/concurrency.ts';
 import { failed, inconclusive, pass } from '../rules/verdict.ts';
 
 const records = (row: Omit<Parameters<typeof observes>[0], 'clause' | 'endpoint'>): Requirement =>
-  observes({ ...row, endpoint: 'service', clause: 'not shown' });
+  observes({ ...row, endpoint: 'service', clause: 'Left open: requests' });
 
 const changedLookups = (change: (request: Request) => Partial<Request>) => (known: Known) =>
   endpointNames.map((endpoint) => {
@@ -75,7 +75,7 @@ export const robustness: readonly Requirement[] = [
   scenario({
     id: 'robustness/service/concurrency',
     level: 'required',
-    clause: 'What the service does: read-only lookup',
+    clause: 'Service: read-only',
     title: 'Concurrent lookups get the same answers as lookups sent alone',
     endpoint: 'service',
     needs: [
@@ -105,7 +105,7 @@ export const robustness: readonly Requirement[] = [
   monitor({
     id: 'robustness/service/no-5xx',
     level: 'recommended',
-    clause: 'Errors, notes: other statuses are not shown',
+    clause: 'Left open: other errors',
     title: 'No request gets a 5xx',
     ifUnseen: inconclusive('not-seen', 'no answer arrived'),
     reading: 'Another method than GET and HEAD, and another path, may get 501.',

@@ -134,7 +134,7 @@ export const valid: readonly Requirement[] = [
   }),
   refines({
     id: 'valid/user-status/uuid-case',
-    clause: 'GET user-status, "valid UUID"; RFC 9562 4',
+    clause: 'GET user-status, user_id; RFC 9562 4',
     title: 'The letter case of user_id does not change the answer',
     when: all(findsMember, isCased),
     also: all(on('user-status'), isPlain, isCased),
@@ -149,7 +149,7 @@ export const valid: readonly Requirement[] = [
   }),
   repeats({
     id: 'valid/user-status/repeatable',
-    clause: 'What the service does: read-only lookup',
+    clause: 'Service: read-only',
     title: 'The same lookup always gets the same answer, in any order',
     when: on('user-status'),
   }),
@@ -216,7 +216,7 @@ export const valid: readonly Requirement[] = [
   }),
   refines({
     id: 'valid/deposit-check/uuid-case',
-    clause: 'GET deposit-check, "valid UUID"; RFC 9562 4',
+    clause: 'GET deposit-check, reference_id; RFC 9562 4',
     title: 'The letter case of reference_id does not change the answer',
     when: all(findsDeposit, isCased),
     also: all(on('deposit-check'), isPlain, isCased),
@@ -224,7 +224,7 @@ export const valid: readonly Requirement[] = [
   }),
   refines({
     id: 'valid/deposit-check/any-uuid-version',
-    clause: 'GET deposit-check: string (UUID), no version named',
+    clause: 'Deposit reference',
     title: 'A reference_id of any UUID version is valid and never gets 400',
     when: all(isPlain, isOtherVersion),
   }),
@@ -239,14 +239,14 @@ export const valid: readonly Requirement[] = [
   }),
   repeats({
     id: 'valid/deposit-check/repeatable',
-    clause: 'What the service does: read-only lookup',
+    clause: 'Service: read-only',
     title: 'The same lookup always gets the same answer, in any order',
     when: on('deposit-check'),
   }),
   monitor({
     id: 'valid/service/json-content-type',
     level: 'recommended',
-    clause: 'What the service does: both return JSON; RFC 8259 11',
+    clause: 'Service: JSON; RFC 8259 11',
     title: 'Every answer with a JSON body has the media type application/json or one that ends in +json',
     reading: 'Only answers to GET requests with a JSON body count. A proxy may answer others.',
     ifUnseen: inconclusive('not-seen', 'no answer arrived'),
@@ -263,7 +263,7 @@ export const valid: readonly Requirement[] = [
     kind: 'monitor',
     id: 'valid/service/no-user-data',
     level: 'required',
-    clause: 'What the service does: returns no user data beyond membership and join date',
+    clause: 'Service: no other data',
     title: 'No answer contains a user id, reference id, key or partner id that its request did not name',
     reading:
       "The partner of the request's key is not user data, nor is a header that is the same in all answers. A field whose name means user data, such as email, is.",

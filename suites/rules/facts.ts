@@ -26,7 +26,7 @@ export type ParameterFact =
   /** A query that may break a parser. */
   | 'hostile';
 
-/** What the partner of the key sees for an id (States). */
+/** What the partner of the key sees for an id (Deposit states). */
 export type Entity = 'own user' | 'EXECUTED' | 'pending' | 'failed' | 'foreign' | 'unknown';
 
 /**

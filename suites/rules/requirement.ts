@@ -13,7 +13,7 @@ export interface Metadata {
   /** `suite/endpoint/name`. A public contract. */
   readonly id: string;
   readonly level: Level;
-  /** The section of the interface or the standard. */
+  /** Sections of `schemas/interface.md` and of standards, separated by a semicolon and a space. */
   readonly clause: string;
   readonly title: string;
   /** How the interface is read where it is silent or contradicts itself. */

@@ -5,10 +5,14 @@ import { test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { reportFormats } from '../../../reports/document.ts';
 import { markdownNodes, textOf, parsePage, slugOf } from '../../../reports/testing/parsers.ts';
+import { endpoints } from '../../../schemas/endpoints.ts';
+import { clauses } from '../../../schemas/generated/interface.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
+import { catalogue } from '../../../suites/index.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf, type Table } from '../../fixture/export.ts';
 import { builtIn } from '../testing/fixtures.ts';
+import { rules } from '../../sweep/rules.ts';
 import { states } from '../../sweep/states.ts';
 import { root } from '../paths.ts';
 import { pages } from './pages.ts';
@@ -20,6 +24,7 @@ const files = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'schemas/interface.md',
   ...guides.map((name) => `docs/${name}`),
   ...reference.map((name) => `docs/reference/${name}`),
 ];
@@ -88,7 +93,7 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 test('guides have at most 100 lines, sentences at most 30 words and 20 on average', () => {
   for (const file of files.filter((name) => !/CHANGELOG|reference/.test(name))) {
-    const most = file.startsWith('docs/') ? 100 : 130;
+    const most = file.startsWith('docs/') ? 100 : file.startsWith('schemas/') ? 180 : 130;
     assert.ok(read(file).split('\n').length <= most + 1, `${file} is too long`);
     // Code counts as one word. In upper case it may start a sentence.
     const text = read(file).replace(/`[^`\n]+`/g, 'CODE');
@@ -99,6 +104,30 @@ test('guides have at most 100 lines, sentences at most 30 words and 20 on averag
     const average = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
     assert.ok(average <= 20, `${file}: ${average.toFixed(1)} words on average`);
     assert.ok(Math.max(...lengths) <= 30, `${file}: a sentence of ${Math.max(...lengths)} words`);
+  }
+});
+
+test('each clause that is cited stands in the interface, and each that stands there is cited', () => {
+  const cited = [...catalogue, ...rules].flatMap(({ clause }) => clause.split('; '));
+  const sections = read('schemas/interface.md').match(/(?<=^### ).+/gm)!;
+  assert.deepEqual(
+    [...new Set(cited)].filter((name) => !name.startsWith('RFC ')).toSorted(),
+    sections.toSorted(),
+  );
+  assert.deepEqual(Object.keys(clauses), sections);
+});
+
+test('the interface says what the data of the endpoints say, and nothing else', () => {
+  for (const [name, { path, parameter, messages }] of Object.entries(endpoints)) {
+    assert.ok(read('schemas/interface.md').includes(`\n## GET {base_url}${path}\n`), path);
+    assert.ok(clauses[`GET ${name}, ${parameter}`]!.includes(`\`${parameter}\``), parameter);
+    const stated = Object.entries(clauses).flatMap(([clause, text]) => {
+      const [, status] = new RegExp(`^GET ${name}, (\\d+)$`).exec(clause) ?? [];
+      const [, body] = /^`(\{.+?\})`/.exec(text) ?? [];
+      return status === undefined || body === undefined ? [] : [[status, JSON.parse(body) as unknown]];
+    });
+    const ours = Object.entries(messages).map(([status, error]) => [status, { error }]);
+    assert.deepEqual(stated, ours);
   }
 });
 

@@ -2,6 +2,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rules } from '../../sweep/rules.ts';
+import { slugOf } from '../../../reports/testing/parsers.ts';
+import { clauses } from '../../../schemas/generated/interface.ts';
 import { suites } from '../../../suites/index.ts';
 import { helpOf, nameOf, type Command, type Flag } from '../../commands/command.ts';
 import { loadCommands } from '../../command-line.ts';
@@ -40,6 +42,13 @@ const exampleRow = ([line, what]: readonly [string, string]) => [
   what,
 ];
 
+/** Links each section of the interface in a clause. */
+const linked = (clause: string): string =>
+  clause
+    .split('; ')
+    .map((one) => (one in clauses ? `[${one}](../../schemas/interface.md#${slugOf(one)})` : one))
+    .join('; ');
+
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, head.map(() => '---'), ...rows].map(
     (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
@@ -62,7 +71,7 @@ code 1; the others are advice, which counts only with \`--strict\`.`,
     rules.map((rule) => [
       `\`${rule.id}\``,
       rule.level,
-      `${rule.title} (${rule.clause})`,
+      `${rule.title} (${linked(rule.clause)})`,
       rule.breaks,
       rule.needs,
     ]),
@@ -78,7 +87,7 @@ warning. An **observed** one is recorded and never judged. Ids never change, and
       `\`${id}\``,
       level,
       reading === undefined ? title : `${title}. Reading taken: ${reading}`,
-      clause,
+      linked(clause),
     ]);
     return [`## ${suite}`, table(['requirement', 'level', 'what must hold', 'clause'], rows)];
   }),
