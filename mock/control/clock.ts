@@ -1,3 +1,4 @@
+import { perEndpoint } from '../../schemas/endpoints.ts';
 import type { ClockChange } from '../../schemas/generated/types.ts';
 import { msOf } from './next.ts';
 import { badRequest } from '../server/refusal.ts';
@@ -65,10 +66,9 @@ function shiftBack(world: World, now: number, ms: number): World {
   }
   const all = (windows: ReadonlyMap<string, readonly number[]>) =>
     new Map(Array.from(windows, ([id, hits]) => [id, hits.map((at) => at - ms)]));
-  const { 'user-status': user, 'deposit-check': deposit } = world.hits;
   return {
     ...world,
     createdAt: world.createdAt - ms,
-    hits: { 'user-status': all(user), 'deposit-check': all(deposit) },
+    hits: perEndpoint((endpoint) => all(world.hits[endpoint])),
   };
 }

@@ -1,4 +1,4 @@
-import { endpoints, messageOf, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, messageOf, perEndpoint, type Endpoint, otherThan } from '../../schemas/endpoints.ts';
 import * as d from './deviate.ts';
 import { inFrontFaults, normalizers } from './in-front.ts';
 import { answer, body, crash, error, field, fields, header, json, on, opened, read, set } from './deviate.ts';
@@ -193,7 +193,7 @@ const wrongStatuses: Readonly<Record<Endpoint, Readonly<Record<number, readonly 
 
 /** Errors with a wrong message, body or status. */
 const errors = each((endpoint) => {
-  const other = endpoint === 'user-status' ? 'deposit-check' : 'user-status';
+  const other = otherThan(endpoint);
   const everyError = (edit: (message: string) => d.Edit) =>
     on(endpoint, (response, exchange) => {
       const message = messageOf(endpoint, response.status);

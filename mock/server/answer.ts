@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { endpoints, messageOf, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, messageOf, perEndpoint } from '../../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../../schemas/generated/types.ts';
 import type { Answered, Call, Exchange, Finding, FindingKind, HttpResponse } from './exchange.ts';
 import { partnerOf } from './world.ts';
@@ -20,7 +20,7 @@ const statuses = {
 } as const;
 
 /** Status of `foreign` and `unknown` by endpoint (Endpoints). */
-const notFound: Readonly<Record<Endpoint, number>> = { 'user-status': 200, 'deposit-check': 404 };
+const notFound = perEndpoint((endpoint) => (messageOf(endpoint, 404) === undefined ? 200 : 404));
 
 /** Answers a request with what was found. */
 export function answered({ world, now, request, call, finding }: Omit<Exchange, 'status'>): Answered {
@@ -108,7 +108,7 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
       'user' in finding ? ['user', finding.user.partner] : ['deposit', partnerOf(world, finding.deposit)];
     return `${what} of ${partner === null ? 'no' : 'another'} IB`;
   },
-  unknown: (_, { call }) => (call?.endpoint === 'user-status' ? 'no such user' : 'no such deposit'),
+  unknown: (_, { call }) => `no such ${endpoints[call!.endpoint].finds}`,
   unauthorized: (_, exchange) => unauthorizedReason(exchange),
   limited: ({ limit: { most, windowMs }, waitMs }) =>
     most === 0

@@ -1,4 +1,4 @@
-import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint, findsUsers, perEndpoint } from '../../schemas/endpoints.ts';
 import { answered, finished, METHODS } from './answer.ts';
 import type { Call, Finding, HttpRequest, Parameter, Serve } from './exchange.ts';
 import { checkLimit, countCall, defaultLimiter, type Limiter } from './limiter.ts';
@@ -91,10 +91,10 @@ const checks: Readonly<
 };
 
 /** The i flag without u matches ASCII letters only. */
-const idPatterns: Readonly<Record<Endpoint, RegExp>> = {
-  'user-status': /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i,
-  'deposit-check': /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i,
-};
+const idPatterns = perEndpoint((endpoint) => {
+  const { versions } = endpoints[endpoint];
+  return new RegExp(`^[0-9a-f]{8}-[0-9a-f]{4}-[${versions}][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, 'i');
+});
 
 /**
  * Whether a value is a valid id: a UUID of version 4 for user-status, of version 1 to 8 for deposit-check,
@@ -105,7 +105,7 @@ export const isValidId = (endpoint: Endpoint, value: string): boolean => idPatte
 /** Looks up the user or deposit of a call. */
 function find(world: World, call: Call, now: number): Finding {
   const id = (call.value ?? '').toLowerCase();
-  return call.endpoint === 'user-status' ? findUser(world, call, id) : findDeposit(world, call, id, now);
+  return findsUsers(call.endpoint) ? findUser(world, call, id) : findDeposit(world, call, id, now);
 }
 
 /** Whether users and deposits of a partner belong to the caller's IB. */

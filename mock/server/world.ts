@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { type Endpoint, perEndpoint } from '../../schemas/endpoints.ts';
 import type {
   Fixture,
   FixtureApiKey,
@@ -79,7 +79,7 @@ export function createWorld(fixture: Fixture, now: number): World {
     users: { base: users, changed: new Map() },
     deposits: { base: deposits, changed: new Map() },
     limits: fixture.limits ?? {},
-    hits: { 'user-status': new Map(), 'deposit-check': new Map() },
+    hits: perEndpoint(() => new Map()),
     polls: new Map(),
     foundAt: new Map(),
     isSetUp: false,

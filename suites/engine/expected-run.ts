@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint, perEndpoint } from '../../schemas/endpoints.ts';
 import { catalogue } from '../requirements/catalogue.ts';
 import { costOf, statedLimits, type RateLimit } from '../limits/limit.ts';
 import { withSpare } from '../plan/entities.ts';
@@ -131,7 +131,7 @@ export interface Estimate {
  */
 export function estimate(options: EstimateOptions): Estimate {
   const { stages, limits, keys, rate, maxDurationMs, maxRequests, required, others, othersMs } = options;
-  const counted = { 'user-status': 0, 'deposit-check': 0 };
+  const counted: Record<Endpoint, number> = { ...perEndpoint(() => 0) };
   let requests = 0;
   const ends = stages.map((stage) => {
     for (const { endpoint, cost, times } of stage) {

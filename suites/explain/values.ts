@@ -1,3 +1,4 @@
+import { findsUsers } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import { headerLevels, keyLevels } from '../plan/credential-levels.ts';
 import { idOf, type Request } from '../request.ts';
@@ -61,8 +62,9 @@ function byId(probes: readonly Probe[]): readonly Probe[] {
 /** An id with its date and amount. */
 function valueOf(request: Request, { userById, depositById }: Known): string {
   const id = idOf(request);
-  const user = request.endpoint === 'user-status' ? userById.get(id) : undefined;
-  const deposit = request.endpoint === 'deposit-check' ? depositById.get(id) : undefined;
+  const isUser = findsUsers(request.endpoint);
+  const user = isUser ? userById.get(id) : undefined;
+  const deposit = isUser ? undefined : depositById.get(id);
   const facts = [
     user?.date_joined,
     ...(deposit?.state === 'EXECUTED'

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { type Endpoint, findsUsers, otherThan } from '../../schemas/endpoints.ts';
 import type { Known, KnownKey } from '../known.ts';
 
 /** Random version-4 UUIDs that are not in the fixture. */
@@ -23,7 +23,7 @@ export const unknownIds = (known: Known, count: number): readonly string[] =>
 
 /** An id that the endpoint finds, if the fixture has one; else an unknown one. */
 export function findableId(endpoint: Endpoint, known: Known): string {
-  const id = endpoint === 'user-status' ? known.members[0]?.user_id : known.executed[0]?.reference_id;
+  const id = findsUsers(endpoint) ? known.members[0]?.user_id : known.executed[0]?.reference_id;
   return id ?? unknownId(known);
 }
 
@@ -41,10 +41,9 @@ export function idSeenBy(
   const { userById, depositById } = known;
   const isSeen = (user_id: string) => userById.get(user_id.toLowerCase())?.partner === partner;
   const executed = [...depositById.values()].filter(({ state }) => state === 'EXECUTED');
-  const ids =
-    endpoint === 'user-status'
-      ? [...userById.keys()].filter(isSeen)
-      : executed.flatMap(({ reference_id, user_id }) => (isSeen(user_id) ? [reference_id] : []));
+  const ids = findsUsers(endpoint)
+    ? [...userById.keys()].filter(isSeen)
+    : executed.flatMap(({ reference_id, user_id }) => (isSeen(user_id) ? [reference_id] : []));
   const of = ids.filter((id) => id[14] === version);
   return (
     of.find(hasMixableLetters) ??
@@ -60,8 +59,7 @@ export function idSeenBy(
  */
 export function neighbours(endpoint: Endpoint, known: Known, version: string): readonly string[] {
   const lettered = (of: Endpoint) => idSeenBy({ partner: known.partner ?? '' }, of, known, version);
-  const found = [lettered('user-status'), lettered('deposit-check')] as const;
-  const [id, other] = endpoint === 'user-status' ? found : [found[1], found[0]];
+  const [id, other] = [lettered(endpoint), lettered(otherThan(endpoint))];
   const changed = (at: number) => `${id.slice(0, at)}${id[at] === 'f' ? 'e' : 'f'}${id.slice(at + 1)}`;
   const nears = version === id[14] ? [changed(35), other, changed(0)] : [changed(35), changed(0), id];
   return nears.map((near) => near.slice(0, 14) + version + near.slice(15));

@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint, countsFailures } from '../../schemas/endpoints.ts';
 import type { FixtureLimits, WaitReason } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import { oncePer } from '../../schemas/values.ts';
@@ -56,7 +56,7 @@ export interface Asked {
 export function costOf({ endpoint, key, parameter, entity, isOpen }: Facts): 0 | 1 {
   if (key !== 'accepted' && key !== 'open') return 0;
   const isMembers = entity === 'own user' && parameter === 'plain' && !isOpen;
-  return endpoint === 'user-status' && isMembers ? 0 : 1;
+  return countsFailures(endpoint) && isMembers ? 0 : 1;
 }
 
 const askedFor = oncePer((known: Known) =>
@@ -86,7 +86,7 @@ export const askedBy = (known: Known, request: Request): Asked => askedFor(known
 export const isCounted = ({ endpoint, cost, mayBeMember }: Asked, answer: Answer): boolean =>
   answer.status !== 401 &&
   answer.status !== 429 &&
-  (endpoint === 'deposit-check' || !isMember(answer) || (cost > 0 && mayBeMember !== true));
+  (!countsFailures(endpoint) || !isMember(answer) || (cost > 0 && mayBeMember !== true));
 
 /** Date formats of HTTP: IMF-fixdate, RFC 850 and asctime (RFC 9110 5.6.7). All are UTC. */
 const httpDate = /^[A-Za-z]{3,9},? [-\w ]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { type Endpoint, endpointNames } from '../../schemas/endpoints.ts';
 import { repeated } from '../../schemas/values.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
@@ -182,7 +182,7 @@ export const windowOf = ({ stated, pauses }: Trial): number =>
 
 /** When to stop waiting, in ms of the clock: the other endpoint needs time, too. */
 export const obeysUntil = ({ context, endpoint }: Trial): number =>
-  context.now() + context.leftMs() / (endpoint === 'user-status' ? 2 : 1);
+  context.now() + context.leftMs() / (endpointNames.length - endpointNames.indexOf(endpoint));
 
 /** Waits until a key is free again. Returns whether it is. */
 export async function obey(trial: Trial, supply: Supply, { refusal }: Stream): Promise<boolean> {

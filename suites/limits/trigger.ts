@@ -1,4 +1,4 @@
-import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint, countsFailures } from '../../schemas/endpoints.ts';
 import type { Asking, Bursts, Shared } from '../rules/scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../rules/verdict.ts';
 import { whileLimited } from './limited.ts';
@@ -31,7 +31,7 @@ const trialOf = (endpoint: Endpoint): Shared<Trial, Asking & Bursts> => ({
     const windowMs = context.longestWindowMs(endpoint);
     const quietMs = windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
     await context.waitForQuiet(endpoint, Math.min(quietMs, PART_OF_REST * context.leftMs()));
-    await (endpoint === 'user-status' ? tryUsers(trial) : tryDeposits(trial));
+    await (countsFailures(endpoint) ? tryUsers(trial) : tryDeposits(trial));
     return trial;
   },
 });
@@ -176,7 +176,7 @@ async function judgeReset(trial: Trial, mix: Stream, unknown: Stream): Promise<v
 }
 
 const tooMany = ({ stated, endpoint }: Trial, passed: number): Verdict => {
-  const what = endpoint === 'user-status' ? 'failed lookups' : 'requests';
+  const what = countsFailures(endpoint) ? 'failed lookups' : 'requests';
   return failed(
     'status',
     `429 before more than ${2 * stated!.most} ${what} pass in ${describeMs(stated!.windowMs)}: the fixture states ${describeLimit(stated!)}`,

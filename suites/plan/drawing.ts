@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, type Endpoint, findsUsers, needsVersion4 } from '../../schemas/endpoints.ts';
 import { tokenOf, type Presentation, type Token } from '../inputs/credentials.ts';
 import { hasMixableLetters, neighbours, unknownUuid } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
@@ -66,7 +66,7 @@ export function requestsOf(
 function seenWith(key: string, endpoint: Endpoint): string | undefined {
   if (key === 'active') return plainLevels(endpoint).situation;
   if (key !== "another partner's") return undefined;
-  return endpoint === 'user-status' ? key : `${key} EXECUTED`;
+  return findsUsers(endpoint) ? key : `${key} EXECUTED`;
 }
 
 /** Whether a row finds entities with the key of their partner, so that each of them is looked up. */
@@ -129,7 +129,7 @@ function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number):
       spellingLevels[levels['id spelling']]!.needsLetters !== true || hasMixableLetters(id);
     const isUsable =
       near !== undefined &&
-      !(endpoint === 'user-status' ? known.userById : known.depositById).has(near) &&
+      !(findsUsers(endpoint) ? known.userById : known.depositById).has(near) &&
       canSpell(near);
     return isUsable
       ? fc.constant(near)
@@ -139,7 +139,7 @@ function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number):
   }
   const { count, at } = entitiesOf(endpoint, levels, known);
   return (isPicked ? fc.constant(pick % count) : fc.nat(count - 1)).map((place) =>
-    endpoint === 'user-status' ? withVersion(at(place)) : at(place),
+    needsVersion4(endpoint) ? withVersion(at(place)) : at(place),
   );
 }
 

@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint, needsVersion4 } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { hasMixableLetters, classifyUuid } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../known.ts';
@@ -133,7 +133,7 @@ export function withLevels(endpoint: Endpoint, levels: Partial<Levels>): (pool: 
   return (pool) =>
     (situation === undefined || pool.situation === situation) &&
     (data === undefined || pool.data === data) &&
-    (version === undefined || endpoint === 'user-status' || pool.version === version) &&
+    (version === undefined || needsVersion4(endpoint) || pool.version === version) &&
     (pool.isLettered || !needsLetters);
 }
 

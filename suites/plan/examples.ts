@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { type Endpoint, endpointNames } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities, isUnknown } from './drawing.ts';
 import { factors, hasPlainGates, plainLevels } from './factors.ts';
@@ -30,7 +30,7 @@ export function createExamples(endpoint: Endpoint, known: Known) {
     if (before !== undefined) return before;
     const count = examplesOf(endpoint, row, known);
     // The last entity is the likeliest to be left out. The endpoints begin with different examples.
-    const middle = endpoint === 'user-status' ? 0 : Math.floor(count / 2);
+    const middle = Math.floor((count * endpointNames.indexOf(endpoint)) / endpointNames.length);
     const first =
       exampleGateOf(endpoint, row) === undefined || findsEntities(endpoint, row) ? count - 1 : middle;
     const list = { levels, count, first, used: 0 };

@@ -1,4 +1,4 @@
-import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint, needsVersion4 } from '../../schemas/endpoints.ts';
 import type { FactorName, Levels } from '../rules/requirement.ts';
 import { headerLevels, keyLevels } from './credential-levels.ts';
 import {
@@ -58,7 +58,7 @@ const tableOf = (endpoint: Endpoint): readonly Factor[] => [
   factor('id version', versionLevels, {
     // As keys, digits would be sorted.
     names: versions,
-    isGate: endpoint === 'user-status',
+    isGate: needsVersion4(endpoint),
   }),
   factor('situation', situations[endpoint]),
   factor('id spelling', spellingLevels),

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { type Endpoint, findsUsers } from '../../schemas/endpoints.ts';
 import { catalogue, table } from '../requirements/catalogue.ts';
 import type { Known } from '../known.ts';
 import { choicesOf } from './needs.ts';
@@ -62,7 +62,7 @@ function rowsOfRequirements(endpoint: Endpoint, known: Known): readonly Levels[]
   };
   take({
     key: "another partner's",
-    situation: endpoint === 'user-status' ? "another partner's" : "another partner's EXECUTED",
+    situation: findsUsers(endpoint) ? "another partner's" : "another partner's EXECUTED",
   });
   take({ repetition: 'three times' });
   for (const row of catalogue.filter(isLookupRow))

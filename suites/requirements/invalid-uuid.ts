@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, type Endpoint, needsVersion4 } from '../../schemas/endpoints.ts';
 import {
   all,
   any,
@@ -21,7 +21,7 @@ const NOTATIONS =
 
 /** On deposit-check, other variant bits are no matter of notation. */
 const notationsOf = (endpoint: Endpoint) =>
-  `braces, URN, other hyphens, white space${endpoint === 'user-status' ? ', other variant bits' : ''}`;
+  `braces, URN, other hyphens, white space${needsVersion4(endpoint) ? ', other variant bits' : ''}`;
 
 /** Requirements that both endpoints share, each with its own message. */
 function refuses(endpoint: Endpoint): readonly Requirement[] {

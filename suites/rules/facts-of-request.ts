@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpoints, type Endpoint, findsUsers, needsVersion4 } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { completeFacts, plainFacts, type Facts, type KeyFact, type RawFacts } from './facts.ts';
 import type { Known, KnownKey } from '../known.ts';
@@ -145,10 +145,10 @@ function valueOf(endpoint: Endpoint, { name, written, value: raw }: Pair, isAlon
   const uuid = classifyUuid(value);
   if (uuid === 'empty' || uuid === 'malformed') return { parameter: uuid, isSpaced: isSpaced(value) };
   const id = canonicalOf(value);
-  const isUser = endpoint === 'user-status';
-  if (isUser && uuid !== 'v4' && uuid !== 'alternative-spelling') return { parameter: 'not-v4' };
+  const isV4 = needsVersion4(endpoint);
+  if (isV4 && uuid !== 'v4' && uuid !== 'alternative-spelling') return { parameter: 'not-v4' };
   const isVariant = uuid === 'alternative-spelling' && value.toLowerCase() === id;
-  if (uuid === 'alternative-spelling' && (isUser || !isVariant))
+  if (uuid === 'alternative-spelling' && (isV4 || !isVariant))
     return { parameter: 'alternative-spelling', id, isSpaced: isSpaced(value) };
   const isEncoded = raw !== value || written !== name;
   const isUuid = uuid === 'v4' || uuid === 'other-version';
@@ -187,8 +187,9 @@ function isHostile(query: string, pairs: readonly Pair[], parameter: string): bo
 
 /** What a partner sees for an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */
 function viewOf(known: Known, endpoint: Endpoint, partner: string | undefined, id = ''): Partial<RawFacts> {
-  const deposit = endpoint === 'deposit-check' ? known.depositById.get(id) : undefined;
-  const user = known.userById.get(deposit?.user_id.toLowerCase() ?? (endpoint === 'user-status' ? id : ''));
+  const isUser = findsUsers(endpoint);
+  const deposit = isUser ? undefined : known.depositById.get(id);
+  const user = known.userById.get(isUser ? id : (deposit?.user_id.toLowerCase() ?? ''));
   if (user === undefined) return { entity: 'unknown', isOurs: false };
   const isOurs = user.partner === known.partner;
   if (user.partner !== partner) return { entity: 'foreign', isOurs };

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { type Endpoint, findsUsers } from '../../schemas/endpoints.ts';
 import type { FixtureExecutedDeposit, FixtureUser } from '../../schemas/generated/types.ts';
 
 /** What a key is worth (Authentication). */
@@ -78,7 +78,7 @@ export const plainFacts = (endpoint: Endpoint): RawFacts => ({
   isAlone: true,
   isCased: false,
   isOtherVersion: false,
-  entity: endpoint === 'user-status' ? 'own user' : 'EXECUTED',
+  entity: findsUsers(endpoint) ? 'own user' : 'EXECUTED',
   isBecoming: false,
   isOurs: true,
   user: undefined,

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { type Endpoint, findsUsers, needsVersion4 } from '../../schemas/endpoints.ts';
 import {
   completeFacts,
   plainFacts,
@@ -43,7 +43,7 @@ const product = (...lists: readonly (readonly Some[])[]): readonly Some[] =>
 
 /** The facts of one lookup of each kind that can be sent. */
 export function everyKind(endpoint: Endpoint): readonly Facts[] {
-  const isUser = endpoint === 'user-status';
+  const isUser = findsUsers(endpoint);
   const entities = [
     ...(isUser ? each('entity', 'own user') : each('entity', 'EXECUTED', 'failed')),
     ...(isUser ? [] : product(each('entity', 'pending'), each('isBecoming', false, true))),
@@ -56,11 +56,11 @@ export function everyKind(endpoint: Endpoint): readonly Facts[] {
     spellings,
     each('isCased', false, true),
     each('isOtherKey', false, true),
-    each('isOtherVersion', false, !isUser),
+    each('isOtherVersion', false, !needsVersion4(endpoint)),
     entities,
   );
   // With another key or parameter, only whether the query may be refused can matter.
-  const parameters = parameterFacts.filter((one) => isUser || one !== 'not-v4');
+  const parameters = parameterFacts.filter((one) => needsVersion4(endpoint) || one !== 'not-v4');
   const unread = product(
     each('key', ...keyFacts),
     [...each('parameter', ...parameters), { parameter: 'malformed', isSpaced: true }, ...spaced],
