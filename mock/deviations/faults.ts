@@ -399,12 +399,11 @@ const auth: d.Changes = {
   'key-in-x-api-key': opened(inOwnHeader),
 };
 
-const versions: Readonly<Record<Endpoint, string>> = { 'user-status': '4', 'deposit-check': '[1-8]' };
 const HEX = '[0-9a-f]';
 /** Accepts ids by a changed pattern. */
 const pattern = (from: string, to: string, only?: Endpoint) =>
   d.wellFormed((value, endpoint) => {
-    const right = `^${HEX}{8}-${HEX}{4}-${versions[endpoint]}${HEX}{3}-[89ab]${HEX}{3}-${HEX}{12}$`;
+    const right = `^${HEX}{8}-${HEX}{4}-[${endpoints[endpoint].versions}]${HEX}{3}-[89ab]${HEX}{3}-${HEX}{12}$`;
     return new RegExp(
       right.replaceAll(from, () => to),
       'i',
@@ -454,8 +453,8 @@ const invalidUuid: d.Changes = {
   'any-variant-accepted: Wrong variant bits are accepted': pattern('[89ab]', HEX),
   'bare-hex-user-id: A user_id without hyphens is accepted': d.cleaned(hyphenated, 'user-status'),
   'bare-hex-reference-id: A reference_id without hyphens is accepted': d.cleaned(hyphenated, 'deposit-check'),
-  'any-version-of-user-id': pattern('-4', '-[1-8]', 'user-status'),
-  'version-7-of-user-id': pattern('-4', '-7', 'user-status'),
+  'any-version-of-user-id': pattern('[4]', '[1-8]', 'user-status'),
+  'version-7-of-user-id': pattern('[4]', '7', 'user-status'),
   'nul-ends-text: A NUL ends the id, as in C': d.cleaned((value) => value.replace(/\0.*$/s, '')),
   'spaces-trimmed': d.cleaned((value) => value.replaceAll(/^ +| +$/g, '')),
   'braces-accepted': d.cleaned((value) => value.replace(/^\{(.*)\}$/s, '$1')),

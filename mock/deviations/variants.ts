@@ -1,4 +1,4 @@
-import { endpointNames } from '../../schemas/endpoints.ts';
+import { endpointNames, perEndpoint } from '../../schemas/endpoints.ts';
 import { httpDate } from '../server/answer.ts';
 import * as d from './deviate.ts';
 import { body, error, field, header, json, on, page, read, set, without } from './deviate.ts';
@@ -102,10 +102,7 @@ const limits: d.Changes = {
   'limit-per-partner': set({ limiterKey: ({ caller }) => caller?.partner ?? '' }),
   'limit-counts-refusals: Requests that get 429 also count, each for one window': set(({ counted }) => ({
     count: limiters.slidingWindow,
-    counted: {
-      'user-status': [...counted['user-status'], 'limited'],
-      'deposit-check': [...counted['deposit-check'], 'limited'],
-    },
+    counted: perEndpoint((endpoint) => [...counted[endpoint], 'limited']),
   })),
   'sliding-window: Each counted request counts for one window': set({ count: limiters.slidingWindow }),
   'aligned-window: Windows begin at multiples of their length': set({ count: limiters.alignedWindow }),

@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint, countsFailures, perEndpoint } from '../../schemas/endpoints.ts';
 import type { Call, Finding, FindingKind } from './exchange.ts';
 import { limitIn, lookUp, type ApiKey, type Limit, type World } from './world.ts';
 
@@ -41,6 +41,9 @@ export interface Limiter {
   readonly count: Count;
 }
 
+const failed: readonly FindingKind[] = ['invalid', 'foreign', 'unknown'];
+const others: readonly FindingKind[] = ['notYet', 'executed'];
+
 /** Counts failed lookups, and every request to deposit-check, for each key in a fixed window. */
 export const defaultLimiter: Limiter = {
   limit: (world, endpoint, key) => limitIn(key?.limits, endpoint) ?? limitIn(world.limits, endpoint),
@@ -49,10 +52,7 @@ export const defaultLimiter: Limiter = {
       return caller?.key ?? '';
     return scope === 'partner' ? (caller.partner ?? caller.key) : scope;
   },
-  counted: {
-    'user-status': ['invalid', 'foreign', 'unknown'],
-    'deposit-check': ['invalid', 'foreign', 'unknown', 'notYet', 'executed'],
-  },
+  counted: perEndpoint((endpoint) => [...failed, ...(countsFailures(endpoint) ? [] : others)]),
   count: limiters.fixedWindow,
 };
 
