@@ -15,6 +15,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   docs: ['bin/dev/docs/check-docs.ts'],
   image: ['bin/dev/image/check-image.ts'],
   limiters: ['bin/dev/limiters/check-limiters.ts'],
+  openapi: ['bin/dev/check-openapi.ts'],
   package: ['bin/dev/package/check-package.ts'],
   page: ['bin/admin-page.page-test.ts', 'bin/html-report.page-test.ts'],
   sql: ['bin/dev/sql.test.ts'],

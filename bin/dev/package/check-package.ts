@@ -39,7 +39,7 @@ if (hasAllChecks)
         /^package\/(?:LICENSE|(?:README|CHANGELOG|CONTRIBUTING)\.md|package\.json|bin\/ib-conformance\.mjs)$/,
         /^package\/dist\/(?:[\w.-]+\.[cm]js|types\/.+\.d\.c?ts|THIRD-PARTY-LICENSES\.txt|bom\.cdx\.json)$/,
         /^package\/docs\/.+\.md$/,
-        /^package\/schemas\/[\w.-]+\.json$/,
+        /^package\/schemas\/(?:[\w.-]+\.json|interface\.md)$/,
       ];
       for (const file of stdout.trim().split('\n'))
         assert.ok(

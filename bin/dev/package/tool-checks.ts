@@ -20,10 +20,12 @@ const tools = [
   '@action-validator/core@0.6.0',
   '@arethetypeswrong/cli@0.18.5',
   '@happy-dom/global-registrator@21.0.4',
+  '@hey-api/openapi-ts@0.95.0',
   '@redocly/openapi-core@2.64.0',
   'esbuild@0.28.2',
   'global-jsdom@29.0.0',
   'jsdom@29.1.1',
+  'openapi-typescript@7.13.0',
   'publint@0.3.25',
   'typescript@5.9.3',
 ];
@@ -86,6 +88,17 @@ async function openApiProblems({ createConfig, lintFromString }: Redocly, docume
   return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
 }
 
+/** A type error, unless a member has a date, and others have none. */
+const usesGeneratedTypes = `
+  import type { components } from './lookups.ts';
+  import type { MembershipResult } from './client/types.gen.ts';
+  type Result = components['schemas']['MembershipResult'];
+  export const dates = [
+    (one: Result): string => (one.is_under_ib ? one.date_joined : 'none'),
+    (one: MembershipResult): string => (one.is_under_ib ? one.date_joined : 'none'),
+  ];
+`;
+
 const read = (file: string) => readFile(join(root, file), 'utf8');
 
 /** By package: a module that gives the process the globals of a browser, as test runners do. */
@@ -143,6 +156,16 @@ const checks: Readonly<Record<string, Check>> = {
     const { examples } = wrong.paths['/api/ib/user-status'].get.responses['200'].content['application/json'];
     Object.assign(examples['a-member'].value, { date_joined: null });
     assert.match((await openApiProblems(redocly, wrong)).join('\n'), /no-invalid-media-type-examples/);
+  },
+  'code generators know that a member has a date': async (folder) => {
+    const document = 'node_modules/ib-conformance/schemas/openapi.json';
+    await runTool(folder, 'openapi-typescript', document, '-o', 'lookups.ts');
+    await runTool(folder, 'openapi-ts', '-i', document, '-o', 'client', '-p', '@hey-api/typescript');
+    await writeFile(join(folder, 'generated.ts'), usesGeneratedTypes);
+    const argv = ['--strict', '--noEmit', '--module', 'nodenext', '--allowImportingTsExtensions'] as const;
+    await runTool(folder, 'tsc', ...argv, 'generated.ts');
+    await writeFile(join(folder, 'generated.ts'), usesGeneratedTypes.replaceAll("'none'", 'one.date_joined'));
+    await assert.rejects(runTool(folder, 'tsc', ...argv, 'generated.ts'));
   },
   'createMock works in happy-dom': worksIn('happy-dom'),
   'createMock works in jsdom': worksIn('jsdom'),
