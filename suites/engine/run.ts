@@ -108,8 +108,9 @@ async function runWith(
   const targetLost = isLasting || (findings.stopped() === undefined && (await sender.isTargetLost()));
   finishAll(options, evaluation, findings, sender.keyWorks(), budget);
   const all = requirements.map((requirement) => findings.resultOf(requirement, losses));
-  const isOpen = lookups.isCut() || all.some(({ outcome }) => outcome === 'inconclusive');
-  const needs = isOpen && rows.length > 0 ? needsOf(options) : [];
+  // Only then would a longer run reach more. All lookups are drawn again for it.
+  const isCut = lookups.isCut() || all.some((one) => 'reason' in one && ['budget', 'rate-limited'].includes(one.reason));
+  const needs = isCut && rows.length > 0 ? needsOf(options) : [];
   const figures: Figures = {
     startedAt: bounds.startedAt,
     durationMs: Math.round(progress.elapsedMs()),
