@@ -81,6 +81,14 @@ test('marks of the matrix and names of rows link to findings, also to collapsed 
   assert.equal(await page.getByRole('link', { name: 'auth/user-status/missing', exact: true }).count(), 1);
 });
 
+test('a clause links to its text, which opens', async (t) => {
+  const page = await openReport(t, withoutScript);
+  const text = page.getByText('Only Partner accounts get API keys.');
+  assert.equal(await text.isVisible(), false);
+  await page.getByRole('link', { name: 'Authentication: partner keys' }).first().click();
+  await text.waitFor({ state: 'visible' });
+});
+
 test('a click on a command selects all of it, and differing characters are marked and named', async (t) => {
   const page = await openReport(t);
   const failed = sampleRecord.requirements.find(({ id }) => id === 'auth/deposit-check/revoked')!;

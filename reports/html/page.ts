@@ -11,9 +11,11 @@ import {
   type Item,
   type Matrix,
   type Report,
+  type Section,
 } from '../document.ts';
 import { html, styleElement, text, toText, type Markup } from '../markup.ts';
 import { differenceWords, diffTexts } from '../text-difference.ts';
+import { clauses } from '../../schemas/generated/interface.ts';
 import { style } from './generated/style.ts';
 
 /** Number of expanded findings. The others are collapsed. */
@@ -64,6 +66,7 @@ export function toHtml(report: Report): string {
                 ${blocks.map((block) => blockMarkup(block, anchors))}
               </section>`,
           )}
+          ${clausesMarkup(sections)}
         </main>
       </body>
     </html>`;
@@ -163,11 +166,53 @@ function findingMarkup(finding: Finding, anchors: Anchors): Markup {
   </details>`;
 }
 
+/** The text of each section of the interface that a finding cites, folded. */
+function clausesMarkup(sections: readonly Section[]): Markup | undefined {
+  const facts = sections.flatMap(({ blocks }) =>
+    blocks.flatMap((block) => (block.kind === 'finding' ? block.facts : [])),
+  );
+  const cited = new Set(facts.flatMap((fact) => clauseOf(fact)?.split('; ') ?? []));
+  const known = Object.entries(clauses).filter(([name]) => cited.has(name));
+  if (known.length === 0) return undefined;
+  return html`<section id="interface" aria-labelledby="title-interface">
+    <h2 id="title-interface">The interface</h2>
+    ${known.map(([name, words]) => {
+      const parts = words.split('`').map((part, at) => (at % 2 === 0 ? part : html`<code>${part}</code>`));
+      // A link opens what is around its target.
+      return html`<details class="clause">
+        <summary>${name}</summary>
+        <p id="${clauseAnchor(name)}">${parts}</p>
+      </details>`;
+    })}
+  </section>`;
+}
+
+const clauseOf = (fact: Fact): string | undefined =>
+  fact.kind === 'prose' && fact.label === 'clause' ? fact.text : undefined;
+
+/** No finding has such an anchor: it has no `/`. */
+const clauseAnchor = (name: string) => `clause-${name.toLowerCase().replaceAll(/[^a-z\d]+/g, '-')}`;
+
+/** Links each section of the interface in a clause. */
+function clauseLinks(cited: string): Markup {
+  const names = cited.split('; ');
+  if (!names.some((name) => Object.hasOwn(clauses, name))) return text(cited, MAX_LIST);
+  const links = names.map((name) =>
+    Object.hasOwn(clauses, name) ? html`<a href="#${clauseAnchor(name)}">${name}</a>` : text(name, MAX_LIST),
+  );
+  return html`${links.flatMap((link, at) => (at === 0 ? [link] : ['; ', link]))}`;
+}
+
 function factMarkup(fact: Fact): Markup {
   if (fact.kind === 'comparison') return comparison(fact.expected, fact.actual);
   if (fact.kind === 'command') return commandBlock(fact.label, fact.text);
+  const clause = clauseOf(fact);
   const shown =
-    fact.kind === 'prose' ? text(fact.text, MAX_LIST) : html`<code>${text(fact.text, MAX_EXACT)}</code>`;
+    clause !== undefined
+      ? clauseLinks(clause)
+      : fact.kind === 'prose'
+        ? text(fact.text, MAX_LIST)
+        : html`<code>${text(fact.text, MAX_EXACT)}</code>`;
   return html`<dl class="fact">
     <dt>${fact.label}</dt>
     <dd>${shown}</dd>
