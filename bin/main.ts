@@ -38,7 +38,8 @@ export async function main(argv: readonly string[]): Promise<number> {
       ...(isatty(0) && stderr.isTTY
         ? { prompter: async () => (await import('./init/prompter.ts')).terminalPrompter(signal) }
         : {}),
-      isTerminal: stderr.isTTY,
+      // A dumb terminal cannot clear a line.
+      isTerminal: stderr.isTTY && env['TERM'] !== 'dumb',
       terminal: {
         color: wantsColor(env, outputKindOf(stdout)),
         width: widthOf(env, stdout.columns),

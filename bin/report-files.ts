@@ -85,7 +85,8 @@ async function prepareReports<Name extends string>(
   };
   try {
     for (const request of requests)
-      if (request.file !== undefined) files.set(request, await prepareFile(request.file, 'the report'));
+      if (request.file !== undefined && !isSummary(request.file, context.env))
+        files.set(request, await prepareFile(request.file, 'the report'));
   } catch (error) {
     await discard();
     throw error;
@@ -104,9 +105,13 @@ async function prepareReports<Name extends string>(
       settleAll(
         requests.map(async (request) => {
           const file = files.get(request);
-          const text = render(request.format, file ? { color: false, width: 100 } : context.terminal);
+          const text = render(
+            request.format,
+            request.file === undefined ? context.terminal : { color: false, width: 100 },
+          );
           if (text === undefined) return;
-          if (file === undefined) await print(text).catch(ignoreClosed);
+          if (isSummary(request.file, context.env)) await append(request.file!, text);
+          else if (file === undefined) await print(text).catch(ignoreClosed);
           else await file.write(text);
         }),
       ),
@@ -242,6 +247,10 @@ export async function annotateStep(
     writeError(`ib-conformance: the summary of the step was not written: ${(error as Error).message}\n`);
   }
 }
+
+/** Whether a report is to go to the summary of the step: it is added there, as other commands add theirs. */
+const isSummary = (file: string | undefined, env: CliContext['env']): boolean =>
+  file !== undefined && file === env['GITHUB_STEP_SUMMARY'];
 
 /** Appends to the summary, which other commands of the step may use. */
 async function append(file: string, text: string): Promise<void> {

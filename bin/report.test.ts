@@ -41,5 +41,7 @@ describe('the reports of a run', () => {
     const { output } = await runCli(verify, { env });
     assert.match(output, /^::stop-commands::(\S+)\n[^]*\n::\1::\n::notice title=ib-conformance%3A conform/);
     assert.match(readFileSync(summary, 'utf8'), /^## ✅ conformant/);
+    await runCli(`${verify} --report markdown=${summary}`, { env });
+    assert.equal(readFileSync(summary, 'utf8').match(/^## ✅ conformant/gm)?.length, 2, 'it is appended');
   });
 });
