@@ -56,7 +56,7 @@ for (const width of [400, 1200])
     mock.setFault({ fault: 'member-denied' });
     await contains('Requests', '401: key revoked');
     await contains('Limits', 'limited, frees in 3 s');
-    await contains('Fault', 'member-denied: Member denied.');
+    await contains('Fault', 'member-denied: A member gets is_under_ib false.');
     await page.locator('#world option').getByText('checkout-test').waitFor({ state: 'attached' });
     await assertAccessible(page, `${width}`);
   });
@@ -186,7 +186,7 @@ test('faults and next answers are set, and the requests show them', async (t) =>
   const { page, mock, status, press, fill, says, contains } = await openLoaded(t);
   await contains('Requests', 'none yet');
   await page.getByLabel('Set fault').selectOption('member-denied');
-  await contains('Fault', 'member-denied: Member denied.');
+  await contains('Fault', 'member-denied: A member gets is_under_ib false.');
   assert.equal(mock.fault().fault, 'member-denied');
   await press('Switch off fault');
   await contains('Fault', 'none');

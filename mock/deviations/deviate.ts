@@ -45,8 +45,31 @@ export function deviationsOf(...tables: readonly Changes[]): Readonly<Record<str
   return all;
 }
 
-const wordsOf = (id: string) =>
-  id.replaceAll('-', ' ').replaceAll(/user status|deposit check/g, (endpoint) => endpoint.replace(' ', '-'));
+/** Sentences for ids of one form. */
+const forms: readonly (readonly [RegExp, string])[] = [
+  [/^(\S+) (\d+) for (\d+)$/, 'where $1 answers $3, it is $2'],
+  [/^(\S+) (\d+) of (\S+-\S+)$/, 'a $2 of $1 has the message of $3'],
+  [/^(\S+) (\d+) (with|in) (?!second)(.+)$/, 'the message of a $2 of $1 is written $3 $4'],
+  [/^(\S+) errors field called (.+)$/, 'errors of $1 have a field called $2'],
+  [/^(\S+) errors with (.+)$/, 'errors of $1 come with a $2'],
+  [/^(\S+) errors (.+)$/, 'errors of $1 are $2'],
+  [/^(foreign \S+) with (\d+)$/, 'the lookup of a $1 is answered with $2'],
+  [/^(pending|failed) with (\d+)$/, 'a $1 deposit is answered with $2'],
+  [/^(unknown \S+) with (\d+)$/, 'the lookup of an $1 is answered with $2'],
+  [/^(.+) told by (.+)$/, 'the $2 of the answer tells what is $1 from what is unknown'],
+  [/^(revoked|expired) key on (\S+)$/, 'a key that is $1 is accepted by $2'],
+  [/^other account on (\S+)$/, 'a key of an account that is no Partner is accepted by $1'],
+  [/^(.+) left out$/, '$1 is left out'],
+];
+
+/** What an id says, as a sentence if it has one of the forms. */
+function wordsOf(id: string): string {
+  const words = id
+    .replaceAll('-', ' ')
+    .replaceAll(/user status|deposit check/g, (endpoint) => endpoint.replace(' ', '-'));
+  const form = forms.find(([pattern]) => pattern.test(words));
+  return form === undefined ? words : words.replace(...form);
+}
 
 /** Puts middleware around a server. */
 export const around =

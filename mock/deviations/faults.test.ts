@@ -32,10 +32,17 @@ describe('ids and sentences', () => {
   });
   test('the sentence follows the id, or is made of it', () => {
     const change = on('member', fields({ x: 1 }));
-    const made = deviationsOf({ 'user-status-400-of-deposit-check': change, 'a-b: Says: more': change });
+    const made = deviationsOf({
+      'user-status-400-of-deposit-check': change,
+      'pending-with-200': change,
+      'key-in-cookie': change,
+      'a-b: Says: more': change,
+    });
     const whats = Object.entries(made).map(([id, { what }]) => [id, what]);
     assert.deepEqual(whats, [
-      ['user-status-400-of-deposit-check', 'User-status 400 of deposit-check.'],
+      ['user-status-400-of-deposit-check', 'A 400 of user-status has the message of deposit-check.'],
+      ['pending-with-200', 'A pending deposit is answered with 200.'],
+      ['key-in-cookie', 'Key in cookie.'],
       ['a-b', 'Says: more.'],
     ]);
     assert.throws(() => deviationsOf({ 'a: x': change }, { 'a: y': change }), /two deviations have the id a/);

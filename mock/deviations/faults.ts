@@ -54,7 +54,7 @@ const third = (edit: d.Edit, kind: 'member' | 'executed' | 'unknown', endpoint: 
 
 /** Wrong answers about members and EXECUTED deposits. */
 const valid: d.Changes = {
-  'member-denied': on('member', fields({ is_under_ib: false })),
+  'member-denied: A member gets is_under_ib false': on('member', fields({ is_under_ib: false })),
   'member-as-text: A member gets the text "true" in is_under_ib': on(
     'member',
     fields({ is_under_ib: 'true' }),
@@ -702,7 +702,7 @@ const robustness: d.Changes = {
     ({ request }) => (request.alongside ?? 0) > 24,
     crash,
   ),
-  'first-answer-with-503': d.remembering(() => {
+  'first-answer-with-503: The first answer is 503': d.remembering(() => {
     let count = 0;
     return on(() => ++count === 1, error(503, 'Service unavailable'));
   }),
