@@ -38,7 +38,7 @@ testRefusals('', [
   ['verify --only auth/user-statsu', /did you mean auth\/user-status/],
   ['verify --skip valid/user-status/mem', /there is no such requirement or suite; did you mean/],
   ['verify --only auth/user-status/mising', /did you mean auth\/user-status\/missing/],
-  ['verify --only auth/user-status/revocation', /leave nothing to check/],
+  ['verify http://127.0.0.1:9 --only auth/user-status/revocation', /leave nothing to check/],
   ['verify --only valid/user-status/member --skip valid/user-status/member', /leave nothing to check/],
   ['verify --replay auth/user-status/mising', /mising: there is no such requirement or lookup; copy it/],
   ['verify --replay auth', /--replay auth: there is no such requirement/],

@@ -24,6 +24,8 @@ export type RunSettings = {
   readonly fixture: Fixture;
   readonly tls?: RunOptions['tls'];
   readonly stateUrl?: URL | undefined;
+  /** Whether the target has a state hook; without it, if `stateUrl` is given. */
+  readonly hasStateHook?: boolean;
   /** Maximum real time of a run on a virtual clock, in ms. */
   readonly maxRealMs?: number | undefined;
 };
@@ -54,11 +56,12 @@ export function runOptions({
   headers = {},
   tls = { insecure: false },
   stateUrl,
+  hasStateHook = stateUrl !== undefined,
   signal = new AbortController().signal,
   ...filters
 }: RunSettings): Omit<RunOptions, 'target'> & Selection {
   return {
-    ...select(filters, stateUrl !== undefined),
+    ...select(filters, hasStateHook),
     known: partner === undefined ? knownOf(fixture) : knownFrom(fixture, partner),
     seed,
     cases,
@@ -125,7 +128,7 @@ function requirementsNamed(flag: 'only' | 'skip', name: string): readonly Requir
  * @param timeoutMs timeout of each call
  * @param network as for the target
  */
-function stateHookAt(
+export function stateHookAt(
   url: URL,
   timeoutMs: number,
   network: RunOptions['tls'],

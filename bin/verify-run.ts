@@ -4,7 +4,7 @@ import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { CLEAR_LINE, createDisplay } from './display.ts';
 import { logLine, type ExchangeLog } from './exchange-log.ts';
-import type { Selection } from './run-options.ts';
+import { stateHookAt, type Selection } from './run-options.ts';
 import { startMock } from '../mock/server/server.ts';
 
 interface VerifyFlags {
@@ -44,7 +44,7 @@ export async function verifyRun(
   }
 }
 
-interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused' | 'mock'> {
+interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused' | 'mock' | 'stateHook'> {
   readonly timeoutMs?: number;
   readonly clock?: RunOptions['clock'];
   readonly close?: () => Promise<void>;
@@ -55,11 +55,13 @@ async function mockSession(fixture: Fixture): Promise<Session> {
   const clock = virtualClock(Date.now());
   // Nobody can read its journal.
   const mock = await startMock({ fixture, clock, journal: 0 });
+  // Only a busy machine makes the mock slow.
+  const timeoutMs = 60_000;
   return {
     target: new URL(mock.url),
+    stateHook: stateHookAt(new URL(`${mock.adminUrl}/state`), timeoutMs, { insecure: false }),
     clock,
-    // Only a busy machine makes the mock slow.
-    timeoutMs: 60_000,
+    timeoutMs,
     mock: true,
     notes: ['This run verified the built-in mock.'],
     close: () => mock.close(),

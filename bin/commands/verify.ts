@@ -184,12 +184,15 @@ function withStep(error: unknown, doctor = ''): unknown {
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */
 async function optionsOf(given: VerifyFlags, context: CliContext, texts: Given) {
   const { url, stateUrl, replay } = given;
-  select(given, stateUrl !== undefined);
+  // The built-in mock has one.
+  const hasStateHook = url === undefined || stateUrl !== undefined;
+  select(given, hasStateHook);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
   const fixture = await loadFixture(given.fixture, context.env, context);
   const options = runOptions({
     ...given,
     fixture,
+    hasStateHook,
     timeoutMs: given.timeout,
     waitMs: given.wait,
     // Waiting for the mock takes no time.
