@@ -1,8 +1,25 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { MockData } from '../mock/control/options.ts';
 import type { Input } from './input-files.ts';
 
-/** Name of the default config file in the working directory. */
+/** Name of the default config file. */
 export const CONFIG_FILE = 'ib-conformance.config.json';
+
+/**
+ * Returns the path of the config file in the working directory, or of the nearest one above, up to the root of the
+ * repository. Outside a repository, others may own the folders above.
+ */
+export function findConfig(): string {
+  const folders: [string, ...string[]] = [resolve()];
+  while (!existsSync(join(folders[0], '.git'))) {
+    const above = dirname(folders[0]);
+    if (above === folders[0]) return CONFIG_FILE;
+    folders.unshift(above);
+  }
+  const found = folders.map((folder) => join(folder, CONFIG_FILE)).findLast((file) => existsSync(file));
+  return found === undefined ? CONFIG_FILE : relative('', found);
+}
 
 /** The process that a command runs in. Tests pass their own. */
 export interface CliContext extends Input {

@@ -44,7 +44,7 @@ testRefusals('', [
   ['verify --replay auth', /--replay auth: there is no such requirement/],
   ['verify --partner nobody', /--partner nobody.*northwind/],
   ['verify --report xml', /there is no format xml \(known: console/],
-  [`verify --report json=${folder}/no/x.json`, /x\.json: the report cannot be written: its folder does not/],
+  [`verify --report json=${builtIn}/no/x.json`, /x\.json: the report cannot be written: a part of its path/],
   [`verify --report json=${folder}`, /it is a folder/],
   ['verify --header nonsense', /--header needs 'name: value'/],
   ['verify --header expect:x', /--header: expect is not allowed: the client sets it for each connection/],
@@ -63,6 +63,8 @@ testRefusals('', [
   ['verfy', /did you mean verify/],
   ['mok', /mok; did you mean mock\?/],
   ['', /give a command/],
+  ['help verfy', /Unknown argument: verfy; did you mean verify/],
+  ['verify --grace 5', /--grace 5: needs a time above 0 with a unit, such as/],
 ]);
 
 // Without limits: the number of requests in a window depends on the speed of the machine.
@@ -93,7 +95,7 @@ test('a failure says what to add to the command of the run to send the one input
       .map((pattern) => pattern.exec(output)?.[1]);
     return { run, next, replay, request, output };
   };
-  const flags = `--fixture ${unlimitedFile} --cases 100 --only invalid-uuid --skip robustness --rate 9000`;
+  const flags = `--fixture ${unlimitedFile} --only invalid-uuid --skip robustness --cases 100 --rate 9000`;
   const { run, next, replay, request, output } = await failed(`verify ${mock.url} ${flags}`.split(' '));
   assert.equal(run.replace(/ --seed \d+$/, ''), `verify ${mock.url} ${flags}`);
   assert.equal(next, `${run} ${replay}`);

@@ -28,8 +28,16 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   return command === undefined ? 0 : command.run(values as never, context, given);
 }
 
+/** Other spellings of flags: `help verify` is `verify --help`. */
+function respelled(argv: readonly string[]): readonly string[] {
+  const [first = '', ...rest] = argv;
+  if (first === 'help') return [...rest, ...(Object.hasOwn(loaders, rest[0] ?? 'verify') ? ['--help'] : [])];
+  return first === '-v' || first === '-V' ? ['--version'] : argv;
+}
+
 /** Reads a command line, variables and the config file. @throws Problem with code `usage` */
-export async function readCommandLine(argv: readonly string[], context: CliContext) {
+export async function readCommandLine(words: readonly string[], context: CliContext) {
+  const argv = respelled(words);
   const [first = ''] = argv;
   const load = Object.hasOwn(loaders, first) ? loaders[first] : undefined;
   // With the engine, the mock would start 100 ms later. The message about a wrong command line may name any command.
@@ -53,12 +61,12 @@ async function parse(commands: readonly Command[], argv: readonly string[], { te
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.')
     .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
-    .version(version)
+    .version('version', 'Show version number (also -v, -V)', version)
     // All other output is English too.
     .detectLocale(false)
     .help()
     .alias('help', 'h')
-    .epilogue(`Exit codes:${epilogue.join('')}`)
+    .epilogue(`Exit codes:${epilogue.join('')}\n\nGuides: README.md and docs in the package`)
     .wrap(Math.min(110, terminal.width))
     .parserConfiguration({
       'greedy-arrays': false,
@@ -89,12 +97,15 @@ async function parse(commands: readonly Command[], argv: readonly string[], { te
   return { printed, chosen };
 }
 
-function describeTo(parser: Argv, { positionals, flags, examples }: Command, program: string): Argv {
+function describeTo(parser: Argv, one: Command, program: string): Argv {
+  const { positionals, flags, groups = {}, guide, examples } = one;
   for (const [name, argument] of Object.entries(positionals)) parser.positional(name, yargsOption(argument));
   for (const [name, flag] of Object.entries(flags)) parser.option(name, yargsOption(flag));
+  for (const [title, some] of Object.entries(groups)) parser.group(Object.keys(some), `${title}:`);
   // yargs has a column for each part of its own examples, which breaks commands in two.
   const lines = examples.map(([line, what]) => `\n  ${line.replace('$0', program)}  # ${what}`);
-  return (lines.length > 0 ? parser.epilogue(`Examples:${lines.join('')}`) : parser).hide('version');
+  const shown = lines.length > 0 ? [`Examples:${lines.join('')}`] : [];
+  return parser.epilogue([...shown, `Guide: docs/${guide} in the package`].join('\n\n')).hide('version');
 }
 
 /** yargs shows a default but does not set it, because a config file may set the flag. */

@@ -270,16 +270,39 @@ test('the published schema accepts and rejects the same values as the program', 
 });
 
 /** A short run. */
-const short = ['verify', '--only', 'valid/user-status/member', '--max-requests', '9', '--report', 'json'];
+const short = [
+  'verify',
+  'mock',
+  '--only',
+  'valid/user-status/member',
+  '--max-requests',
+  '9',
+  '--report',
+  'json',
+];
 
-test('the config file in the working directory is read', async () => {
+test('the config file is read in the working directory, or above it in the repository', async () => {
   const program = new URL('ib-conformance.mjs', import.meta.url).pathname;
-  const cwd = dirname(fileOf(`here/${CONFIG_FILE}`, { verify: { cases: 1, rate: 5 } }));
-  const argv = [program, ...short, '--rate', '9'];
-  // In CI, verify needs a URL.
-  const env = { ...process.env, CI: '' };
-  const { stderr } = await promisify(execFile)(process.execPath, argv, { cwd, env });
-  assert.equal(stderr, 'config: cases from ib-conformance.config.json\n');
+  const top = dirname(fileOf(`here/${CONFIG_FILE}`, { verify: { cases: 1, rate: 5 } }));
+  const cwd = dirname(fileOf('here/a/b/c.txt', ''));
+  const config = async (from: string) => {
+    const argv = [program, ...short, '--rate', '9'];
+    return (await promisify(execFile)(process.execPath, argv, { cwd: from })).stderr;
+  };
+  assert.equal(await config(top), 'config: cases from ib-conformance.config.json\n');
+  assert.equal(await config(cwd), '', 'without a repository');
+  fileOf('here/.git', '');
+  assert.equal(await config(cwd), 'config: cases from ../../ib-conformance.config.json\n');
+  fileOf('here/a/.git', '');
+  assert.equal(await config(cwd), '', 'above the repository');
+});
+
+test('without a URL and outside CI, the first line says what is verified, and what to do for a server', async () => {
+  const { stderr } = await endsSaying(short.toSpliced(1, 1), 0);
+  assert.match(
+    stderr,
+    /^no URL was given, so this verifies the built-in mock\. For a server: npx .* init, or/,
+  );
 });
 
 test('the config file is optional, unless --config names it', async () => {

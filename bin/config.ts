@@ -155,6 +155,7 @@ function problemOf(value: unknown, { array, type, choices, isNumber, configurabl
   if (array === true) return unless(Array.isArray(value) && value.every(isText), 'a list of strings');
   if (type === 'boolean') return unless(typeof value === 'boolean', 'true or false');
   if (choices !== undefined) return unless(choices.includes(value as string), choices.join(' or '));
+  if (isNumber === 'or text' && typeof value === 'number') return undefined;
   if (isNumber === true) return unless(typeof value === 'number', 'a number, without quotes');
   return unless(isText(value), 'a string without control characters');
 }

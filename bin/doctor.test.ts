@@ -147,7 +147,8 @@ test('--header is sent with every request and not shown; no Accept is sent: many
 
 testRefusals('doctor', [
   ['', /doctor needs the URL of a server/],
-  ['http://x --timeout 600001', /--timeout 600001: needs a whole number from 1 to 600000/],
+  ['http://x --timeout 600001', /--timeout 600001: needs a time from 1ms to 10m/],
+  ['http://x --timeout 0.5ms', /--timeout 0\.5ms: needs a time from 1ms to 10m.*without a unit: ms/],
   ['http://x --ca nowhere.pem', /--ca nowhere\.pem: cannot be read/],
 ]);
 

@@ -1,8 +1,9 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { safeJson } from '../reports/index.ts';
 import { recordExchange, redactor, type RunExchange, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
-import { writeProblem } from './output-files.ts';
+import { makeFolder, writeProblem } from './output-files.ts';
 
 /** The file of `--log`. */
 export interface ExchangeLog {
@@ -26,6 +27,7 @@ export function openLog(file: string, writeError: CliContext['writeError']): Exc
       throw writeProblem(file, 'the log', error);
     }
   };
+  attempt(() => makeFolder(dirname(file)));
   // What is in /dev may be an open file: other output to it stays.
   const descriptor = attempt(() => openSync(file, file.startsWith('/dev/') ? 'a' : 'w'));
   return {

@@ -24,7 +24,7 @@ const codes: Readonly<Record<ProblemCode, number>> = {
   fixture: exitCodes.usage[0],
   unreachable: exitCodes.unreachable[0],
   interrupted: exitCodes.interrupted[0],
-  closed: exitCodes.usage[0],
+  closed: 0,
 };
 
 /** Returns the exit code of a run. The record says how strictly it is judged. */
@@ -37,13 +37,14 @@ export const exitCodeOfCheckup = {
   unreachable: exitCodes.unreachable[0],
 } as const satisfies Record<Checkup['verdict'], number>;
 
-/** Returns exit code and message of an error. The message has a stack only for a bug of ours. */
+/** Returns exit code and message of an error: none if the reader has seen enough. It has a stack only for a bug of ours. */
 export function describeError(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof AggregateError) {
     const all = error.errors.map(describeError);
     const code = Math.max(...all.map((one) => one.code));
     return { code, message: all.map(({ message }) => message).join('\n') };
   }
+  if (error instanceof Problem && error.code === 'closed') return { code: codes.closed, message: '' };
   if (error instanceof Problem)
     return { code: codes[error.code], message: error.message.replace(/^(?!next: )/gm, 'ib-conformance: ') };
   const problem = systemProblem(error as NodeJS.ErrnoException);

@@ -61,17 +61,13 @@ test('an interrupted command exits with 130 and leaves the file unchanged', asyn
 });
 
 for (const [when, users] of Object.entries({ 'at once': '10', 'in the middle': '100000000' }))
-  test(`a pipe closed ${when} ends the command with a message`, async () => {
+  test(`a pipe closed ${when} ends the command quietly`, async () => {
     const child = spawn(process.execPath, [packagedProgram, 'fixture', '--users', users]);
     const complaint = text(child.stderr);
     if (when === 'at once') child.stdout.destroy();
     else child.stdout.once('data', () => child.stdout.destroy());
     const [code] = (await once(child, 'exit')) as [number];
-    assert.equal(
-      await complaint,
-      'ib-conformance: standard output cannot be written: its reader closed it before everything was written\n',
-    );
-    assert.equal(code, 2);
+    assert.deepEqual([code, await complaint], [0, '']);
   });
 
 test('--cents and --table-prefix change the SQL: its amounts and their type, and the names of tables', async () => {
@@ -114,7 +110,7 @@ const prefixes = ['ib-', '1b_', 'a.b.c', '.a', 'ib.1', 'a;b', '"a"', 'a'.repeat(
 testRefusals('fixture', [
   ['--users -1', /--users -1: needs a whole number from 0/],
   ['--users 0', /--deposits 1000: every deposit needs a user/],
-  [`--output ${at('none/f.json')}`, /the fixture cannot be written: its folder does not exist/],
+  [`--output ${fileOf('none', '')}/f.json`, /the fixture cannot be written: a part of its path is a file/],
   ['--output /proc/x.json', /the fixture cannot be written: its folder takes no new files/],
   ['--output /dev/full --format json', /the fixture cannot be written: the disk is full/],
   ['--output x.txt', /--output x\.txt: needs a file that ends with \.json or \.sql, or --format/],

@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
-import { CONFIG_FILE, type CliContext } from './cli-context.ts';
+import { findConfig, type CliContext } from './cli-context.ts';
 import { exitCodes, describeError } from './exit-codes.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const signal = abortOnSignals(process, () => leave(exitCodes.interrupted[0]));
   const codeOf = (error: unknown) => {
     const { code, message } = describeError(error);
-    writeError(`${message}\n`);
+    if (message !== '') writeError(`${message}\n`);
     return code;
   };
   // Node would exit with 1, which means nonconformant.
@@ -29,7 +29,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { commandLine } = await import('./command-line.ts');
     return await commandLine(argv, {
       env,
-      configFile: CONFIG_FILE,
+      configFile: findConfig(),
       signal,
       print,
       leave,
@@ -104,8 +104,7 @@ async function print(text: string): Promise<void> {
   const { code = '', message } = error;
   // The codes of the first and of later writes to a pipe without a reader.
   const isClosed = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
-  const other = code === 'ENOSPC' ? 'the disk is full' : message;
-  const why = isClosed ? 'its reader closed it before everything was written' : other;
+  const why = code === 'ENOSPC' ? 'the disk is full' : message;
   throw new Problem(isClosed ? 'closed' : 'usage', `standard output cannot be written: ${why}`);
 }
 

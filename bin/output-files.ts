@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
@@ -68,6 +68,7 @@ async function temporaryFor(file: string, mode: number | undefined): Promise<str
   if (target?.isDirectory() === true) throw Object.assign(new Error(), { code: 'EISDIR' });
   if (existing?.isFile() === false) return undefined;
   if (existing !== undefined) await fs.access(file, fs.constants.W_OK);
+  makeFolder(dirname(file));
   const temporary = join(dirname(file), `.ib-conformance-${crypto.randomUUID()}.part`);
   temporaryFiles.add(temporary);
   try {
@@ -80,6 +81,13 @@ async function temporaryFor(file: string, mode: number | undefined): Promise<str
     throw error;
   }
   return temporary;
+}
+
+/** Makes a folder and those above it. The `recursive` of Node never returns where none can be made, as in /proc. */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder);
 }
 
 async function writeInPlace(file: string, text: Text): Promise<void> {
@@ -115,8 +123,8 @@ export function writeProblem(file: string, what: string, error: unknown): unknow
 /** Replacements for unclear system messages. */
 const messages: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
-  ENOTDIR: 'its folder does not exist',
-  EEXIST: 'it is a file, not a folder',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EEXIST: 'a part of its path is a file, not a folder',
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
   ENXIO: 'the pipe has no reader',
@@ -125,7 +133,7 @@ const messages: Readonly<Record<string, string>> = {
 
 /** @throws Problem with code `usage`, a line for each regular file that exists */
 export function rejectExisting(files: readonly string[]): void {
-  const existing = files.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+  const existing = files.filter((path) => existsSync(path) && statSync(path).isFile());
   if (existing.length > 0)
     throw wrongUsage(existing.map((path) => `${path}: exists; --force overwrites it`).join('\n'));
 }

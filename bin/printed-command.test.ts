@@ -17,15 +17,15 @@ const wordsOf = (line: string) =>
 
 const config = fileOf('c.json', { verify: { rate: 5, strict: true, header: ['x-token: ${TOKEN}'] } });
 const secret = fileOf('s.json', { verify: { header: ['x-gate: s3cr3t'] } });
-const ofConfig = `--config ${config} --rate 5 --header 'x-token: \${TOKEN}'`;
+const ofConfig = `--header 'x-token: \${TOKEN}' --config ${config} --rate 5`;
 
 /** All that changes what is sent, or how long is waited, in the order of the help. */
 const kept =
-  `--fixture 'my f.json' --cases 1800 --only auth --only valid/user-status --skip rate-limit --strict
-  --config ${fileOf('empty.json', {})} --partner 'a b' --concurrency 1 --timeout 20000 --max-duration 90s
-  --max-requests 20 --rate 0.5 --allow-incomplete --header 'x-token: Bearer \${TOKEN}' --ca ca.pem --cert c.pem
-  --cert-key k.pem --insecure --wait 30s --state-url http://x/hook --grace 500ms
-  --replay 'auth/user-status/missing user-status;key=none@14:0'`.replaceAll(/\n +/g, ' ');
+  `--fixture 'my f.json' --partner 'a b' --header 'x-token: Bearer \${TOKEN}' --ca ca.pem --cert c.pem
+  --cert-key k.pem --insecure --wait 30s --state-url http://x/hook --config ${fileOf('empty.json', {})}
+  --only auth --only valid/user-status --skip rate-limit --cases 1800
+  --replay 'auth/user-status/missing user-status;key=none@14:0' --max-duration 90s --max-requests 20 --rate 0.5
+  --concurrency 1 --timeout 20s --grace 500ms --strict --allow-incomplete`.replaceAll(/\n +/g, ' ');
 const others = '--baseline b.json --report html=r.html --verbose --seed 7 --log l.jsonl --update-baseline';
 
 /** What is given to `verify`, and what the command that repeats the run has of it, if that is something else. */
@@ -35,8 +35,8 @@ const rows: readonly (readonly [given: string, printed?: string])[] = [
   ['--cases 9'],
   [`--config ${secret}`],
   ['--partner=-x'],
-  [`--config ${config}`, `--strict ${ofConfig}`],
-  [`--config ${config} --strict=false`, `--strict=false ${ofConfig}`],
+  [`--config ${config}`, `${ofConfig} --strict`],
+  [`--config ${config} --strict=false`, `${ofConfig} --strict=false`],
   ["--header 'x-gate: s3cr3t' --header 'accept: a'", "--header 'x-gate: …' --header 'accept: …'"],
 ];
 

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { readJson } from './dev/paths.ts';
 import { endsSaying, quietContext, runCli } from './dev/testing/run-cli.ts';
+import { builtInFixture, readJson } from './dev/paths.ts';
 import { temporaryFolder } from './dev/testing/temporary-folder.ts';
 import { version } from './version.ts';
 
@@ -28,7 +28,7 @@ describe('the reports of a run', () => {
     for (const [flags, pattern] of [
       ['--report jnit', /--report jnit: there is no format jnit; did you mean junit/],
       ['--report junit --report json', /two outputs have the same destination, standard output/],
-      [`--report junit=${place('no/x')} --report json=${place('y')}`, /its folder does not exist/],
+      [`--report junit=${builtInFixture}/no/x --report json=${place('y')}`, /a part of its path is a file/],
     ] as const) {
       assert.equal((await endsSaying(`${verify} ${flags}`, 2, pattern)).output, '');
     }

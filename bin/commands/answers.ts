@@ -1,6 +1,6 @@
 import type { AllowedAnswer, BrokenRow, RowText } from '../../suites/requirements/right-answers.ts';
 import type { CliContext } from '../cli-context.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, ignoreClosed } from '../exit-codes.ts';
 import { command, type Values } from './command.ts';
 import * as kinds from './flags.ts';
 import { loadFixture, readBytes, shownName } from '../input-files.ts';
@@ -27,6 +27,7 @@ const flags = {
 export const answers = command({
   usage: 'answers <request>',
   what: 'print the right answers to a request, or judge one',
+  guide: 'answers.md',
   positionals: {
     request: {
       type: 'string',
@@ -43,7 +44,8 @@ export const answers = command({
   ],
   run: async (values, context) => {
     const { found, redact } = await findAnswers(values, context);
-    await context.print(redact(values.json ? `${JSON.stringify(found, null, 2)}\n` : render(found)));
+    const shown = redact(values.json ? `${JSON.stringify(found, null, 2)}\n` : render(found));
+    await context.print(shown).catch(ignoreClosed);
     return exitCodeOf(found, values.strict);
   },
 });

@@ -14,8 +14,8 @@ export interface Flag {
   readonly coerce?: (given: never, name: string) => unknown;
   /** No message may show its value. */
   readonly isSecret?: true;
-  /** It is a JSON number in a config file. */
-  readonly isNumber?: true;
+  /** It is a JSON number in a config file, or may be one. */
+  readonly isNumber?: true | 'or text';
   /** Which part of its value is a path. Relative paths in a config file start from the file's folder. */
   readonly path?: 'file' | 'format=file';
   /** Its values are header fields. They may contain commas and, in a config file, `${NAME}`. */
@@ -42,6 +42,10 @@ export interface Command {
   readonly what: string;
   readonly positionals: Flags;
   readonly flags: Flags;
+  /** Flags by their title in the help, if there are many. */
+  readonly groups?: Readonly<Record<string, Flags>> | undefined;
+  /** The guide, in the folder `docs` of the package. */
+  readonly guide: string;
   /** `$0` is the name of the program. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   /** If undefined, the command reads neither `IB_CONFORMANCE_…` variables nor a config file. */
@@ -85,6 +89,8 @@ export function command<const Own extends Flags = {}, const Placed extends Flags
   readonly what: string;
   readonly positionals?: Placed;
   readonly flags?: Own;
+  readonly groups?: Command['groups'];
+  readonly guide: string;
   readonly examples?: Command['examples'];
   readonly configured?: Configured;
   readonly run: (values: Values<Own> & Values<Placed>, context: CliContext, given: Given) => Promise<number>;

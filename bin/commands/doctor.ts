@@ -1,7 +1,7 @@
 import { fixtureWarnings } from '../../schemas/fixture.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import { judgedBy } from '../../reports/judgement.ts';
-import { exitCodeOf, exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
+import { exitCodeOf, exitCodeOfCheckup, exitCodes, ignoreClosed } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { doctorFlags, onOff, target, targetArgument } from './flags.ts';
 import { catalogue, examine, isLookupRow, redactor, type RunOptions } from '../../suites/index.ts';
@@ -22,6 +22,7 @@ const oneLookupEach: Pick<RunOptions, 'requirements' | 'isEnough' | 'isBrief'> =
 export const doctor = command({
   usage: 'doctor [url]',
   what: 'check in seconds whether a server is ready for verify',
+  guide: 'verify.md',
   positionals: { url: targetArgument },
   flags: {
     ...doctorFlags,
@@ -50,7 +51,7 @@ export const doctor = command({
       const run = { ...options, ...oneLookupEach, ...commands };
       const found = await verifyRun(session, fixture, run, undefined, context);
       const record = judgedBy(found, { strict: false, allowIncomplete: true });
-      await print(json ? renderJson(record) : reports.console(record, terminal));
+      await print(json ? renderJson(record) : reports.console(record, terminal)).catch(ignoreClosed);
       return exitCodeOf(record);
     }
     const checkup = await examine({
@@ -64,7 +65,7 @@ export const doctor = command({
           : fixtureWarnings(fixture),
     });
     const shown = () => renderCheckup(checkup, terminal) + checkupStep(checkup, commands.rerun, terminal);
-    await print(json ? renderJson(checkup) : shown());
+    await print(json ? renderJson(checkup) : shown()).catch(ignoreClosed);
     return signal.aborted ? exitCodes.interrupted[0] : exitCodeOfCheckup[checkup.verdict];
   },
 });

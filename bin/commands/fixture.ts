@@ -67,6 +67,7 @@ type FixtureFlags = Values<typeof flags>;
 export const fixture = command({
   usage: 'fixture',
   what: 'generate rich test data as JSON or SQL; the same seed gives the same data',
+  guide: 'fixture.md',
   flags,
   examples: [
     ['$0 fixture --output fixture.json --output data.sql', 'the same data for verify and your database'],

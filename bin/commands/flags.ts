@@ -53,9 +53,23 @@ export const duration = {
   coerce: (given: string, flag: string) => {
     const value = parseDuration(given) ?? 0;
     if (value > 0) return value;
-    throw invalid(flag, given, 'a time above 0 such as 500ms, 90s, 5m or 1h');
+    throw invalid(flag, given, 'a time above 0 with a unit, such as 500ms, 90s, 5m or 1h');
   },
 } as const;
+
+/** How long to wait for an answer, by default so many ms. A number without a unit is in ms. */
+export const timeoutOr = (value: number) =>
+  ({
+    ...text,
+    isNumber: 'or text',
+    default: `${value / 1000}s`,
+    describe: 'wait at most this long for an answer: 500ms, 5s (without a unit: ms)',
+    coerce: (given: string, flag: string) => {
+      const ms = parseDuration(/\d$/.test(given) ? `${given}ms` : given) ?? 0;
+      if (ms >= 1 && ms <= 600_000) return ms;
+      throw invalid(flag, given, 'a time from 1ms to 10m, such as 500ms or 5s (without a unit: ms)');
+    },
+  }) as const;
 
 export const seed = wholeNumberFrom(-(2 ** 31), 2 ** 31 - 1);
 
@@ -100,6 +114,6 @@ export const target = {
 /** Flags of `doctor` that `verify` has, too. */
 export const doctorFlags = {
   ...target,
-  timeout: { ...wholeNumberOr(3000, 1, 600_000), describe: 'wait at most this many ms for an answer' },
+  timeout: timeoutOr(3000),
   config,
 } as const;

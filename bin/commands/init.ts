@@ -35,6 +35,7 @@ const TIMEOUT_MS = 3000;
 export const init = command({
   usage: 'init',
   what: 'create a first fixture and a config file for your server',
+  guide: 'verify.md',
   flags,
   examples: [
     ['$0 init', 'ask for the values; the key is never written'],

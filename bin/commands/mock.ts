@@ -75,6 +75,7 @@ type Mock = Awaited<ReturnType<typeof startMock>>;
 export const mock = command({
   usage: 'mock',
   what: 'run the reference server over fixture data',
+  guide: 'mock.md',
   flags,
   configured: { section: 'mock' },
   examples: [

@@ -8,6 +8,7 @@ import { endpointNames } from '../../schemas/endpoints.ts';
 export const requirements = command({
   usage: 'requirements',
   what: 'list the requirements',
+  guide: 'reference/requirements.md',
   flags: {
     json: { ...onOff, describe: 'print JSON' },
     factors: { ...onOff, describe: 'list the factors of a lookup and their levels' },

@@ -14,6 +14,7 @@ import { rules } from '../sweep/rules.ts';
 export const sweep = command({
   usage: 'sweep [command..]',
   what: "run your client's own tests against every state of the mock",
+  guide: 'sweep.md',
   positionals: {
     command: {
       type: 'string',

@@ -7,7 +7,7 @@ import * as kinds from './flags.ts';
 import { openBaseline } from '../baseline.ts';
 import { openLog } from '../exchange-log.ts';
 import { verifyRun } from '../verify-run.ts';
-import { printedCommands } from '../printed-command.ts';
+import { printedCommands, programName } from '../printed-command.ts';
 import { runOptions, select } from '../run-options.ts';
 import { networkOf } from '../network.ts';
 import { runReports } from '../report-files.ts';
@@ -27,9 +27,17 @@ const positionals = {
 } as const;
 
 const WRITES_ONLY = 'it changes what is written, not what is sent';
-const flags = {
+const target = {
   fixture: kinds.target.fixture,
-  cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'limit the cases per endpoint' },
+  partner: kinds.target.partner,
+  header: kinds.target.header,
+  ...kinds.network,
+  wait: kinds.target.wait,
+  'state-url': kinds.target['state-url'],
+  config: kinds.config,
+} as const;
+
+const choice = {
   only: {
     ...kinds.list,
     // A typed --only overrides configured filters.
@@ -37,34 +45,23 @@ const flags = {
     describe: 'check only this suite, id, or beginning of ids',
   },
   skip: { ...kinds.list, describe: 'skip this suite, id, or beginning of ids' },
-  strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too, and require every level' },
-  baseline: {
-    ...kinds.file,
-    notRepeated: 'it changes only the verdict, and --replay must show a known failure',
-    describe: 'accept the known failures in this JSON file',
-  },
-  report: {
-    ...kinds.outputs,
-    notRepeated: WRITES_ONLY,
-    describe: `write a report: ${reportFormats.join(', ')}, or format=file`,
-  },
-  verbose: {
-    ...kinds.onOff,
-    notRepeated: WRITES_ONLY,
-    describe: 'print every requirement and what was observed',
-  },
-  config: kinds.config,
-  partner: kinds.target.partner,
+  cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'limit the cases per endpoint' },
   seed: {
     ...kinds.seed,
     notRepeated: 'reports add the seed of the record',
     describe: 'set the seed of all random values (default: a new one, printed)',
   },
-  concurrency: {
-    ...kinds.wholeNumberFrom(1, 256),
-    describe: `send this many requests at once per endpoint (default: ${defaults.concurrency}; in bursts as many as needed)`,
+  replay: {
+    ...kinds.text,
+    configurable: 'never',
+    // A replay is for a person: no baseline, no files. Without --cases, it uses the default.
+    overrides: ['baseline', 'report', 'log', 'cases', 'only', 'skip'],
+    coerce: (given: string) => replayOf(given),
+    describe: 'repeat one failure of a report, with its --seed',
   },
-  timeout: { ...kinds.doctorFlags.timeout, default: String(defaults.timeoutMs) },
+} as const;
+
+const bounds = {
   'max-duration': {
     ...kinds.duration,
     default: `${defaults.maxDurationMs / 60_000}m`,
@@ -78,10 +75,46 @@ const flags = {
     ...kinds.positiveNumberTo(100_000),
     describe: 'send this many requests per second on average, such as 20 or 0.5 (default: no limit)',
   },
+  concurrency: {
+    ...kinds.wholeNumberFrom(1, 256),
+    describe: `send this many requests at once per endpoint (default: ${defaults.concurrency}; in bursts as many as needed)`,
+  },
+  timeout: kinds.timeoutOr(defaults.timeoutMs),
+  grace: {
+    ...kinds.duration,
+    default: `${defaults.graceMs / 1000}s`,
+    describe: 'wait this long until all answers must show a change: 500ms, 5s',
+  },
+} as const;
+
+const results = {
+  report: {
+    ...kinds.outputs,
+    notRepeated: WRITES_ONLY,
+    describe: `write a report: ${reportFormats.join(', ')}, or format=file`,
+  },
+  verbose: {
+    ...kinds.onOff,
+    notRepeated: WRITES_ONLY,
+    describe: 'print every requirement and what was observed',
+  },
   log: {
     ...kinds.file,
     notRepeated: WRITES_ONLY,
     describe: 'write every request and answer to this file: a line of JSON each, without keys',
+  },
+} as const;
+
+const gate = {
+  strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too, and require every level' },
+  'allow-incomplete': {
+    ...kinds.onOff,
+    describe: 'exit with 0 if nothing failed and only data, levels or time were missing',
+  },
+  baseline: {
+    ...kinds.file,
+    notRepeated: 'it changes only the verdict, and --replay must show a known failure',
+    describe: 'accept the known failures in this JSON file',
   },
   'update-baseline': {
     ...kinds.onOff,
@@ -89,28 +122,9 @@ const flags = {
     notRepeated: WRITES_ONLY,
     describe: 'write the current failures to the baseline file, for you to add reasons',
   },
-  'allow-incomplete': {
-    ...kinds.onOff,
-    describe: 'exit with 0 if nothing failed and only data, levels or time were missing',
-  },
-  header: kinds.target.header,
-  ...kinds.network,
-  wait: kinds.target.wait,
-  'state-url': kinds.target['state-url'],
-  grace: {
-    ...kinds.duration,
-    default: `${defaults.graceMs / 1000}s`,
-    describe: 'wait this long until all answers must show a change: 500ms, 5s',
-  },
-  replay: {
-    ...kinds.text,
-    configurable: 'never',
-    // A replay is for a person: no baseline, no files. Without --cases, it uses the default.
-    overrides: ['baseline', 'report', 'log', 'cases', 'only', 'skip'],
-    coerce: (given: string) => replayOf(given),
-    describe: 'repeat one failure of a report, with its --seed',
-  },
 } as const;
+
+const flags = { ...target, ...choice, ...bounds, ...results, ...gate } as const;
 
 /** Without a URL, `verify` checks the mock. */
 interface VerifyFlags extends Values<typeof flags> {
@@ -122,12 +136,24 @@ export const verify = command({
   what: 'verify a server; without a URL, verify the built-in mock',
   positionals,
   flags,
+  groups: {
+    Target: target,
+    'What to check': choice,
+    'Limits of the run': bounds,
+    Results: results,
+    Gate: gate,
+  },
+  guide: 'verify.md',
   configured: { section: 'verify' },
   examples: [['$0 verify http://localhost:8080 --fixture f.json', 'your server']],
   run: ({ url, ...values }, context, texts) => {
     if (url === undefined && isSet(context.env['CI']))
       throw wrongUsage(
         'no URL was given. In CI (the variable CI is set), give the URL of the target: as an argument, in IB_CONFORMANCE_URL or in the config file. To verify the built-in mock, run `verify mock`',
+      );
+    if (url === undefined)
+      context.writeError(
+        `no URL was given, so this verifies the built-in mock. For a server: ${programName(context.env)} init, or verify http://localhost:8080\n`,
       );
     const filters = values.replay && { only: [values.replay.id], skip: [] };
     return runVerify({ ...values, ...filters, url: url === 'mock' ? undefined : url }, context, texts);

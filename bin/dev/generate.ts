@@ -114,6 +114,7 @@ function valueSchema({ array, type, choices, isNumber }: Flag): object {
   if (array === true) return { type: 'array', items: text };
   if (type === 'boolean') return { type: 'boolean' };
   if (choices !== undefined) return { enum: choices };
+  if (isNumber === 'or text') return { anyOf: [{ type: 'number' }, text] };
   return isNumber === true ? { type: 'number' } : text;
 }
 
