@@ -160,10 +160,12 @@ function isByLevels({ share, only }: Base, failing: number, passing: number): bo
   return failing > 1 ? failing + passing >= ENOUGH_IDS : passing > ENOUGH_IDS;
 }
 
-function wordsOf({ name, names: [plain, ...others] }: Factor, failing: readonly string[], passing: number) {
+function wordsOf({ name, names }: Factor, failing: readonly string[], passing: number) {
+  const [plain, ...others] = names;
   const isAnyOther =
     failing.length > 2 && failing.length === others.length && passing === 1 && !failing.includes(plain!);
-  return `${name}: ${isAnyOther ? `other than ${plain}` : failing.join(' or ')}`;
+  const inOrder = names.filter((level) => failing.includes(level));
+  return `${name}: ${isAnyOther ? `other than ${plain}` : inOrder.join(' or ')}`;
 }
 
 /** What new lookups showed about conditions. */
