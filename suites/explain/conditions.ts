@@ -161,11 +161,10 @@ function isByLevels({ share, only }: Base, failing: number, passing: number): bo
 }
 
 function wordsOf({ name, names }: Factor, failing: readonly string[], passing: number) {
-  const [plain, ...others] = names;
-  const isAnyOther =
-    failing.length > 2 && failing.length === others.length && passing === 1 && !failing.includes(plain!);
+  const [passed = '', ...more] = names.filter((level) => !failing.includes(level));
+  const isAnyOther = failing.length > 2 && more.length === 0 && passing === 1;
   const inOrder = names.filter((level) => failing.includes(level));
-  return `${name}: ${isAnyOther ? `other than ${plain}` : inOrder.join(' or ')}`;
+  return `${name}: ${isAnyOther ? `other than ${passed}` : inOrder.join(' or ')}`;
 }
 
 /** What new lookups showed about conditions. */
