@@ -106,6 +106,17 @@ test('what nobody explained joins the first group with the same answer, and is n
   assert.deepEqual(groupsOf(some), ['b | d robustness/service/no-5xx a', 'c | ']);
 });
 
+test('what is over is not first, and what is recommended comes last', () => {
+  const since = { rightBefore: 10, lastRightSeconds: 1, fromRequest: 9, fromSeconds: 2, untilSeconds: 3 };
+  const some = [
+    failure('advice', 404, 'no', { level: 'recommended', rank: 1 }),
+    failure('over', 404, 'no', { since, rank: 1 }),
+    failure('lasting', 404, 'no', { rank: 3 }),
+  ];
+  assert.deepEqual(groupsOf(some), ['lasting | over advice']);
+  assert.deepEqual(groupsOf(some.slice(0, 2)), ['over | advice']);
+});
+
 test('the worst comes first: data, keys, answers, messages, formats, advice', () => {
   const some = [
     failure('advice', 401, '1', { level: 'recommended', rank: 6 }),

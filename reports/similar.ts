@@ -101,6 +101,15 @@ function rankOf(row: RequirementResult): number {
 const isEcho = (row: RequirementResult): boolean =>
   row.outcome === 'failed' && (row.unexplained === true || row.id === 'robustness/service/no-5xx');
 
+/** Whether a failure has ended or comes and goes, so that its request may show nothing now. */
+const isOver = (row: RequirementResult): boolean =>
+  row.outcome === 'failed' &&
+  (row.during !== undefined || row.since?.untilSeconds !== undefined || row.intermittent !== undefined);
+
+/** The place in a group: what is required first, then what its own request shows, then by rank. */
+const place = (row: RequirementResult): number =>
+  (row.level === 'required' ? 0 : 100) + (isEcho(row) || isOver(row) ? 10 : 0) + rankOf(row);
+
 interface Group<Finding> {
   readonly first: Finding;
   readonly rest: readonly Finding[];
@@ -108,8 +117,7 @@ interface Group<Finding> {
 
 /**
  * Groups findings that one fix mends: a server that answers everything with 500 fails in one way, not in forty. The worst
- * group comes first, and the worst finding first in its group, but what fails only a strict run and what nobody explained
- * after others.
+ * group comes first, and the worst finding first in its group, but what nobody explained and what is over after others.
  */
 export function worstFirst<Finding extends RequirementResult>(
   findings: readonly Finding[],
@@ -131,7 +139,6 @@ export function worstFirst<Finding extends RequirementResult>(
     if (group === undefined) join(finding, keysOf(finding));
     else group.all.push(finding);
   }
-  const place = (row: RequirementResult) => 2 * rankOf(row) + (isEcho(row) ? ADVICE : 0);
   return groups
     .map(({ all }) => all.toSorted((one, other) => place(one) - place(other)))
     .toSorted(([one], [other]) => rankOf(one!) - rankOf(other!))
