@@ -79,6 +79,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
   const isShown = failed?.during === undefined && failed?.since?.untilSeconds === undefined;
   const body = response?.body;
   const ids = failed?.separation?.ids;
+  const rate = failed?.intermittent ?? failed?.repeats;
   const isMarked = failed !== undefined && failed.expected !== failed.actual;
   return [
     ...(failed === undefined
@@ -89,7 +90,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
     ...fact('failing', ids?.failing.join('; ')),
     ...fact('passing', ids?.passing.join('; ')),
     ...fact('tried', triedWords(result)),
-    ...fact('often', failed?.intermittent && failureRate(failed.intermittent)),
+    ...fact('often', rate && failureRate(rate)),
     ...fact('since', failed?.since && sinceWords(failed.since)),
     ...fact('during', failed?.during),
     ...fact('note', failed?.unexplained && UNEXPLAINED),

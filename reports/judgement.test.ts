@@ -21,6 +21,11 @@ const passed = 'a/b/1 required passed; a/b/2 recommended passed; a/b/3 observed 
 const known = { file: 'f', wrong: [] };
 
 type More = Partial<RunRecord>;
+const contradicted: RunRecord['rateLimited'] = {
+  answers: 9,
+  waitedMs: 0,
+  endpoints: [{ endpoint: 'user-status', waitedMs: 0, contradiction: 'it limits at 3' }],
+};
 /** `bin/endings.golden.txt` has others. */
 const headlines: readonly (readonly [when: string, rows: string, more: More, expected: string])[] = [
   ['everything passed', passed, {}, 'conformant: 1 of 1 required verified, 1 of 1 recommended'],
@@ -35,6 +40,18 @@ const headlines: readonly (readonly [when: string, rows: string, more: More, exp
     `${passed}; a/d/1 required failed; a/d/2 required passed`,
     { verdict: 'nonconformant' },
     'nonconformant: 1 of 3 required failed, 2 verified, 1 of 1 recommended',
+  ],
+  [
+    'the target contradicts a limit, and its other endpoint answers wrongly',
+    'rate-limit/user-status/a required failed; a/deposit-check/1 required failed',
+    { verdict: 'nonconformant', rateLimited: contradicted },
+    'nonconformant (the target contradicts the limit stated for user-status): 2 of 2 required failed, 0 verified',
+  ],
+  [
+    'the endpoint answers wrongly, so that more counts at its limiter',
+    'a/user-status/1 required failed',
+    { verdict: 'nonconformant', rateLimited: contradicted },
+    'nonconformant: 1 of 1 required failed, 0 verified',
   ],
   [
     'that --allow-incomplete does not accept',

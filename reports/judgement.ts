@@ -146,9 +146,21 @@ function remarksOn(record: RunRecord) {
   );
 }
 
-/** `the target contradicts the limit stated for user-status`; undefined if it does not. */
-function contradictionRemark({ rateLimited: { endpoints } }: RunRecord): string | undefined {
-  const names = endpoints.filter(({ contradiction }) => contradiction !== undefined);
+/** Whether an endpoint answers wrongly: what counts at its limiter is then wrong, too. */
+const isWrongAt = (requirements: Results, endpoint: string) =>
+  requirements.some(
+    ({ id, level, outcome }) =>
+      level === 'required' &&
+      outcome === 'failed' &&
+      id.includes(`/${endpoint}/`) &&
+      !id.startsWith('rate-limit/'),
+  );
+
+/** `the target contradicts the limit stated for user-status`; undefined if it does not, or if another failure may be why. */
+function contradictionRemark({ requirements, rateLimited: { endpoints } }: RunRecord): string | undefined {
+  const names = endpoints.filter(
+    ({ contradiction, endpoint }) => contradiction !== undefined && !isWrongAt(requirements, endpoint),
+  );
   return names.length === 0
     ? undefined
     : `the target contradicts the limit stated for ${names.map(({ endpoint }) => endpoint).join(' and ')}`;

@@ -33,7 +33,9 @@ export function runReport(record: RunRecord, place?: string): Report {
   const isWhole = place === undefined;
   const [command, next] = [runCommand(record), nextStep(record)];
   const shown = (wanted: (row: RequirementResult) => boolean) =>
-    findings(record, requirements.filter(wanted), place);
+    findings(record, worstFirst(requirements.filter(wanted)), place);
+  // One mistake may fail requirements and recommendations: it is one block.
+  const failures = worstFirst(requirements.filter((row) => row.outcome === 'failed' && !isKnownFailure(row)));
   const wrong = (baseline?.wrong ?? []).map((words) => ({ ...WRONG, words }));
   const known = requirements.filter(isKnownFailure);
   return {
@@ -57,17 +59,28 @@ export function runReport(record: RunRecord, place?: string): Report {
       {
         title: 'Failed',
         kind: 'error',
-        blocks: [...list(wrong), ...shown((row) => failsRun(record, row))],
+        blocks: [
+          ...list(wrong),
+          ...findings(
+            record,
+            failures.filter(({ first }) => failsRun(record, first)),
+            place,
+          ),
+        ],
       },
       {
         title: 'Warnings',
         kind: 'warning',
-        blocks: shown((row) => row.outcome === 'failed' && !failsRun(record, row) && !isKnownFailure(row)),
+        blocks: findings(
+          record,
+          failures.filter(({ first }) => !failsRun(record, first)),
+          place,
+        ),
       },
       {
         title: 'Known failures',
         kind: 'warning',
-        blocks: isWhole ? findings(record, known) : list(rows(record, known)),
+        blocks: isWhole ? findings(record, worstFirst(known)) : list(rows(record, known)),
       },
       {
         title: isWhole ? 'Not verified' : `Not verified (${place})`,
@@ -174,8 +187,11 @@ const rows = (record: RunRecord, some: Results): readonly Item[] =>
   }));
 
 /** Failures in full, the worst first. Of many, a short report has the rest by id. */
-function findings(record: RunRecord, failures: Results, place?: string): readonly Block[] {
-  const groups = worstFirst(failures);
+function findings(
+  record: RunRecord,
+  groups: ReturnType<typeof worstFirst>,
+  place?: string,
+): readonly Block[] {
   const shown = place === undefined ? groups : groups.slice(0, MAX_FINDINGS);
   const left = groups.slice(shown.length);
   return [

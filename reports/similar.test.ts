@@ -8,6 +8,8 @@ const failure = (id: string, status: number, body: string, more: Partial<Failed>
   ...sampleFailure,
   id,
   level: 'required',
+  expected: `what ${id} gets`,
+  actual: body,
   counterexample: {
     request: { method: 'GET', target: `/${id}`, headers: {} },
     response: { status, headers: { 'content-type': 'text/html' }, body },
@@ -71,6 +73,48 @@ test('bodies with the same wrong form are one group, for any status and endpoint
     failure('c', 401, 'y', { actual: '401 {"error":"y","code":1} (not exactly one field "error")' }),
   ];
   assert.deepEqual(groupsOf(some), ['a | b', 'c | ']);
+});
+
+test('equal expected and actual are one group, across ids and endpoints, unless conditions differ', () => {
+  const [expected, where] = ['401 {"error":"UNAUTHORIZED"}', ['active key: second']];
+  const same = { expected, actual: '401 {"error":"Unauthorized"}', aspect: 'message' } as const;
+  const some = [
+    failure('auth/user-status/missing', 401, '{"error":"Unauthorized"}', same),
+    failure('auth/deposit-check/expired', 401, '{"error":"Unauthorized"}', same),
+    failure('auth/deposit-check/revoked', 401, '{"error":"Unauthorized"}', { ...same, where }),
+    failure('auth/deposit-check/other', 401, '{"error":"Unauthorized"}', {
+      ...same,
+      expected: '404 {"error":"UNAUTHORIZED"}',
+    }),
+  ];
+  assert.deepEqual(groupsOf(some), [
+    'auth/user-status/missing | auth/deposit-check/expired',
+    'auth/deposit-check/revoked | ',
+    'auth/deposit-check/other | ',
+  ]);
+});
+
+test('what nobody explained joins the first group with the same answer, and is not its first', () => {
+  const where = ['query: extra parameter after or extra parameter before'];
+  const some = [
+    failure('a', 500, 'broken 1', { unexplained: true, rank: 1 }),
+    failure('b', 500, 'broken 2', { where: [...where, '18 of 24 ids'], rank: 2 }),
+    failure('robustness/service/no-5xx', 500, 'broken 3', { aspect: 'value' }),
+    failure('c', 503, 'broken 4', { unexplained: true, rank: 2 }),
+    failure('d', 500, 'broken 5', { where, rank: 2 }),
+  ];
+  assert.deepEqual(groupsOf(some), ['b | d robustness/service/no-5xx a', 'c | ']);
+});
+
+test('what is over is not first, and what is recommended comes last', () => {
+  const since = { rightBefore: 10, lastRightSeconds: 1, fromRequest: 9, fromSeconds: 2, untilSeconds: 3 };
+  const some = [
+    failure('advice', 404, 'no', { level: 'recommended', rank: 1 }),
+    failure('over', 404, 'no', { since, rank: 1 }),
+    failure('lasting', 404, 'no', { rank: 3 }),
+  ];
+  assert.deepEqual(groupsOf(some), ['lasting | over advice']);
+  assert.deepEqual(groupsOf(some.slice(0, 2)), ['over | advice']);
 });
 
 test('the worst comes first: data, keys, answers, messages, formats, advice', () => {

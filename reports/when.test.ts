@@ -17,7 +17,13 @@ for (const [where, words] of [
     ['id spelling: upper case', "situation: another partner's EXECUTED"],
     "the id is in upper case and the deposit is another IB's and EXECUTED",
   ],
-  [['id spelling: upper case or mixed case'], 'the id has upper-case letters'],
+  [['id spelling: upper case or mixed case'], 'the id has a capital letter'],
+  [['value: has "{"'], 'the value has "{"'],
+  [['3 of 5 keys or their forms'], 'it is one of 3 keys, or forms of a key, of 5 (compare them)'],
+  [
+    ["situation: another partner's EXECUTED or third partner's EXECUTED"],
+    "the deposit is another IB's (EXECUTED) or a third IB's (EXECUTED)",
+  ],
   [['situation: own pending or own failed'], "the deposit is the caller's (pending or failed)"],
   [
     [
@@ -56,6 +62,11 @@ test('the situation of user-status is about a user, and no condition has no word
   assert.equal(
     conditionOf(failing(where, { id: 'foreign-ib/user-status/other-ib' })),
     "the user is another IB's",
+  );
+  const strangers = ["situation: another partner's or third partner's or no partner"];
+  assert.equal(
+    conditionOf(failing(strangers, { id: 'foreign-ib/user-status/other-ib' })),
+    'the user is not a member',
   );
   assert.equal(conditionOf(failing([])), undefined);
 });

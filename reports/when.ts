@@ -67,7 +67,9 @@ const phrases = (entity: string): Readonly<Record<string, Phrase>> => ({
 
 /** Conditions that are shorter in words of their own. */
 const sentences: Readonly<Record<string, string>> = {
-  'id spelling: upper case or mixed case': 'the id has upper-case letters',
+  'id spelling: upper case or mixed case': 'the id has a capital letter',
+  'id spelling: other than percent-encoded': 'the id is not percent-encoded',
+  'query: other than name percent-encoded': 'the name of the parameter is not percent-encoded',
   'query: extra parameter before or extra parameter after': 'the query has an extra parameter',
   'malformation: other than none': 'the id is malformed',
 };
@@ -103,7 +105,10 @@ function conditionWords(condition: string, id: string, isShort: boolean): string
   const sentence = Object.hasOwn(sentences, condition) ? sentences[condition] : undefined;
   if (sentence !== undefined) return sentence;
   const [, factor, text = ''] = /^([^:]+): (.*)$/s.exec(condition) ?? [];
+  const [, failed, of] = /^(\d+) of (\d+) keys or their forms$/.exec(condition) ?? [];
+  if (failed !== undefined) return `it is one of ${failed} keys, or forms of a key, of ${of} (compare them)`;
   if (factor === undefined) return `the lookup is for ${condition}`;
+  if (factor === 'value') return `the value ${text}`;
   const all = levelsOf(text);
   const isDeposit = id.includes('/deposit-check/') || all.some((level) => STATE.test(level));
   const entity = isDeposit ? 'the deposit' : 'the user';
@@ -123,6 +128,12 @@ function conditionWords(condition: string, id: string, isShort: boolean): string
 const STATES = ['EXECUTED', 'pending', 'failed'];
 const STATE = / (EXECUTED|pending|failed)$/;
 
+/** Owners that add up to one. */
+const sums: readonly (readonly [readonly string[], string])[] = [
+  [["another IB's", "a third IB's", "no IB's"], 'not a member'],
+  [["another IB's", "a third IB's"], "another IB's"],
+];
+
 const owners: ReadonlyMap<string, string> = new Map([
   ["another partner's", "another IB's"],
   ["third partner's", "a third IB's"],
@@ -136,6 +147,13 @@ const ownerWords = (owner: string): string =>
 /** Situations by owner: `another IB's`, or `another IB's (pending or failed)`. */
 function ownersOf(levels: readonly string[]): readonly string[] {
   const states = grouped(levels, (level) => ownerWords(level.replace(STATE, '')));
+  const names = [...states.keys()];
+  const isAnyState =
+    levels.every((level) => !STATE.test(level)) || levels.length === states.size * STATES.length;
+  const sum = sums.find(
+    ([parts]) => parts.length === names.length && parts.every((one) => names.includes(one)),
+  );
+  if (sum !== undefined && isAnyState) return [sum[1]];
   return [...states].map(([owner, some]) => {
     const named = STATES.filter((state) => some.some((level) => level.endsWith(` ${state}`)));
     if (named.length === 0 || named.length === STATES.length) return owner;

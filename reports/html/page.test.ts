@@ -90,7 +90,7 @@ test('the first ten findings are open, the others are collapsed', () => {
   const requirements = Array.from({ length: 12 }, (_, at) => {
     const response = { status: 500 + at, headers: {}, body: '' };
     const counterexample = { ...sampleFailure.counterexample!, response };
-    return { ...sampleFailure, id: `a/b/${at}`, counterexample };
+    return { ...sampleFailure, id: `a/b/${at}`, actual: `${500 + at} no`, counterexample };
   });
   const page = renderHtml({ ...sampleRecord, requirements });
   assert.equal(page.match(/<details[^>]* open/g)?.length, 10);
@@ -107,7 +107,8 @@ test('a finding with an id that could clash with another anchor gets a number', 
   const ids = ['a/b', 'section-0', 'a b/c', '', '/a'];
   const requirements = ids.map((id, at) => {
     const response = { status: 500 + at, headers: {}, body: '' };
-    return { ...sampleFailure, id, counterexample: { ...sampleFailure.counterexample!, response } };
+    const counterexample = { ...sampleFailure.counterexample!, response };
+    return { ...sampleFailure, id, actual: `${500 + at} no`, counterexample };
   });
   const page = parsed(renderHtml({ ...sampleRecord, requirements }));
   const numbered = [1, 2, 3, 4].map((nth) => `finding-${nth}`);

@@ -649,6 +649,13 @@ export interface Failed1 {
    */
   where?: string[];
   separation?: Separation;
+  /**
+   * Number of equal lookups that failed when it was asked again, the first one included, and number of all.
+   */
+  repeats?: {
+    failed: number;
+    of: number;
+  };
   intermittent?: Intermittent;
   /**
    * Set if all answers were right until some moment, and all were wrong from then on, or for some time. Not in records of version 0.1.0.

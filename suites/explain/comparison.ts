@@ -50,7 +50,9 @@ export function createComparison(
     if (found.length === 0 || isLimiterAnswer(request.endpoint, reply)) return 'unknown';
     const wrong = found.filter((one) => one.verdict.kind === 'failed');
     if (wrong.some((one) => isRelevant(one) && aspectOf(one) === verdict.aspect)) return 'fails';
-    if (wrong.some((one) => one.row === row)) return 'unknown';
+    // Who gets 401 does not see the value that is wrong: it may be wrong, too.
+    const isHidden = wrong.some((one) => isRelevant(one) && stageOf(aspectOf(one)) < stageOf(verdict.aspect));
+    if (isHidden || wrong.some((one) => one.row === row)) return 'unknown';
     // Several answers are correct, and this may be one that would be wrong for the failure: it shows nothing.
     const others = factsOf(known, request)!;
     const { right } = table.coverOf(others);
@@ -62,6 +64,11 @@ export function createComparison(
 
   return { isComparable, outcomeOf };
 }
+
+/** Aspects that hide all later ones, in the order in which an answer is read. */
+const stages = ['connection', 'status', 'JSON', 'shape'];
+
+const stageOf = (aspect = ''): number => (stages.includes(aspect) ? stages.indexOf(aspect) : stages.length);
 
 const aspectOf = ({ verdict }: Finding) => ('aspect' in verdict ? verdict.aspect : undefined);
 

@@ -160,10 +160,11 @@ function isByLevels({ share, only }: Base, failing: number, passing: number): bo
   return failing > 1 ? failing + passing >= ENOUGH_IDS : passing > ENOUGH_IDS;
 }
 
-function wordsOf({ name, names: [plain, ...others] }: Factor, failing: readonly string[], passing: number) {
-  const isAnyOther =
-    failing.length > 2 && failing.length === others.length && passing === 1 && !failing.includes(plain!);
-  return `${name}: ${isAnyOther ? `other than ${plain}` : failing.join(' or ')}`;
+function wordsOf({ name, names }: Factor, failing: readonly string[], passing: number) {
+  const [passed = '', ...more] = names.filter((level) => !failing.includes(level));
+  const isAnyOther = failing.length > 2 && more.length === 0 && passing === 1;
+  const inOrder = names.filter((level) => failing.includes(level));
+  return `${name}: ${isAnyOther ? `other than ${passed}` : inOrder.join(' or ')}`;
 }
 
 /** What new lookups showed about conditions. */

@@ -76,6 +76,16 @@ describe('`where` lists exactly the conditions of a failure', () => {
       ['data: whole amount'],
     ],
     [
+      'a date has an offset, which nobody sees with the other key',
+      'valid/user-status/date-joined-format',
+      {},
+      ({ credential }) =>
+        credential.as === 'key' && credential.key === known.callerKeys[1]
+          ? otherRefusal
+          : answerOf(200, { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999+05:30' }),
+      [],
+    ],
+    [
       'another text for an unknown id of version 6',
       'foreign-ib/deposit-check/unknown',
       { situation: 'unknown', 'id version': '6', load: 'alone' },
@@ -217,7 +227,10 @@ test('if some keys fail, it is not said of ids', async () => {
     },
   );
   assert.match(found.where?.at(-1) ?? '', /^\d+ of \d+ keys or their forms$/);
-  assert.equal(found.separation?.ids, undefined);
+  // They stand side by side as they were sent, without the key.
+  const { failing = [], passing = [] } = found.separation?.ids ?? {};
+  for (const one of [...failing, ...passing]) assert.match(one, /^Bearer \S/);
+  assert.ok(failing.length > 0 && passing.length > 0);
 });
 
 test('a key of which too few entities show that it matters is not named', async () => {
@@ -288,6 +301,7 @@ test('a failure in another aspect is no right answer', async () => {
     return isUpper(request) ? answerOf(401, { error: 'no' }) : answerOf(500, '');
   });
   assert.deepEqual(found.where, []);
+  assert.deepEqual([found.repeats, found.intermittent], [{ failed: 11, of: 11 }, undefined]);
 });
 
 test('an intermittent failure says how often it failed', async () => {

@@ -24,15 +24,15 @@ export async function explain(
   const prober = createProber(row, failure, context);
   const { start } = prober;
   const repeats = await repeat(prober);
-  const intermittent = repeats.failed < repeats.of ? { intermittent: repeats } : {};
-  if (prober.isOver()) return intermittent;
-  if (start === undefined) return { ...intermittent, ...(await explainForm(prober, repeats)) };
+  const isSteady = repeats.failed === repeats.of;
+  const often = { ...(repeats.of > 1 && { repeats }), ...(!isSteady && { intermittent: repeats }) };
+  if (prober.isOver()) return often;
+  if (start === undefined) return { ...often, ...(await explainForm(prober, repeats)) };
   const base = await firstBase(prober, start, repeats);
   const isSeen = base.share.failed > 0 && base.probes.length > 0;
-  if (isSeen && !isTooRare(base)) return { ...intermittent, ...(await explainLevels(prober, base, repeats)) };
+  if (isSeen && !isTooRare(base)) return { ...often, ...(await explainLevels(prober, base, repeats)) };
   const found = isSeen ? recorded(prober, base, onlyIts(base)) : {};
-  const isSteady = repeats.failed === repeats.of;
-  return { ...intermittent, ...found, ...(isSteady && (await smallestOf(prober, base, found.where))) };
+  return { ...often, ...found, ...(isSteady && (await smallestOf(prober, base, found.where))) };
 }
 
 /** Finds the conditions of a failure that new lookups show too, and shrinks its value. */

@@ -29,6 +29,8 @@ export interface Result {
   readonly separation?: Separation;
   /** How many of `of` equal lookups failed, if not all did. */
   readonly intermittent?: Share;
+  /** The same, also if all did. */
+  readonly repeats?: Share;
   /** Since when it fails, if it did not from the start. */
   readonly since?: Since | undefined;
   /** Set if the run had to end before its smallest lookup and its conditions were found. */
@@ -116,7 +118,8 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
   const redactKeys = redactor(known, headers);
   return (requirement: Requirement, result: Result): RequirementResult => {
     const { id, level, clause, title, reading } = requirement;
-    const { verdict, cases, evidence, lookup, where, separation, intermittent, since, unexplained } = result;
+    const { verdict, cases, evidence, lookup, where, separation, intermittent, since, unexplained, repeats } =
+      result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
@@ -138,6 +141,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
           where,
           separation: redactedAll(separation, redact),
           intermittent,
+          repeats,
           since: since && inSeconds(since, startedAt),
           unexplained,
         })),

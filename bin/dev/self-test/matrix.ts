@@ -146,7 +146,7 @@ const whereOf = (result: Result) => ('where' in result ? (result.where ?? []) : 
 /** No level names a value: the result says how many fail. */
 const isValue = (name: string) => name.startsWith('value: ');
 const isSomeValues = (words: string) =>
-  /^\d+ of \d+ (?:ids|malformed values|keys or their forms)$/.test(words);
+  /^(?:\d+ of \d+ (?:ids|malformed values|keys or their forms)|value: .+)$/.test(words);
 
 /** Whether a failed requirement names all conditions of a fault that a level can name. */
 export const namesAll = (named: readonly string[], result: Result) =>
