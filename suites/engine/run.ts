@@ -109,7 +109,8 @@ async function runWith(
   finishAll(options, evaluation, findings, sender.keyWorks(), budget);
   const all = requirements.map((requirement) => findings.resultOf(requirement, losses));
   // Only then would a longer run reach more. All lookups are drawn again for it.
-  const isCut = lookups.isCut() || all.some((one) => 'reason' in one && ['budget', 'rate-limited'].includes(one.reason));
+  const isCut =
+    lookups.isCut() || all.some((one) => 'reason' in one && ['budget', 'rate-limited'].includes(one.reason));
   const needs = isCut && rows.length > 0 ? needsOf(options) : [];
   const figures: Figures = {
     startedAt: bounds.startedAt,
