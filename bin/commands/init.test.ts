@@ -145,7 +145,7 @@ describe('in an empty folder', () => {
     [`--url ${url} --executed ${executed}`, /--executed needs --member/],
     [`--url ${url} --ca none.pem`, /--ca none\.pem: cannot be read/],
     [`--url ${url} --force --fixture ./${CONFIG_FILE}`, /--fixture \S+: this is the name of the config file/],
-    [`--url ${url} --yes --fixture none/f.json`, /none\/f\.json: the fixture cannot be written/],
+    [`--url ${url} --yes --fixture /dev/null/f.json`, /null\/f\.json: the fixture cannot be written/],
   ];
 
   for (const [flags, pattern, key = KEY] of refusals)
