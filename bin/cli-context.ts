@@ -12,13 +12,22 @@ export const CONFIG_FILE = 'ib-conformance.config.json';
  */
 export function findConfig(): string {
   const folders: [string, ...string[]] = [resolve()];
-  while (!existsSync(join(folders[0], '.git'))) {
+  while (!isThere(join(folders[0], '.git'))) {
     const above = dirname(folders[0]);
     if (above === folders[0]) return CONFIG_FILE;
     folders.unshift(above);
   }
-  const found = folders.map((folder) => join(folder, CONFIG_FILE)).findLast((file) => existsSync(file));
+  const found = folders.map((folder) => join(folder, CONFIG_FILE)).findLast(isThere);
   return found === undefined ? CONFIG_FILE : relative('', found);
+}
+
+/** What may not be read is not there: Node's permission model refuses even to look. */
+function isThere(file: string): boolean {
+  try {
+    return existsSync(file);
+  } catch {
+    return false;
+  }
 }
 
 /** The process that a command runs in. Tests pass their own. */

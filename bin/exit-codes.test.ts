@@ -5,7 +5,7 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { judgedBy } from '../reports/judgement.ts';
 import { fixes, fixOf } from '../reports/unverified.ts';
 import type { Exclusion, Reason } from '../suites/rules/verdict.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { describeError, exitCodeOf } from './exit-codes.ts';
 
 /** A conformant run that did not try every level. */
 const short: RunRecord = {
@@ -37,6 +37,19 @@ const excused =
 /** These do not compile if a reason has no fix, or a fix has no reason. */
 const ofEveryReason: Readonly<Record<Reason | Exclusion, string>> = fixes;
 const isReason = (known: keyof typeof fixes): known is Reason | Exclusion => known in ofEveryReason;
+
+for (const [properties, pattern] of [
+  [
+    { code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead', resource: '/x' },
+    /refuses FileSystemRead \/x: allow/,
+  ],
+  [{ name: 'NotCapable', message: 'Requires net access to "x", run again with --allow-net' }, /--allow-net$/],
+] as const)
+  test(`a missing permission is named, and is no bug of ours: ${pattern.source}`, () => {
+    const { code, message } = describeError(Object.assign(new Error(), properties));
+    assert.equal(code, 2);
+    assert.match(message, pattern);
+  });
 
 test('an unknown reason has no fix', () => assert.equal(fixOf('toString'), undefined));
 

@@ -47,7 +47,7 @@ export function describeError(error: unknown): { readonly code: number; readonly
   if (error instanceof Problem && error.code === 'closed') return { code: codes.closed, message: '' };
   if (error instanceof Problem)
     return { code: codes[error.code], message: error.message.replace(/^(?!next: )/gm, 'ib-conformance: ') };
-  const problem = systemProblem(error as NodeJS.ErrnoException);
+  const problem = systemProblem(error as SystemError);
   if (problem !== undefined) return { code: exitCodes.usage[0], message: `ib-conformance: ${problem}` };
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
@@ -56,8 +56,19 @@ export function describeError(error: unknown): { readonly code: number; readonly
   };
 }
 
+/** Node names what its permission model refuses. */
+interface SystemError extends NodeJS.ErrnoException {
+  readonly permission?: string;
+  readonly resource?: string;
+}
+
 /** Explains system errors that stop any command; undefined for others. */
-function systemProblem({ code = '', syscall }: NodeJS.ErrnoException): string | undefined {
+function systemProblem(error: SystemError): string | undefined {
+  const { code = '', syscall, name, message, permission = '', resource = '' } = error;
+  if (code === 'ERR_ACCESS_DENIED')
+    return `Node's permission model refuses ${permission} ${resource}: allow it, or start without --permission`;
+  // Deno names the flag.
+  if (name === 'NotCapable') return message;
   if (syscall === 'uv_cwd') return 'the working directory was deleted: change to another one';
   return code === 'EMFILE' || code === 'ENFILE' ? TOO_MANY_FILES : undefined;
 }

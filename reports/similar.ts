@@ -106,9 +106,15 @@ const isOver = (row: RequirementResult): boolean =>
   row.outcome === 'failed' &&
   (row.during !== undefined || row.since?.untilSeconds !== undefined || row.intermittent !== undefined);
 
-/** The place in a group: what is required first, then what its own request shows, then by rank. */
+/** Whether the time explains a failure: all was well before. */
+const hasBegun = (row: RequirementResult): boolean => row.outcome === 'failed' && row.since !== undefined;
+
+/** The place in a group: what is required first, then what its own request shows, then what tells since when, then by rank. */
 const place = (row: RequirementResult): number =>
-  (row.level === 'required' ? 0 : 100) + (isEcho(row) || isOver(row) ? 10 : 0) + rankOf(row);
+  (row.level === 'required' ? 0 : 100) +
+  (isEcho(row) || isOver(row) ? 10 : 0) -
+  (hasBegun(row) ? 5 : 0) +
+  rankOf(row);
 
 interface Group<Finding> {
   readonly first: Finding;

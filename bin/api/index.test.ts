@@ -31,6 +31,11 @@ test('an invalid fixture is rejected with the place of the problem', async () =>
   await assert.rejects(verify({ url: 'http://127.0.0.1:1', fixture: wrong, only }), problem);
 });
 
+test('fake timers are refused, because nothing would go on', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await assert.rejects(verify({ url: 'http://127.0.0.1:1', fixture, only }), /the timers are fake/);
+});
+
 test('headers, certificates and bounds reach the run', async () => {
   const gates = new Set<unknown>();
   let [inFlight, most] = [0, 0];

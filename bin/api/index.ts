@@ -24,12 +24,19 @@ export interface VerifyResult {
   readonly exitCode: number;
 }
 
+/** What it was before a test could replace it. */
+const { setTimeout: realTimer } = globalThis;
+
 /**
- * Verifies a server.
+ * Verifies a server, in real time.
  *
- * @throws Problem for an unknown name, an invalid fixture or an unreachable server
+ * @throws Problem for fake timers, an unknown name, an invalid fixture or an unreachable server
  */
 export async function verify(given: VerifyOptions): Promise<VerifyResult> {
+  if (globalThis.setTimeout !== realTimer)
+    throw wrongUsage(
+      'verify() waits in real time, but the timers are fake: use real ones for it, such as with vi.useRealTimers() or mock.timers.reset()',
+    );
   const { url, fixture, env = process.env, headers = {}, tls, stateUrl, ...others } = given;
   const { strict = false, allowIncomplete = false, onProgress, ...options } = others;
   const request = runOptions({

@@ -62,6 +62,8 @@ export async function bundle(name: keyof typeof bundles, folder = distFolder): P
     // No minified names, so that stack traces are readable.
     minifySyntax: true,
     minifyWhitespace: true,
+    // Node prints the line of an uncaught error before its message. Shorter lines make the package larger.
+    lineLimit: 500,
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
