@@ -31,9 +31,19 @@ test('an invalid fixture is rejected with the place of the problem', async () =>
   await assert.rejects(verify({ url: 'http://127.0.0.1:1', fixture: wrong, only }), problem);
 });
 
-test('fake timers are refused, because nothing would go on', async (t) => {
+test('fake timers are refused, because nothing would go on, and others are not', async (t) => {
+  const run = { url: 'http://127.0.0.1:1', fixture, only, env: { TEST_KEY: 'secret-key' } };
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  await assert.rejects(verify({ url: 'http://127.0.0.1:1', fixture, only }), /the timers are fake/);
+  await assert.rejects(verify(run), /the timers are fake/);
+  t.mock.timers.reset();
+  const real = globalThis.setTimeout;
+  t.after(() => (globalThis.setTimeout = real));
+  // As happy-dom does, and as Sinon does.
+  const replaced = ((...args: Parameters<typeof real>) => real(...args)) as typeof real;
+  globalThis.setTimeout = replaced;
+  await assert.rejects(verify(run), { code: 'unreachable' });
+  globalThis.setTimeout = Object.assign(replaced, { clock: {} });
+  await assert.rejects(verify(run), /the timers are fake/);
 });
 
 test('headers, certificates and bounds reach the run', async () => {

@@ -24,8 +24,9 @@ export interface VerifyResult {
   readonly exitCode: number;
 }
 
-/** What it was before a test could replace it. */
-const { setTimeout: realTimer } = globalThis;
+/** Marks of Jest, of Vitest and Sinon, and of node:test. Browsers' globals and tracers replace timers, too, with real ones. */
+const areFake = (timer: typeof setTimeout): boolean =>
+  '_isMockFunction' in timer || 'clock' in timer || timer.name === 'bound #createTimer';
 
 /**
  * Verifies a server, in real time.
@@ -33,7 +34,7 @@ const { setTimeout: realTimer } = globalThis;
  * @throws Problem for fake timers, an unknown name, an invalid fixture or an unreachable server
  */
 export async function verify(given: VerifyOptions): Promise<VerifyResult> {
-  if (globalThis.setTimeout !== realTimer)
+  if (areFake(globalThis.setTimeout))
     throw wrongUsage(
       'verify() waits in real time, but the timers are fake: use real ones for it, such as with vi.useRealTimers() or mock.timers.reset()',
     );
