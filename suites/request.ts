@@ -52,7 +52,7 @@ export function queryOf({ target }: Pick<Request, 'target'>): string {
 export const isOnPath = ({ endpoint, target }: Request): boolean =>
   target.split('?')[0] === endpoints[endpoint].path;
 
-/** Whether a request is a lookup as the interface shows it, whatever its query is (Endpoints). */
+/** Whether a request is a lookup as the interface shows it, whatever its query is (GET user-status; GET deposit-check). */
 export const isLookup = (request: Request): boolean => request.method === 'GET' && isOnPath(request);
 
 /** A lookup with a raw query, without the question mark; undefined for no query. */

@@ -1,4 +1,4 @@
-import { endpoints, messageOf, perEndpoint, type Endpoint, otherThan } from '../../schemas/endpoints.ts';
+import { endpoints, messageOf, perEndpoint, otherThan, type Endpoint } from '../../schemas/endpoints.ts';
 import * as d from './deviate.ts';
 import { inFrontFaults, normalizers } from './in-front.ts';
 import { answer, body, crash, error, field, fields, header, json, on, opened, read, set } from './deviate.ts';

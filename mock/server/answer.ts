@@ -19,7 +19,7 @@ const statuses = {
   noSuchMethod: 405,
 } as const;
 
-/** Status of `foreign` and `unknown` by endpoint (Endpoints). */
+/** Status of `foreign` and `unknown` by endpoint (GET user-status, 200; GET deposit-check, 404). */
 const notFound = perEndpoint((endpoint) => (messageOf(endpoint, 404) === undefined ? 200 : 404));
 
 /** Answers a request with what was found. */

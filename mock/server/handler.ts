@@ -1,4 +1,4 @@
-import { endpointNames, endpoints, type Endpoint, findsUsers, perEndpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, findsUsers, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { answered, finished, METHODS } from './answer.ts';
 import type { Call, Finding, HttpRequest, Parameter, Serve } from './exchange.ts';
 import { checkLimit, countCall, defaultLimiter, type Limiter } from './limiter.ts';
@@ -24,7 +24,7 @@ export const reference: Behaviour = {
 export interface Service extends ReturnType<typeof createService> {}
 
 /**
- * Creates a service (Endpoints). `decisions.test.ts` lists what it does where the interface is silent.
+ * Creates a service of the interface. `decisions.test.ts` lists what it does where the interface is silent.
  *
  * @param basePath path of {base_url}, with or without a trailing slash
  */
@@ -98,7 +98,7 @@ const idPatterns = perEndpoint((endpoint) => {
 
 /**
  * Whether a value is a valid id: a UUID of version 4 for user-status, of version 1 to 8 for deposit-check,
- * with the variant bits of RFC 9562, in any letter case (Endpoints).
+ * with the variant bits of RFC 9562, in any letter case (GET user-status, user_id; GET deposit-check, reference_id).
  */
 export const isValidId = (endpoint: Endpoint, value: string): boolean => idPatterns[endpoint].test(value);
 
@@ -111,14 +111,14 @@ function find(world: World, call: Call, now: number): Finding {
 /** Whether users and deposits of a partner belong to the caller's IB. */
 const owns = ({ caller }: Call, partner: string | null) => partner !== null && partner === caller?.partner;
 
-/** Looks up a user and checks whether they belong to the caller's IB (Endpoints, user-status). */
+/** Looks up a user and checks whether they belong to the caller's IB (GET user-status, 200). */
 function findUser(world: World, call: Call, id: string): Finding {
   const user = lookUp(world.users, id);
   if (user === undefined) return { kind: 'unknown' };
   return owns(call, user.partner) ? { kind: 'member', user } : { kind: 'foreign', user };
 }
 
-/** Looks up a deposit and checks whether the caller may see it (Endpoints, deposit-check; States). */
+/** Looks up a deposit and checks whether the caller may see it (GET deposit-check, 404). */
 function findDeposit(world: World, call: Call, id: string, now: number): Finding {
   const deposit = lookUp(world.deposits, id);
   if (deposit === undefined) return { kind: 'unknown' };

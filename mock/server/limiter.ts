@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint, countsFailures, perEndpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, countsFailures, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Call, Finding, FindingKind } from './exchange.ts';
 import { limitIn, lookUp, type ApiKey, type Limit, type World } from './world.ts';
 

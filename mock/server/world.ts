@@ -1,4 +1,4 @@
-import { type Endpoint, perEndpoint } from '../../schemas/endpoints.ts';
+import { perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import type {
   Fixture,
   FixtureApiKey,

@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint, perEndpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue } from '../requirements/catalogue.ts';
 import { costOf, statedLimits, type RateLimit } from '../limits/limit.ts';
 import { withSpare } from '../plan/entities.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type Endpoint, findsUsers, otherThan } from '../../schemas/endpoints.ts';
+import { findsUsers, otherThan, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Known, KnownKey } from '../known.ts';
 
 /** Random version-4 UUIDs that are not in the fixture. */

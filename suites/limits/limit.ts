@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint, countsFailures } from '../../schemas/endpoints.ts';
+import { endpointNames, countsFailures, type Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits, WaitReason } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import { oncePer } from '../../schemas/values.ts';

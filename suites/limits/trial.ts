@@ -1,4 +1,4 @@
-import { type Endpoint, endpointNames } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { repeated } from '../../schemas/values.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';

@@ -1,4 +1,4 @@
-import { perEndpoint, type Endpoint, countsFailures } from '../../schemas/endpoints.ts';
+import { perEndpoint, countsFailures, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Asking, Bursts, Shared } from '../rules/scenario-context.ts';
 import { failed, inconclusive, pass, type Verdict } from '../rules/verdict.ts';
 import { whileLimited } from './limited.ts';

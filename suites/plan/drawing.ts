@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { endpoints, type Endpoint, findsUsers, needsVersion4 } from '../../schemas/endpoints.ts';
+import { endpoints, findsUsers, needsVersion4, type Endpoint } from '../../schemas/endpoints.ts';
 import { tokenOf, type Presentation, type Token } from '../inputs/credentials.ts';
 import { hasMixableLetters, neighbours, unknownUuid } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';

@@ -1,4 +1,4 @@
-import { endpointNames, type Endpoint, needsVersion4 } from '../../schemas/endpoints.ts';
+import { endpointNames, needsVersion4, type Endpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { hasMixableLetters, classifyUuid } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../known.ts';

@@ -1,4 +1,4 @@
-import { type Endpoint, endpointNames } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import { entitiesSeen, exampleGates, examplesOf, findsEntities, isUnknown } from './drawing.ts';
 import { factors, hasPlainGates, plainLevels } from './factors.ts';

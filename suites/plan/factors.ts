@@ -1,4 +1,4 @@
-import { perEndpoint, type Endpoint, needsVersion4 } from '../../schemas/endpoints.ts';
+import { perEndpoint, needsVersion4, type Endpoint } from '../../schemas/endpoints.ts';
 import type { FactorName, Levels } from '../rules/requirement.ts';
 import { headerLevels, keyLevels } from './credential-levels.ts';
 import {

@@ -1,4 +1,4 @@
-import { type Endpoint, findsUsers } from '../../schemas/endpoints.ts';
+import { findsUsers, type Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue, table } from '../requirements/catalogue.ts';
 import type { Known } from '../known.ts';
 import { choicesOf } from './needs.ts';

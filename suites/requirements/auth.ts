@@ -1,4 +1,4 @@
-import { endpointNames, endpoints, type Endpoint, findsUsers } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, findsUsers, type Endpoint } from '../../schemas/endpoints.ts';
 import { header } from '../answer.ts';
 import { all, hasKey, hasParameter, not, on, type Refusal } from '../rules/facts.ts';
 import { findableId, unknownId } from '../inputs/uuids.ts';

@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint, needsVersion4 } from '../../schemas/endpoints.ts';
+import { endpoints, needsVersion4, type Endpoint } from '../../schemas/endpoints.ts';
 import {
   all,
   any,

@@ -118,7 +118,7 @@ const anyOther = (endpoint: Endpoint): OpenAnswer => ({
 
 /**
  * The answers to a lookup about which the interface is silent, such as one with a repeated parameter: a result, unless the
- * key is refused, or an error (Resources and their fields; Error body). A front end may refuse a hostile query.
+ * key is refused, or an error (Results; Error body). A front end may refuse a hostile query.
  */
 function openAnswers(known: Known, request: Request): readonly OpenAnswer[] {
   const { endpoint } = request;

@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint, findsUsers, needsVersion4 } from '../../schemas/endpoints.ts';
+import { endpoints, findsUsers, needsVersion4, type Endpoint } from '../../schemas/endpoints.ts';
 import { oncePer } from '../../schemas/values.ts';
 import { completeFacts, plainFacts, type Facts, type KeyFact, type RawFacts } from './facts.ts';
 import type { Known, KnownKey } from '../known.ts';
@@ -185,7 +185,7 @@ function isHostile(query: string, pairs: readonly Pair[], parameter: string): bo
   );
 }
 
-/** What a partner sees for an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */
+/** What a partner sees for an id (GET user-status, 200; GET deposit-check, 200 and 404; Deposit states). */
 function viewOf(known: Known, endpoint: Endpoint, partner: string | undefined, id = ''): Partial<RawFacts> {
   const isUser = findsUsers(endpoint);
   const deposit = isUser ? undefined : known.depositById.get(id);

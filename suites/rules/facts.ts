@@ -1,4 +1,4 @@
-import { type Endpoint, findsUsers } from '../../schemas/endpoints.ts';
+import { findsUsers, type Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureExecutedDeposit, FixtureUser } from '../../schemas/generated/types.ts';
 
 /** What a key is worth (Authentication). */
@@ -13,7 +13,7 @@ export type KeyFact =
 /** Why a key must be refused. */
 export type Refusal = 'missing' | 'malformed' | 'unknown-key' | 'revoked' | 'expired' | 'non-partner';
 
-/** What a parameter is (Endpoints). */
+/** What a parameter is (GET user-status, user_id; GET deposit-check, reference_id). */
 export type ParameterFact =
   | 'plain'
   | 'missing'

@@ -1,4 +1,4 @@
-import { type Endpoint, findsUsers, needsVersion4 } from '../../schemas/endpoints.ts';
+import { findsUsers, needsVersion4, type Endpoint } from '../../schemas/endpoints.ts';
 import {
   completeFacts,
   plainFacts,
