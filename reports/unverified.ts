@@ -22,7 +22,7 @@ export const fixes = {
   outage: 'check in the log of the target, or of what stands before it, why it went down; then verify again',
   network: 'check in the log of the target why connections break',
   timeout:
-    'check why the target is slow; --wait waits for a target that starts, --timeout longer for each answer (default: 5000)',
+    'check why the target is slow; --wait waits for a target that starts, --timeout longer for each answer (default: 5s)',
   budget: 'raise the bound that was reached; doctor shows what is enough',
   'rate-limited':
     'give the run more time, raise the limits on a test system, or add active keys of the partner if each has its own limit',
