@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { MockData } from '../mock/control/options.ts';
 import type { Input } from './input-files.ts';
@@ -12,21 +12,23 @@ export const CONFIG_FILE = 'ib-conformance.config.json';
  */
 export function findConfig(): string {
   const folders: [string, ...string[]] = [resolve()];
-  while (!isThere(join(folders[0], '.git'))) {
+  while (statOf(join(folders[0], '.git')) === undefined) {
     const above = dirname(folders[0]);
     if (above === folders[0]) return CONFIG_FILE;
     folders.unshift(above);
   }
-  const found = folders.map((folder) => join(folder, CONFIG_FILE)).findLast(isThere);
+  const found = folders
+    .map((folder) => join(folder, CONFIG_FILE))
+    .findLast((file) => statOf(file) !== undefined);
   return found === undefined ? CONFIG_FILE : relative('', found);
 }
 
-/** What may not be read is not there: Node's permission model refuses even to look. */
-function isThere(file: string): boolean {
+/** Returns what a file is. One that may not be looked at, by Node's permission model, is not there. */
+export function statOf(file: string): Stats | undefined {
   try {
-    return existsSync(file);
+    return statSync(file, { throwIfNoEntry: false });
   } catch {
-    return false;
+    return undefined;
   }
 }
 

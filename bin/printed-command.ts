@@ -1,24 +1,15 @@
-import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { statOf } from './cli-context.ts';
 import { shellWord } from '../reports/text.ts';
 import type { Environment } from '../schemas/fixture.ts';
 import type { Redact } from '../schemas/redact.ts';
 import type { Flags, Given } from './commands/command.ts';
 import { doctorFlags, network } from './commands/flags.ts';
 
-function statIn(folder: string) {
-  try {
-    return statSync(join(folder, 'ib-conformance'), { throwIfNoEntry: false });
-  } catch {
-    // It may not be looked at.
-    return undefined;
-  }
-}
-
 /** The program as a person has to type it. npm adds its own folders to PATH, which a shell does not have. */
 export function programName({ PATH = '' }: Environment): string {
   const folders = PATH.split(delimiter).filter((one) => one !== '' && !/[\\/]\.bin[\\/]?$/.test(one));
-  const files = folders.map((one) => statIn(one));
+  const files = folders.map((one) => statOf(join(one, 'ib-conformance')));
   return files.some((file) => file?.isFile()) ? 'ib-conformance' : 'npx ib-conformance';
 }
 
