@@ -6,6 +6,8 @@ import { faults } from '../mock/deviations/faults.ts';
 import type { Exchange } from '../mock/server/exchange.ts';
 import type { Failed } from '../schemas/generated/types.ts';
 import { defaults } from './commands/flags.ts';
+import { catalogue, isLookupRow } from '../suites/index.ts';
+import { ids } from '../mock/testing/session.ts';
 import { unlimited } from './dev/testing/fixtures.ts';
 import { partOf } from './dev/testing/part.ts';
 import { verifyMock } from './dev/testing/verify-mock.ts';
@@ -41,6 +43,49 @@ describe('of header fields that are sent together, the one that matters is named
       const { authorization: _, ...sent } = failure.counterexample!.request.headers;
       assert.deepEqual(Object.keys(sent), [words.split(':')[0]!.toLowerCase()]);
     });
+});
+
+describe('the mistake that explains all wrong values is named, and none if one value is wrong in another way', () => {
+  const causes = {
+    'amount-in-cents': 'amountInUsd: it is 100 times as much (in cents?)',
+    'amount-cut-to-dollars': 'amountInUsd: it is cut to whole dollars',
+    'amount-in-32-bits': 'amountInUsd: it has the precision of 32 bits (float instead of double?)',
+    'amount-as-text': 'amountInUsd: it is a text instead of a number',
+    'time-in-seconds': 'executedAt: it is a thousandth (in seconds?)',
+    'time-cut-to-seconds': 'executedAt: it has no milliseconds',
+    'time-as-iso-text': 'executedAt: it is a text instead of a number',
+    'date-day-and-month-swapped': 'date_joined: day and month are swapped',
+    'date-two-hours-late': 'date_joined: it is 2 h late (local time of a zone?)',
+    'date-in-twelve-hours': 'date_joined: hours are counted from 1 to 12 (hh instead of HH in a format?)',
+    'date-cut-to-seconds': 'date_joined: it has no fraction of a second',
+    'date-naive': 'date_joined: it has no time zone',
+    'date-epoch-number': 'date_joined: it is Unix milliseconds',
+    'user-status-401-of-deposit-check': 'error: it is the message of the other endpoint',
+    'deposit-check-404-in-other-case': 'error: its letter case differs',
+    'user-status-400-with-space-behind': 'error: white space is added at its end',
+  };
+  const causesBy = async (change: Change) => {
+    const options = { fixture: unlimited, cases: defaults.cases, seed: 1, hasStateHook: false };
+    const requirements = catalogue.filter((one) => isLookupRow(one) && one.level === 'required');
+    const record = await verifyMock(change(reference), { ...options, requirements });
+    const failures = record.requirements.filter((one) => one.outcome === 'failed');
+    assert.ok(failures.length > 0);
+    return [...new Set(failures.map(({ cause }) => cause))].join();
+  };
+  const { member, executed } = ids;
+  const otherwise = {
+    amount: on('executed', ({ call }) => call?.value === executed, fields({ amountInUsd: 7.25 })),
+    time: on('executed', ({ call }) => call?.value === executed, fields({ executedAt: 7 })),
+    date: on('member', ({ call }) => call?.value === member, fields({ date_joined: '2001-02-03T04:05:06Z' })),
+  };
+  for (const [id, cause] of partOf(Object.entries(causes), 4))
+    test(id, async () => {
+      assert.equal(await causesBy(faults[id]!.change), cause);
+      const other = Object.entries(otherwise).find(([field]) => id.startsWith(field))?.[1];
+      if (other !== undefined) assert.equal(await causesBy((from) => other(faults[id]!.change(from))), '');
+    });
+  for (const id of ['date-one-ms-late', 'amount-capped', 'user-status-401-with-letter-doubled'])
+    test(`none for ${id}`, async () => assert.equal(await causesBy(faults[id]!.change), ''));
 });
 
 test('a failure that the end of the run left unexplained says so', async () => {

@@ -23,7 +23,9 @@ export const markOf = (record: Pick<RunRecord, 'strict'>, row: RequirementResult
 
 /** Facts that are enough to see and to repeat a failure. */
 const short: ReadonlySet<string> = new Set(
-  'id,differs,when,failing,passing,often,since,during,known,error,request,key,trace,note,replay'.split(','),
+  'id,differs,cause,when,failing,passing,often,since,during,known,error,request,key,trace,note,replay'.split(
+    ',',
+  ),
 );
 
 /** Maximum ids of similar failures on the console. */
@@ -86,6 +88,7 @@ export function factsOf(record: RunRecord, result: RequirementResult, isShort = 
       ? []
       : [{ kind: 'comparison', expected: failed.expected, actual: failed.actual } as const]),
     ...fact('differs', failed && !(isShort && isMarked) ? `in ${failed.aspect}` : undefined),
+    ...fact('cause', failed?.cause),
     ...fact('when', conditionOf(result, isShort)),
     ...fact('failing', ids?.failing.join('; ')),
     ...fact('passing', ids?.passing.join('; ')),

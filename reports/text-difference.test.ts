@@ -55,6 +55,16 @@ test('long texts have several pairs of lines, with the mark below the difference
   assert.deepEqual(drawnLines('abcde', 'abcdx', 4), [...pairs, 'expected: e', 'actual: x', 'mark: ^']);
 });
 
+test('aligned texts are broken after words', () => {
+  assert.deepEqual(drawnLines('one two three four five', 'one two three four fiv', 16), [
+    'expected: one two three ',
+    'actual: one two three ',
+    'expected: four five',
+    'actual: four fiv',
+    'mark:         ^',
+  ]);
+});
+
 test('a difference is marked at any place of the texts, within the width', () => {
   /** Adds a filler after every wide character, so that an index is a column. */
   const wide = (text: string) =>
@@ -84,7 +94,13 @@ const differences: readonly (readonly [expected: string, actual: string, drawn: 
   ['"e":"Unauthorized"', '"e":"UNAUTHORIZED"', '"e":"U[nauthorized|NAUTHORIZED]"'],
   ['TOO_MANY_REQUESTS', 'TOO_MANY_REQUESTS.', 'TOO_MANY_REQUESTS[|.]'],
   ['aab', 'ab', 'a[a|]b'],
-  ['401', '404', '40[1|4]'],
+  // Numbers are marked whole, but not in words and times.
+  ['401 {}', '404 {}', '[401|404] {}'],
+  ['"amountInUsd": 250.5', '"amountInUsd": 25050', '"amountInUsd": [250.5|25050]'],
+  ['{"a":1250,"b":1}', '{"a":3250,"b":1}', '{"a":[1250|3250],"b":1}'],
+  ['{"a":250.5,"b":1}', '{"a":"250.5","b":1}', '{"a":[250.5|"250.5"],"b":1}'],
+  ['"2024-02-29T23:59:59.999Z"', '"2024-02-29T23:59:59Z"', '"2024-02-29T23:59:59[.999|]Z"'],
+  ['key1a', 'key2a', 'key[1|2]a'],
   ['', 'x', '[|x]'],
   // Texts without anything in common have no marked difference.
   ['application/json', 'text/html; charset=utf-8', '[application/json|text/html; charset=utf-8]'],

@@ -12,10 +12,11 @@ const MIN_SHARED = 1 / 4;
  */
 export function diffTexts(expected: string, actual: string) {
   const [wanted, got] = [[...expected], [...actual]];
-  const from = firstDifference(wanted, got);
-  const end = commonEnd(wanted, got, from);
-  if (from + end < Math.min(wanted.length, got.length) * MIN_SHARED)
+  const first = firstDifference(wanted, got);
+  const same = commonEnd(wanted, got, first);
+  if (first + same < Math.min(wanted.length, got.length) * MIN_SHARED)
     return { before: '', expected, actual, after: '' };
+  const { from, end } = wholeNumbers(wanted, got, first, same);
   const before = wanted.slice(0, from);
   const after = wanted.slice(wanted.length - end);
   return {
@@ -27,6 +28,19 @@ export function diffTexts(expected: string, actual: string) {
 }
 
 type Characters = readonly string[];
+
+/** A number that stands alone, at the end of a text. */
+const NUMBER = /(?:^|[\s"([{,]|":)(-?[\d.]*)$/;
+
+/** Takes numbers whole: of 250.5 and 25050, the end is no difference by itself. */
+function wholeNumbers(wanted: Characters, got: Characters, first: number, same: number) {
+  const digits = NUMBER.exec(wanted.slice(0, first).join(''))?.[1]?.length ?? 0;
+  const from = first - digits;
+  const isInNumber = [wanted, got].every((text) => /^-?\d/.test(text.slice(from).join('')));
+  if (!isInNumber) return { from: first, end: same };
+  const rest = same === 0 ? '' : wanted.slice(-same).join('');
+  return { from, end: same - /^[\d.]*/.exec(rest)![0].length };
+}
 
 const isLong = (text: Characters) => columns(printable(text.join(''), 2 * MAX_SAME)) > MAX_SAME;
 
@@ -79,25 +93,39 @@ const MAX_SHOWN = 600;
  */
 export function alignTexts(expected: string, actual: string, width: number): readonly Line[] {
   const { before, after, ...middle } = diffTexts(expected, actual);
-  const isAligned = before + after !== '';
-  const linesOf = (label: Line['label'], text: string) =>
-    (isAligned ? chunk : softChunk)(printable(text, MAX_SHOWN), width).map((line): Line => ({
-      label,
-      text: line,
-    }));
-  const wanted = linesOf('expected', before + middle.expected + after);
-  const got = linesOf('actual', before + middle.actual + after);
-  if (!isAligned) return [...wanted, ...got];
-  const same = chunk(printable(before, MAX_SHOWN), width);
-  const last = columns(same.at(-1) ?? '');
-  // The next character is after the last one, or at the beginning of a new line.
-  const caret = last < width ? { line: same.length - 1, column: last } : { line: same.length, column: 0 };
+  const [wanted, got] = [middle.expected, middle.actual].map((text) =>
+    printable(before + text + after, MAX_SHOWN),
+  ) as [string, string];
+  const named = (label: Line['label'], lines: readonly string[]) =>
+    lines.map((text): Line => ({ label, text }));
+  if (before + after === '')
+    return [...named('expected', softChunk(wanted, width)), ...named('actual', softChunk(got, width))];
+  const from = printable(before, MAX_SHOWN).length;
+  const lines = softChunk(wanted, width);
+  // The line with the difference, and where it begins.
+  let [at, start] = [0, 0];
+  while (at < lines.length - 1 && start + lines[at]!.length <= from) start += lines[at++]!.length;
+  const rest = got.slice(start);
+  const soft = softChunk(rest, width);
+  const [whole = ''] = chunk(rest, width);
+  const others =
+    soft[0]!.length > from - start ? soft : [whole, ...softChunk(rest.slice(whole.length), width)];
+  const isFull = columns(wanted.slice(start, from)) >= width;
+  const caret = isFull
+    ? { line: at + 1, column: 0 }
+    : { line: at, column: columns(wanted.slice(start, from)) };
+  const pairs = [
+    named('expected', lines),
+    named(
+      'actual',
+      [...lines.slice(0, at), ...others].filter((line) => line !== ''),
+    ),
+  ] as const;
   const marks = compact(`${' '.repeat(caret.column)}^`, differenceWords(expected, actual));
-  const pairs = Array.from({ length: Math.max(wanted.length, got.length) }, (_, line) => [
-    ...compact(wanted[line], got[line]),
-    ...(caret.line === line && expected !== actual ? marks.map((text): Line => ({ label: '', text })) : []),
-  ]);
-  return pairs.flat();
+  return Array.from({ length: Math.max(...pairs.map(({ length }) => length)) }, (_, line) => [
+    ...compact(...pairs.map((some) => some[line])),
+    ...(caret.line === line && expected !== actual ? named('', marks) : []),
+  ]).flat();
 }
 
 interface Line {

@@ -648,6 +648,10 @@ export interface Failed1 {
    * Conditions of the failure. Without one of them, new lookups passed.
    */
   where?: string[];
+  /**
+   * The mistake that explains all wrong values of the run, such as an amount in cents. Only if it fits two different values, and no right one contradicts it.
+   */
+  cause?: string;
   separation?: Separation;
   /**
    * Number of equal lookups that failed when it was asked again, the first one included, and number of all.

@@ -1,4 +1,6 @@
+import { defined } from '../../schemas/values.ts';
 import type { LookupRow } from '../rules/requirement.ts';
+import { causeOf } from '../explain/causes.ts';
 import { explain } from '../explain/explain.ts';
 import { SHORT_WAIT_MS } from '../limits/limit.ts';
 import type { Request } from '../request.ts';
@@ -87,7 +89,13 @@ export function createExplanations(options: ExplanationOptions) {
       onBegin(row.id);
       const context = { known, seed, tally, send: sendFor(row.id, endsAt), isOver };
       const explanation = await explain(row, failure, context);
-      explained.set(row.id, { ...explanation, ...(isOver() && { unexplained: true }) });
+      const { where = [] } = explanation;
+      const cause = causeOf(row, failure, tally, where.length === 0);
+      explained.set(row.id, {
+        ...explanation,
+        ...defined({ cause }),
+        ...(isOver() && { unexplained: true }),
+      });
     }
   };
 }

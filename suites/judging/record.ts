@@ -27,6 +27,8 @@ export interface Result {
   readonly where?: readonly string[];
   /** How many new lookups failed with all of `where`, and without each. */
   readonly separation?: Separation;
+  /** The mistake that explains all wrong values. */
+  readonly cause?: string | undefined;
   /** How many of `of` equal lookups failed, if not all did. */
   readonly intermittent?: Share;
   /** The same, also if all did. */
@@ -118,8 +120,8 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
   const redactKeys = redactor(known, headers);
   return (requirement: Requirement, result: Result): RequirementResult => {
     const { id, level, clause, title, reading } = requirement;
-    const { verdict, cases, evidence, lookup, where, separation, intermittent, since, unexplained, repeats } =
-      result;
+    const { verdict, cases, evidence, lookup, where, cause, separation, intermittent } = result;
+    const { since, unexplained, repeats } = result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
@@ -139,6 +141,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
       ...(kind === 'failed' &&
         defined({
           where,
+          cause,
           separation: redactedAll(separation, redact),
           intermittent,
           repeats,
