@@ -38,6 +38,7 @@ const progress: Progress = {
   doing: 'invalid-uuid/user-status/malformed',
   requests: 1234,
   elapsedMs: 4210,
+  expectedMs: 12_210,
   maxRequests: Infinity,
   maxDurationMs: 300_000,
   failing: [],
@@ -108,25 +109,27 @@ test('a terminal shows each second what all endpoints wait for, and no progress 
   pass(1);
   display.onProgress(progress);
   assert.equal(written.length, 1);
-  assert.match(written[0]!, /\[12\/68\]/);
+  assert.match(written[0]!, /34 %/);
 });
 
 for (const [more, width, line] of [
-  [{}, 110, '[12/68] invalid-uuid/user-status/malformed  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
-  [{}, 80, '[12/68] invalid-uuid/user-status/mal…  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
-  [{}, 55, '[12/68]  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
-  [{}, 48, '[12/68]  1,234 requests  4.2 s of 5 min 0 s'],
-  [{}, 40, '[12/68]  1,234 requests  4.2 s of 5 min…'],
+  [{}, 110, '34 %  invalid-uuid/user-status/malformed  1,234 requests, 293/s  about 8 s left'],
+  [{}, 78, '34 %  invalid-uuid/user-status/malform…  1,234 requests, 293/s  about 8 s left'],
+  [{}, 55, '34 %  1,234 requests, 293/s  about 8 s left'],
+  [{}, 41, '34 %  1,234 requests  about 8 s left'],
+  [{}, 30, '34 %  1,234 requests  about 8…'],
   // The rate is shown after a second.
-  [{ elapsedMs: 900 }, 120, '[12/68] invalid-uuid/user-status/malformed  1,234 requests  0.9 s of 5 min 0 s'],
+  [{ elapsedMs: 900 }, 120, '7 %  invalid-uuid/user-status/malformed  1,234 requests  about 11 s left'],
+  // A run that takes longer than expected.
+  [{ elapsedMs: 12_210 }, 50, '99 %  1,234 requests, 101/s  about 1 s left'],
   [
-    { maxRequests: 5000, maxDurationMs: Infinity, requests: 1 },
+    { maxRequests: 5000, expectedMs: undefined, requests: 1 },
     120,
-    '[12/68] invalid-uuid/user-status/malformed  1 of 5,000 requests, 0/s  4.2 s',
+    'invalid-uuid/user-status/malformed  1 of 5,000 requests, 0/s  4.2 s',
   ],
 ] as const)
   test(`progress on ${width} columns: ${line}`, () =>
-    assert.equal(renderProgress({ ...progress, ...more }, width), line));
+    assert.equal(renderProgress({ ...progress, ...more } as Progress, width), line));
 
 test('progress is one printable line within the width', () => {
   fc.assert(

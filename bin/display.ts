@@ -1,7 +1,8 @@
 import type { Progress, Waiting } from '../schemas/progress.ts';
+import { defined } from '../schemas/values.ts';
 import type { RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
-import { columns, count, duration, compact, printable, plural } from '../reports/text.ts';
+import { columns, count, duration, printable, plural } from '../reports/text.ts';
 
 /** Returns to the start of the line of a terminal, and clears it. */
 export const CLEAR_LINE = '\r\u001b[K';
@@ -37,6 +38,7 @@ export function createDisplay(
   const named = new Set<string>();
   let timer: ReturnType<Every> | undefined;
   let progress: Progress | undefined;
+  let progressAt = 0;
   const show = (text: string) => writeError(isTerminal ? `${CLEAR_LINE}${text}` : `${text}\n`);
   const print = (text: string) => writeError(`${isTerminal ? CLEAR_LINE : ''}${text}`);
   /** Names each requirement once, when it has failed: the reports come after all waits. */
@@ -51,13 +53,11 @@ export function createDisplay(
     const at = now();
     for (const [name, { endsAt }] of waits) if (endsAt <= at) waits.delete(name);
     const left = [...waits.values()];
+    const { expectedMs, elapsedMs = 0 } = progress ?? {};
+    const share = shareOf({ ...defined({ expectedMs }), elapsedMs: elapsedMs + at - progressAt });
+    const told = share.length > 0 ? `${share.join(', ')}: ` : '';
     if (isTerminal && left.length > 0)
-      show(
-        left
-          .map((one) => renderWaiting(rest(one)))
-          .join('; ')
-          .slice(0, terminal.width),
-      );
+      show((told + left.map((one) => renderWaiting(rest(one))).join('; ')).slice(0, terminal.width));
     if (isTerminal) return;
     if (left.length === 0 && progress !== undefined && at - last >= LOG_MS) {
       last = at;
@@ -68,7 +68,7 @@ export function createDisplay(
       if (at - (loggedAt.get(endpoint) ?? -LOG_MS) < LOG_MS) continue;
       loggedAt.set(endpoint, at);
       last = at;
-      show(renderWaiting(rest(one)));
+      show(told + renderWaiting(rest(one)));
     }
   };
   const start = () => {
@@ -90,6 +90,7 @@ export function createDisplay(
     },
     onProgress: (state) => {
       progress = state;
+      progressAt = now();
       nameNew(state.failing);
       if (!isTerminal) return start();
       if (now() - last < FRAME_MS || waits.size > 0) return;
@@ -111,27 +112,34 @@ const MIN_ID = 12;
 /** Before this time, in ms, no rate is shown. */
 const TOO_EARLY_MS = 1000;
 
-/** Renders one line of `width` columns, without a line break. To fit, shortens the id, then drops the rate. */
+/**
+ * Renders one line of `width` columns, without a line break: the part of the time that is over, what the run does, and
+ * the time that is left. To fit, shortens the id, then drops the rate.
+ */
 export function renderProgress(progress: Progress, width: number): string {
-  const { requests, elapsedMs, doing, done, total } = progress;
-  const place = `[${done}/${total}]`;
+  const { requests, elapsedMs, doing } = progress;
+  const [share, left = duration(elapsedMs)] = shareOf(progress);
+  const place = share === undefined ? '' : `${share}  `;
   const rate = elapsedMs < TOO_EARLY_MS ? '' : `, ${count(Math.round((requests * 1000) / elapsedMs))}/s`;
-  const withRate = figuresOf(progress, rate);
-  const rest = columns(`${place}  ${withRate}`) <= width ? withRate : figuresOf(progress, '');
-  const room = width - columns(`${place}   ${rest}`);
-  const id = room < MIN_ID ? '' : ` ${printable(doing, room)}`;
-  return printable(`${place}${id}  ${rest}`, width);
+  const [withRate, without] = [rate, ''].map((speed) => `${requestsOf(progress)}${speed}  ${left}`);
+  const rest = columns(`${place}${withRate}`) <= width ? withRate! : without!;
+  const room = width - columns(`${place}  ${rest}`);
+  const id = room < MIN_ID ? '' : `${printable(doing, room)}  `;
+  return printable(`${place}${id}${rest}`, width);
 }
 
-function figuresOf(progress: Progress, rate: string): string {
-  const { requests, maxRequests, elapsedMs, maxDurationMs } = progress;
-  const isBounded = Number.isFinite(maxRequests);
-  return compact(
-    (isBounded ? `${count(requests)} of ${plural(maxRequests, 'request')}` : plural(requests, 'request')) +
-      rate,
-    duration(elapsedMs) + (Number.isFinite(maxDurationMs) ? ` of ${duration(maxDurationMs)}` : ''),
-  ).join('  ');
+/** `34 %` and `about 1 min 20 s left`; nothing before it can be told. */
+function shareOf({ elapsedMs, expectedMs }: Pick<Progress, 'elapsedMs' | 'expectedMs'>): readonly string[] {
+  if (expectedMs === undefined) return [];
+  const percent = Math.min(99, Math.floor((100 * elapsedMs) / expectedMs));
+  const seconds = Math.max(1, Math.round((expectedMs - elapsedMs) / 1000));
+  return [`${percent} %`, `about ${seconds < 60 ? `${seconds} s` : duration(1000 * seconds)} left`];
 }
+
+const requestsOf = ({ requests, maxRequests }: Progress) =>
+  Number.isFinite(maxRequests)
+    ? `${count(requests)} of ${plural(maxRequests, 'request')}`
+    : plural(requests, 'request');
 
 /** Names a requirement that has failed, in a line. */
 const renderFailed = (id: string, width: number): string => `✗ ${printable(id, width - 2)}\n`;

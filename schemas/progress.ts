@@ -16,6 +16,8 @@ export interface Progress {
   readonly doing: string;
   readonly requests: number;
   readonly elapsedMs: number;
+  /** How long the run takes in all, as far as it can be told by now. */
+  readonly expectedMs?: number;
   readonly maxRequests: number;
   readonly maxDurationMs: number;
   /** Ids of the requirements that have failed so far. */

@@ -11,7 +11,7 @@ export type { RunExchange } from './judging/evaluation.ts';
 export type { RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './judging/record.ts';
 export type { Lookup } from './plan/lookup.ts';
-export { lookupsInOrder } from './plan/rows.ts';
+export { drawnOnce } from './plan/lookups.ts';
 export { knownFrom } from './known.ts';
 export { gapsOf, isAbout } from './plan/needs.ts';
 export { judgeAnswer, rightAnswersTo } from './requirements/right-answers.ts';

@@ -12,6 +12,7 @@ import { wireRequest } from '../engine/sending.ts';
 import { factsOf } from '../rules/facts-of-request.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
+import { withSpare } from '../plan/entities.ts';
 import { gapsOf } from '../plan/needs.ts';
 import { depositCheck, fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
 import {
@@ -117,7 +118,9 @@ function verdictOf(checks: readonly Check[]): Checkup['verdict'] {
 }
 
 function planOf(options: ExamineOptions, answers: readonly Answer[]): Checkup['plan'] {
-  const { requests, durationMs, strength, needs } = expectedRun(options);
+  const { stateHook } = options;
+  const known = stateHook === undefined ? options.known : withSpare(options.known);
+  const { requests, durationMs, strength, needs } = expectedRun({ ...options, known });
   const times = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)];
   const answersMs = median && Math.round((requests * median) / options.concurrency);

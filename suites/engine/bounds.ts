@@ -4,13 +4,18 @@ import { statedLimits } from '../limits/limit.ts';
 import { forChanges, reserveOf } from './budget.ts';
 import type { RunOptions } from './run-options.ts';
 
+type BoundsOptions = Pick<
+  RunOptions,
+  'known' | 'clock' | 'stateHook' | 'maxRequests' | 'maxDurationMs' | 'graceMs' | 'rate'
+>;
+
 export type Bounds = ReturnType<typeof boundsOf>;
 
 /** Time for them besides the grace of each: a part of the run, at most so many ms. */
 const [CHANGES_PART, MAX_CHANGES_MS] = [1 / 30, 10_000];
 
 /** When the run and its lookups end, in ms of the clock, and what lookups leave for what follows them. */
-export function boundsOf(options: RunOptions, asked: readonly Requirement[]) {
+export function boundsOf(options: BoundsOptions, asked: readonly Requirement[]) {
   const startedAt = options.clock.now();
   const { maxRequests, maxDurationMs, graceMs, stateHook, rate = Infinity } = options;
   const deadline = startedAt + maxDurationMs;
@@ -45,7 +50,7 @@ export const keptWindowMs = (
 const COUNTED_PER_CHANGE: Readonly<Record<Endpoint, number>> = { 'user-status': 2, 'deposit-check': 8 };
 
 /** Whether a requirement is about a change that the run can see. */
-const isMade = (one: Requirement, { stateHook, known }: RunOptions): one is Scenario =>
+const isMade = (one: Requirement, { stateHook, known }: BoundsOptions): one is Scenario =>
   one.kind === 'scenario' &&
   one.needsChange !== undefined &&
   (stateHook !== undefined || (one.needsChange === 'transition' && known.becoming.length > 0));
@@ -53,7 +58,7 @@ const isMade = (one: Requirement, { stateHook, known }: RunOptions): one is Scen
 /** Counted requests at each endpoint that lookups leave for what changes data after them. */
 function countedAfterLookups(
   asked: readonly Requirement[],
-  options: RunOptions,
+  options: BoundsOptions,
 ): Readonly<Record<Endpoint, number>> {
   return perEndpoint((endpoint) => {
     const changes = asked.filter((one) => isMade(one, options) && one.endpoint === endpoint);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { catalogue, isLookupRow, knownFrom } from '../index.ts';
+import { catalogue, isLookupRow, knownFrom, virtualClock } from '../index.ts';
 import { sampleFixture } from '../testing/samples.ts';
 import { estimate, expectedRun, type EstimateOptions } from './expected-run.ts';
 import { createLookups } from '../plan/lookups.ts';
@@ -19,11 +19,13 @@ const options: EstimateOptions = {
   required: 0,
   boundFor: (requests) => requests,
   others: 10,
-  othersMs: 60_000,
+  trialsMs: [60_000],
+  changesMs: 0,
+  lookupsMs: Infinity,
 };
 
 test('the nth counted request waits n / (keys × (limit - 1)) windows', () => {
-  const waits = (keys: number) => estimate({ ...options, keys }).durationMs - options.othersMs;
+  const waits = (keys: number) => estimate({ ...options, keys }).durationMs - 60_000;
   // 60 counted requests, 10 a window: the last one is in the sixth.
   assert.equal(waits(1), 5 * 60_000);
   assert.equal(waits(2), 2 * 60_000);
@@ -54,7 +56,7 @@ test('a narrowed run is expected to send the lookups that it has', () => {
   const bounds = { maxDurationMs: Infinity, maxRequests: Infinity, graceMs: 0 };
   const asked = { known, seed: 1, cases: 4000 };
   const skip = new Set<string>();
-  const narrowed = { ...asked, ...bounds, requirements: rows, skip };
+  const narrowed = { ...asked, ...bounds, requirements: rows, skip, clock: virtualClock(0) };
   let requests = 0;
   for (const lookup of createLookups(asked, rows).next(
     'deposit-check',
@@ -65,5 +67,5 @@ test('a narrowed run is expected to send the lookups that it has', () => {
 });
 
 test('a rate slows all requests', () => {
-  assert.equal(estimate({ ...options, limits: {}, rate: 2, othersMs: 0 }).durationMs, 80_000);
+  assert.equal(estimate({ ...options, limits: {}, rate: 2, trialsMs: [] }).durationMs, 85_000);
 });

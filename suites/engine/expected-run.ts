@@ -1,8 +1,9 @@
-import { endpointNames, perEndpoint, type Endpoint } from '../../schemas/endpoints.ts';
+import { countsFailures, endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue } from '../requirements/catalogue.ts';
-import { costOf, statedLimits, type RateLimit } from '../limits/limit.ts';
-import { withSpare } from '../plan/entities.ts';
+import { costOf, SHORT_WAIT_MS, statedLimits, type RateLimit } from '../limits/limit.ts';
 import { isLookupRow, type Scenario } from '../rules/requirement.ts';
+import type { Known } from '../known.ts';
+import { boundsOf } from './bounds.ts';
 import { boundFor } from './budget.ts';
 import { createLookups } from '../plan/lookups.ts';
 import { timesOf, type Lookup } from '../plan/lookup.ts';
@@ -15,8 +16,20 @@ const MAX_LOOKUPS = 4000;
 /** So many triples of an endpoint stand for all. The first ones count more often, so that waits are rather too long. */
 const SAMPLE = 400;
 
-/** Requests of a scenario that does not say how many it sends, and those that try a limit, in multiples of it. */
-const [FEW, TRIES] = [3, 4];
+/** Requests of a scenario that does not say how many it sends. */
+const FEW = 3;
+
+/** What tries a stated limit sends, in multiples of it, and an unstated one, at most so long. */
+const [TRIES, UNSTATED_TRIES, UNSTATED_SECONDS] = [2.25, 3600, 72];
+
+/** Before a limit is tried nothing is sent for so long, or for a window of at most the second number, in ms. */
+const [QUIET_MS, MAX_QUIET_MS] = [2000, 8000];
+
+/** How long a run asks again whether a limit is over, if that would take longer than the run, in ms. */
+const GIVEN_UP_MS = 8000;
+
+/** A limiter of failed lookups with a window of at most so many ms is compared with itself so many times. */
+const [COMPARED_MS, COMPARISONS] = [30_000, 2];
 
 export type ExpectedRunOptions = Pick<
   RunOptions,
@@ -31,12 +44,12 @@ export type ExpectedRunOptions = Pick<
   | 'maxRequests'
   | 'graceMs'
   | 'stateHook'
+  | 'clock'
 >;
 
-/** Estimates a run. Nothing is sent. */
+/** Estimates a run. Nothing is sent. With a state hook, what is known leaves out what it changes. */
 export function expectedRun(options: ExpectedRunOptions): Estimate {
-  const { requirements, skip, seed, cases, plan, stateHook, graceMs, ...bounds } = options;
-  const known = stateHook === undefined ? options.known : withSpare(options.known);
+  const { known, requirements, skip, seed, cases, plan, stateHook, graceMs, ...bounds } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const most = Math.min(cases, MAX_LOOKUPS);
   const source = createLookups({ known, seed, cases: most, plan }, asked.filter(isLookupRow));
@@ -56,11 +69,14 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
   });
   const limits: Readonly<Partial<Record<Endpoint, RateLimit>>> = statedLimits(known);
   const scenarios = asked.filter((one): one is Scenario => one.kind === 'scenario');
-  const tries = endpointNames.map((endpoint) =>
-    scenarios.some((one) => one.phase === 'last' && one.endpoint === endpoint)
-      ? TRIES * (limits[endpoint]?.most ?? 0)
-      : 0,
+  const tried = endpointNames.filter((endpoint) =>
+    scenarios.some((one) => one.phase === 'last' && one.endpoint === endpoint),
   );
+  const unstated = Math.min(UNSTATED_TRIES, UNSTATED_SECONDS * (options.rate ?? Infinity));
+  const triesOf = (endpoint: Endpoint) => {
+    const { most } = limits[endpoint] ?? {};
+    return most === undefined ? unstated : TRIES * most;
+  };
   const sumOf = (some: readonly Scenario[]) =>
     some.reduce((sum, { sends = FEW, sendsFree = 0 }) => sum + sends + sendsFree, 0);
   const isLimited = scenarios.some(({ phase }) => phase === 'last');
@@ -73,13 +89,29 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
     keys: (known.limits.scope ?? 'key') === 'key' ? known.callerKeys.length : 1,
     required: sumOf(scenarios.filter(({ level, phase }) => level === 'required' && phase === undefined)),
     boundFor: (requests) => boundFor(requests, isLimited, isChanging),
-    others: sumOf(scenarios.filter(({ phase }) => phase !== 'last')) + tries[0]! + tries[1]!,
-    // Each limit is tried once, and changes take the grace.
-    othersMs: endpointNames.reduce(
-      (sum, name) => sum + (limits[name]?.windowMs ?? 0),
-      isChanging ? 2 * graceMs : 0,
-    ),
+    others:
+      sumOf(scenarios.filter(({ phase }) => phase !== 'last')) +
+      tried.reduce((sum, endpoint) => sum + triesOf(endpoint), 0),
+    trialsMs: tried.map((endpoint) => trialMs(endpoint, limits[endpoint])),
+    // Changes of data take the grace.
+    changesMs: Math.max(isChanging ? 2 * graceMs : 0, becomingMs(scenarios, known)),
+    lookupsMs: boundsOf(options, asked).lookupsEndAt - options.clock.now(),
   });
+}
+
+/** How long the run waits for deposits that become EXECUTED by themselves, in ms. */
+const becomingMs = (scenarios: readonly Scenario[], { becoming }: Known): number =>
+  scenarios.some(({ needsChange }) => needsChange === 'transition')
+    ? 1000 * Math.max(0, ...becoming.map(({ becomes }) => becomes.afterSeconds ?? 0))
+    : 0;
+
+/** How long a run waits to try a limit: a rest, until the key is free again, and for comparisons. */
+function trialMs(endpoint: Endpoint, limit: RateLimit | undefined): number {
+  if (limit === undefined) return QUIET_MS;
+  const { windowMs } = limit;
+  const quietMs = windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
+  const isCompared = countsFailures(endpoint) && windowMs <= COMPARED_MS;
+  return quietMs + windowMs + (isCompared ? COMPARISONS * (2 * windowMs + 1000) : 0);
 }
 
 /** The first lookups, each as often as it stands for others: `count` in all, unless there are fewer. */
@@ -111,9 +143,13 @@ export interface EstimateOptions {
   readonly required: number;
   /** The bound of a run in which lookups and these scenarios send so many requests. */
   readonly boundFor: (requests: number) => number;
-  /** Requests of everything that is no lookup, and the time of what comes after lookups (ms). */
+  /** Requests of everything that is no lookup. */
   readonly others: number;
-  readonly othersMs: number;
+  /** How long each trial of a limit waits, and what changes data, in ms. */
+  readonly trialsMs: readonly number[];
+  readonly changesMs: number;
+  /** When lookups end, in ms after the start. */
+  readonly lookupsMs: number;
 }
 
 /** How far a run gets. Times are in ms, without the response times of the target. */
@@ -127,53 +163,85 @@ export interface Estimate {
 
 /**
  * Tells how long a run waits, by arithmetic: each key sends one request less than its limit in a window, so that the
- * nth counted request waits for n / (keys × (limit - 1)) windows.
+ * nth counted request waits for n / (keys × (limit - 1)) windows. Lookups of triples wait only for short windows.
  */
 export function estimate(options: EstimateOptions): Estimate {
-  const { stages, limits, keys, rate, maxDurationMs, maxRequests, required, others, othersMs } = options;
-  const counted: Record<Endpoint, number> = { ...perEndpoint(() => 0) };
-  let requests = 0;
-  const ends = stages.map((stage) => {
-    for (const { endpoint, cost, times } of stage) {
-      requests += times;
-      counted[endpoint] += cost * times;
-    }
-    const waits = endpointNames.map((endpoint) => {
-      const { most, windowMs } = limits[endpoint] ?? { most: Infinity, windowMs: 0 };
-      const perWindow = Math.max(1, keys) * Math.max(1, most - 1);
-      return Math.floor(Math.max(0, Math.round(counted[endpoint]) - 1) / perWindow) * windowMs;
+  const { stages, limits, keys, rate, maxDurationMs, maxRequests, required, others } = options;
+  const perWindow = (endpoint: Endpoint) =>
+    Math.max(1, keys) * Math.max(1, (limits[endpoint]?.most ?? Infinity) - 1);
+  const windowMs = (endpoint: Endpoint) => limits[endpoint]?.windowMs ?? 0;
+  const pacedMs = (requests: number) => (rate === undefined ? 0 : (1000 * requests) / rate);
+  /** What is sent by the end of a stage, and how long it waits, if lookups end after so many ms. */
+  const sentBy = (stage: number, endMs: number) => {
+    const [first, last] = [stages.slice(0, Math.min(stage, 2)), stages.slice(2, stage)];
+    const ways = endpointNames.map((endpoint) => {
+      const [counted, free] = sums(first, endpoint);
+      const [late, lateFree] = sums(last, endpoint);
+      const most = Math.floor(endMs / windowMs(endpoint));
+      const windows = Math.min(most, windowsFor(counted, perWindow(endpoint)));
+      const room = (windows + 1) * perWindow(endpoint);
+      return { endpoint, sent: Math.min(counted, room), room, windows, free: free + lateFree, late };
     });
-    return {
-      requests,
-      durationMs: Math.max(...waits, rate === undefined ? 0 : (1000 * requests) / rate),
-    };
+    const waitedMs = Math.max(0, ...ways.map((one) => one.windows * windowMs(one.endpoint)));
+    let [requests, durationMs] = [0, waitedMs];
+    for (const { endpoint, sent, room, windows, free, late } of ways) {
+      const isShort = windowMs(endpoint) <= SHORT_WAIT_MS;
+      // While the other endpoint waited, a limiter was at rest.
+      const isRested = windows * windowMs(endpoint) < waitedMs;
+      const left = isShort ? Infinity : isRested ? perWindow(endpoint) : room - sent;
+      requests += free + sent + Math.min(late, left);
+      if (isShort) {
+        const all = windowsFor(sent + late, perWindow(endpoint)) * windowMs(endpoint);
+        durationMs = Math.max(durationMs, Math.min(all, endMs));
+      }
+    }
+    return { requests, durationMs: Math.max(durationMs, pacedMs(requests)) };
+  };
+  const steps = stages.slice(0, 2).map((_, nth) => {
+    const end = sentBy(nth + 1, Infinity);
+    return { ...end, requests: options.boundFor(end.requests + (nth === 0 ? 0 : required)) };
   });
   const isReached = (end: Pick<Estimate, 'requests' | 'durationMs'>) =>
     end.durationMs <= maxDurationMs && end.requests <= maxRequests;
-  const steps = ends.slice(0, 2).map((end, nth) => ({
-    ...end,
-    requests: options.boundFor(end.requests + (nth === 0 ? 0 : required)),
-  }));
   const missed = steps.findIndex((end) => !isReached(end));
   const strength = missed < 0 ? steps.length : missed;
-  const last = ends.at(-1)!;
-  const mostOfSteps = Math.max(...steps.map((end) => end.requests));
-  const all = {
-    requests: Math.round(Math.max(last.requests + others, mostOfSteps)),
-    durationMs: last.durationMs + othersMs,
+  /** All that a run does, if lookups end after so many ms and the run after so many. */
+  const whole = (lookupsMs: number, endMs: number) => {
+    const lookups = sentBy(stages.length, lookupsMs);
+    let durationMs = lookups.durationMs + options.changesMs;
+    // A trial that would not end in time is given up.
+    for (const ms of options.trialsMs)
+      durationMs += durationMs + ms <= endMs ? ms : Math.min(ms, QUIET_MS + GIVEN_UP_MS);
+    const requests = Math.round(lookups.requests + others);
+    return { requests, durationMs: Math.max(durationMs, pacedMs(requests)) };
   };
+  const all = whole(Infinity, Infinity);
+  const bounded = whole(options.lookupsMs, maxDurationMs);
+  const mostOfSteps = Math.max(...steps.map((end) => end.requests));
   return {
-    requests: Math.min(all.requests, maxRequests),
-    durationMs: Math.min(all.durationMs, maxDurationMs),
+    requests: Math.min(bounded.requests, maxRequests),
+    durationMs: Math.min(bounded.durationMs, maxDurationMs),
     strength,
     needs: [
       ...steps.slice(strength).map((end, nth) => ({
         reaches: `strength ${(strength + nth + 1) as 1 | 2}` as const,
         ...rounded(end),
       })),
-      { reaches: 'everything', ...rounded(all) },
+      { reaches: 'everything', ...rounded({ ...all, requests: Math.max(all.requests, mostOfSteps) }) },
     ],
   };
+}
+
+/** Windows that end before the last of so many counted requests. */
+const windowsFor = (counted: number, perWindow: number): number =>
+  Math.floor(Math.max(0, Math.round(counted) - 1) / perWindow);
+
+/** Lookups of an endpoint in some stages: those that count at its limiter, and the others. */
+function sums(stages: Stages, endpoint: Endpoint): readonly [counted: number, free: number] {
+  const own = stages.flat().filter((one) => one.endpoint === endpoint);
+  const all = own.reduce((sum, { times }) => sum + times, 0);
+  const counted = own.reduce((sum, { cost, times }) => sum + cost * times, 0);
+  return [counted, all - counted];
 }
 
 /** With a margin: a bound must be enough. */

@@ -3,7 +3,7 @@ import type { RunRecord, WaitOfRun } from '../../schemas/generated/types.ts';
 import type { Need } from '../../schemas/progress.ts';
 import { defined } from '../../schemas/values.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { expectedRun } from './expected-run.ts';
+import type { Estimate } from './expected-run.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** What the run waited for so far, for its record. A wait that was cut short counts as far as it went. */
@@ -38,12 +38,12 @@ export function figuresOf(limiter: Limiter): Omit<RunRecord['rateLimited'], 'ans
   return { waitedMs: endpoints.reduce((sum, { waitedMs }) => sum + waitedMs, 0), endpoints };
 }
 
-/** What a longer run would reach. */
-export function needsOf(options: RunOptions): NonNullable<RunRecord['needs']> {
-  const { maxDurationMs, maxRequests } = options;
-  if (options.isBrief === true || options.path !== undefined) return [];
-  if (maxDurationMs === Infinity && maxRequests === Infinity) return [];
+/** What a longer run would reach, in seconds. */
+export function needsOf(
+  { maxDurationMs, maxRequests }: RunOptions,
+  { needs }: Estimate,
+): NonNullable<RunRecord['needs']> {
   const isMore = ({ durationMs, requests }: Need) => durationMs > maxDurationMs || requests > maxRequests;
   const inSeconds = ({ durationMs, ...need }: Need) => ({ ...need, seconds: durationMs / 1000 });
-  return expectedRun(options).needs.filter(isMore).map(inSeconds);
+  return needs.filter(isMore).map(inSeconds);
 }

@@ -7,6 +7,7 @@ import { table } from '../requirements/catalogue.ts';
 import { isLookupRow, type Requirement } from '../rules/requirement.ts';
 import { statedLimits } from '../limits/limit.ts';
 import { createLimiter, sleep } from '../limits/limiter.ts';
+import { drawnOnce } from '../plan/lookups.ts';
 import { createCoverage } from '../plan/coverage.ts';
 import { withSpare } from '../plan/entities.ts';
 import { boundsOf, keptWindowMs, type Bounds } from './bounds.ts';
@@ -17,6 +18,7 @@ import { createEvaluation, type Evaluation } from '../judging/evaluation.ts';
 import { redactor } from '../judging/evidence.ts';
 import { createExplanations } from './explanations.ts';
 import { figuresOf, needsOf, waitsOf } from './figures.ts';
+import { expectedRun } from './expected-run.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { judgementOf } from '../judging/judgement.ts';
 import { listOf } from './list.ts';
@@ -38,7 +40,8 @@ import { runList } from './tasks.ts';
  * @throws Problem with code `unreachable` if the target cannot be reached
  */
 export async function run(given: RunOptions): Promise<RunRecord> {
-  const options = given.stateHook === undefined ? given : { ...given, known: withSpare(given.known) };
+  const known = given.stateHook === undefined ? given.known : withSpare(given.known);
+  const options = { ...given, known, plan: drawnOnce(given.plan) };
   await waitUntilItAnswers(options);
   const asked = options.requirements.filter(({ id }) => !options.skip.has(id));
   const bounds = boundsOf(options, asked);
@@ -81,7 +84,9 @@ async function runWith(
   const { tally } = evaluation;
   const findings = createFindings(options, asked, tally, bounds.startedAt);
   const budget = createBudget({ ...options, ...bounds });
-  const progress = createProgress(options, budget, findings);
+  const isWhole = options.isBrief !== true && options.path === undefined;
+  const expected = isWhole && options.onProgress !== undefined ? expectedRun(options) : undefined;
+  const progress = createProgress(options, budget, findings, expected);
   const timeline = createTimeline(bounds.startedAt);
   const judging = { evaluation, findings, budget, progress, timeline };
   const sending = createSending(options, bounds, client, judging);
@@ -111,7 +116,7 @@ async function runWith(
   // Only then would a longer run reach more. All lookups are drawn again for it.
   const isCut =
     lookups.isCut() || all.some((one) => 'reason' in one && ['budget', 'rate-limited'].includes(one.reason));
-  const needs = isCut && rows.length > 0 ? needsOf(options) : [];
+  const needs = isCut && isWhole && rows.length > 0 ? needsOf(options, expected ?? expectedRun(options)) : [];
   const figures: Figures = {
     startedAt: bounds.startedAt,
     durationMs: Math.round(progress.elapsedMs()),
@@ -148,8 +153,10 @@ function createSending(
     reserved: bounds.reservedCounted,
     stated: statedLimits(known),
     scope: known.limits.scope,
-    onWait: ({ until, ...wait }) =>
-      options.onWait?.({ ...wait, waitMs: until - clock.now() }, findings.failing()),
+    onWait: ({ until, ...wait }) => {
+      progress.wait(wait.endpoint, until);
+      options.onWait?.({ ...wait, waitMs: until - clock.now() }, findings.failing());
+    },
   });
   // A target that stalls once loses all requests in flight, of both endpoints.
   const maxLost = Math.max(10, 4 * options.concurrency);

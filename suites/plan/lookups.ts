@@ -40,6 +40,23 @@ export function createLookups(options: LookupOptions, rows: readonly LookupRow[]
   };
 }
 
+/** The lookups of each endpoint, drawn once however often they are asked for, with the same fixture and seed. */
+export function drawnOnce(plan: typeof lookupsInOrder = lookupsInOrder): typeof lookupsInOrder {
+  const drawn = new Map<Endpoint, { readonly kept: Lookup[]; readonly source: Iterator<Lookup> }>();
+  return function* (endpoint, known, seed) {
+    const { kept, source } = drawn.get(endpoint) ?? { kept: [], source: plan(endpoint, known, seed) };
+    drawn.set(endpoint, { kept, source });
+    for (let nth = 0; ; nth++) {
+      if (nth === kept.length) {
+        const { done, value } = source.next();
+        if (done === true) return;
+        kept.push(value);
+      }
+      yield kept[nth]!;
+    }
+  };
+}
+
 /** A narrowed run looks at so many triples at least. */
 const MIN_TRIPLES = 1000;
 

@@ -4,8 +4,8 @@ import { applyState } from '../../../mock/control/entities.ts';
 import { createWorld, type World } from '../../../mock/server/world.ts';
 import type { Fixture, RunRecord, StateChange } from '../../../schemas/generated/types.ts';
 import { oncePer } from '../../../schemas/values.ts';
-import { catalogue, decodeBody, lookupsInOrder, run, virtualClock } from '../../../suites/index.ts';
-import type { Client, Lookup, Requirement, RunOptions } from '../../../suites/index.ts';
+import { catalogue, decodeBody, drawnOnce, run, virtualClock } from '../../../suites/index.ts';
+import type { Client, Requirement, RunOptions } from '../../../suites/index.ts';
 import { runOptions } from '../../run-options.ts';
 
 /** Returns limits with these windows, by default the same for both endpoints. */
@@ -68,24 +68,13 @@ export const delayed =
     },
   });
 
-/** The lookups that were drawn of each fixture, by endpoint and seed, and the source of further ones. */
-const drawn = oncePer(
-  (_: RunOptions['known']) =>
-    new Map<string, { readonly kept: Lookup[]; readonly source: Generator<Lookup> }>(),
-);
+/** All runs with the same fixture and seed share their lookups. */
+const drawn = oncePer((_: RunOptions['known']) => new Map<number, NonNullable<RunOptions['plan']>>());
 
-/** The lookups of an endpoint in their order. All runs with the same fixture and seed share them. */
-const sharedLookups: RunOptions['plan'] = function* (endpoint, known, seed) {
-  const name = `${endpoint} ${seed}`;
-  const { kept, source } = drawn(known).get(name) ?? {
-    kept: [],
-    source: lookupsInOrder(endpoint, known, seed),
-  };
-  drawn(known).set(name, { kept, source });
-  for (let nth = 0; ; nth++) {
-    if (nth === kept.length) kept.push((source.next() as IteratorYieldResult<Lookup>).value);
-    yield kept[nth]!;
-  }
+const sharedLookups: RunOptions['plan'] = (endpoint, known, seed) => {
+  const plan = drawn(known).get(seed) ?? drawnOnce();
+  drawn(known).set(seed, plan);
+  return plan(endpoint, known, seed);
 };
 
 /**
