@@ -208,10 +208,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(0, 1),
   ],
   'docs/fixture.md': [
-    file(
-      'fixture.json',
-      'npx ib-conformance doctor http://localhost:8080/gateway --fixture fixture.json && rm fixture.json',
-    ),
+    file('fixture.json', 'npx ib-conformance doctor http://localhost:8080/gateway --fixture fixture.json'),
     intoSqlite,
     commands(),
     commands(),
