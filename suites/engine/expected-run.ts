@@ -19,8 +19,8 @@ const SAMPLE = 400;
 /** Requests of a scenario that does not say how many it sends. */
 const FEW = 3;
 
-/** What tries a stated limit sends, in multiples of it, and an unstated one, at most so long. */
-const [TRIES, UNSTATED_TRIES, UNSTATED_SECONDS] = [2.25, 3600, 72];
+/** What tries a limit sends, in multiples of it, and what stands for an unstated one, if --rate allows it. */
+const [TRIES, UNSTATED_MOST, UNSTATED_SECONDS] = [2.25, 1600, 32];
 
 /** Before a limit is tried nothing is sent for so long, or for a window of at most the second number, in ms. */
 const [QUIET_MS, MAX_QUIET_MS] = [2000, 8000];
@@ -72,11 +72,8 @@ export function expectedRun(options: ExpectedRunOptions): Estimate {
   const tried = endpointNames.filter((endpoint) =>
     scenarios.some((one) => one.phase === 'last' && one.endpoint === endpoint),
   );
-  const unstated = Math.min(UNSTATED_TRIES, UNSTATED_SECONDS * (options.rate ?? Infinity));
-  const triesOf = (endpoint: Endpoint) => {
-    const { most } = limits[endpoint] ?? {};
-    return most === undefined ? unstated : TRIES * most;
-  };
+  const unstated = Math.min(UNSTATED_MOST, UNSTATED_SECONDS * (options.rate ?? Infinity));
+  const triesOf = (endpoint: Endpoint) => TRIES * (limits[endpoint]?.most ?? unstated);
   const sumOf = (some: readonly Scenario[]) =>
     some.reduce((sum, { sends = FEW, sendsFree = 0 }) => sum + sends + sendsFree, 0);
   const isLimited = scenarios.some(({ phase }) => phase === 'last');
