@@ -72,13 +72,29 @@ test('in print, text is dark on white, controls are hidden, and findings are ope
   assert.equal(await page.locator('nav').isVisible(), false);
 });
 
-test('marks of the matrix and names of rows link to findings, also to collapsed ones', async (t) => {
+test('entries of the matrix and names of rows link to findings, and to rows that are folded', async (t) => {
   const page = await openReport(t, withoutScript);
-  await page.getByRole('link', { name: 'auth/user-status/missing: failed' }).click();
+  const matrix = page.locator('.matrix');
+  await matrix.getByRole('link', { name: 'missing' }).click();
   assert.ok(page.url().endsWith('#auth/user-status/missing'));
   const finding = page.locator('[id="auth/user-status/missing"]');
   assert.ok((await finding.boundingBox())!.y < 900);
   assert.equal(await page.getByRole('link', { name: 'auth/user-status/missing', exact: true }).count(), 1);
+  const row = page.locator('.passed', { hasText: 'valid/user-status/member' }).locator('li').first();
+  assert.equal(await row.isVisible(), false);
+  await matrix.getByRole('link', { name: 'member' }).click();
+  await row.waitFor({ state: 'visible' });
+});
+
+test('the first failure is in sight, on a screen and on a phone', async (t) => {
+  for (const viewport of [
+    { width: 1280, height: 900 },
+    { width: 390, height: 844 },
+  ]) {
+    const page = await openReport(t, { viewport });
+    const { y } = (await page.locator('.finding').first().boundingBox())!;
+    assert.ok(y < 0.75 * viewport.height, String(y));
+  }
 });
 
 test('a clause links to its text, which opens', async (t) => {

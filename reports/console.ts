@@ -83,6 +83,9 @@ function blockLines(block: Block, at: number, screen: Screen): readonly string[]
       ];
     case 'matrix':
       return listLines(block.rows, screen);
+    case 'timeline':
+    case 'trial':
+      return [];
     case 'finding':
       return [...(at === 0 ? [] : ['']), ...findingLines(block, screen)];
   }

@@ -71,9 +71,9 @@ test('no text becomes Markdown', () => {
 
 /** All allowed elements and attributes. None runs scripts, loads files or leaves the page. */
 const elements =
-  /^(?:html|head|meta|title|style|body|header|main|nav|section|div|h[1-4]|p|span|a|small|code|mark|dl|dt|dd|ul|li|table|thead|tbody|tr|th|td|details|summary)$/;
+  /^(?:html|head|meta|title|style|body|header|main|nav|section|div|h[1-4]|p|span|a|small|code|mark|dl|dt|dd|ul|li|table|thead|tbody|tr|th|td|details|summary|figure|figcaption|svg|path)$/;
 const attributes =
-  /^(?:charset|http-equiv|content|name|lang|id|class|href|title|role|aria-(?:label|labelledby|hidden)|scope|open)$/;
+  /^(?:charset|http-equiv|content|name|lang|id|class|href|title|role|aria-(?:label|labelledby|hidden)|scope|open|data-column|viewBox|preserveAspectRatio|d)$/;
 
 test('no text becomes HTML: the page is well-formed and inert, and every link has one target', () => {
   fc.assert(

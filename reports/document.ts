@@ -1,5 +1,5 @@
 import { printable, type Tone } from './text.ts';
-import type { RunRecord } from '../schemas/generated/types.ts';
+import type { RunRecord, Timeline, TriedStream } from '../schemas/generated/types.ts';
 
 /**
  * A report as blocks, which the console, Markdown and HTML print. It says what to show; a printer says how, for all
@@ -33,7 +33,13 @@ export type Block =
   | { readonly kind: 'text'; readonly text: string; readonly tone?: Tone }
   | { readonly kind: 'list'; readonly title?: string; readonly items: readonly Item[] }
   | Finding
-  | Matrix;
+  | Matrix
+  | Picture;
+
+/** What only a page can draw. Other formats leave it out: sentences say what matters. */
+export type Picture =
+  | { readonly kind: 'timeline'; readonly timeline: Timeline }
+  | { readonly kind: 'trial'; readonly id: string; readonly streams: readonly TriedStream[] };
 
 /** Colours repeat what marks and words say. */
 export interface Mark {
@@ -53,6 +59,8 @@ export interface Item extends Mark {
   readonly title?: string;
   /** The finding that it belongs to. */
   readonly anchor?: string;
+  /** Whether it is required, for a reader of the HTML page. */
+  readonly level?: string;
 }
 
 /** Something that is wrong, in full. */

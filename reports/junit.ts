@@ -1,4 +1,5 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { defined } from '../schemas/values.ts';
 import {
   isKnownFailure,
   failsRun,
@@ -101,7 +102,7 @@ function runCases(record: RunRecord): readonly Case[] {
 }
 
 function caseOf(record: RunRecord, result: RequirementResult): Case {
-  const { id, level, outcome } = result;
+  const { id, level, outcome, answersMs } = result;
   const isFailure = failsRun(record, result);
   const isWarning = outcome === 'failed' && !isFailure && !isKnownFailure(result);
   return {
@@ -110,6 +111,7 @@ function caseOf(record: RunRecord, result: RequirementResult): Case {
     type: level === 'recommended' ? `${outcome}, recommended` : outcome,
     message: messageOf(record, result),
     lines: outcome === 'failed' ? factLines(factsOf(record, result)) : [],
+    ...defined({ durationMs: answersMs }),
   };
 }
 

@@ -51,6 +51,9 @@ function blockTexts(block: Block): readonly string[] {
       ];
     case 'matrix':
       return [tableText(block)];
+    case 'timeline':
+    case 'trial':
+      return [];
     case 'finding':
       return [findingText(block)];
   }

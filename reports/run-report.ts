@@ -98,14 +98,16 @@ const WRONG = { mark: '✗', tone: 'bad', name: 'baseline' } as const;
 const isUnclear = (row: RequirementResult): boolean =>
   row.outcome === 'inconclusive' && row.counterexample !== undefined && row.reason !== 'depends';
 
-/** `target http://127.0.0.1:4010/, partner northwind, seed 7, ib-conformance 0.1.0` */
+/** `target http://127.0.0.1:4010/, partner northwind, seed 7, ib-conformance 0.1.0, 2026-01-05 10:00:00 UTC` */
 export function runTitle(
-  run: Pick<RunRecord, 'target' | 'version'> & { readonly partner?: string; readonly seed?: number },
+  run: Pick<RunRecord, 'target' | 'version'> & Partial<Pick<RunRecord, 'partner' | 'seed' | 'startedAt'>>,
 ): string {
-  const { target, partner, seed, version } = run;
-  return Object.entries({ target, partner, seed, 'ib-conformance': version })
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
-    .join(', ');
+  const { target, partner, seed, version, startedAt } = run;
+  const named = Object.entries({ target, partner, seed, 'ib-conformance': version }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [`${name} ${value}`]),
+  );
+  const begun = startedAt?.replace(/T(.*?)(?:\.\d+)?Z$/, ' $1 UTC');
+  return compact(...named, begun).join(', ');
 }
 
 /** `1,607 requests in 4.2 s, 12 answers with status 429; waited 3.2 s for user-status (stated limit)` */
@@ -180,6 +182,7 @@ const rows = (record: RunRecord, some: Results): readonly Item[] =>
     ...markOf(record, row),
     name: row.id,
     title: row.title,
+    level: row.level,
     words: wordsOf(record, row),
     ...('counterexample' in row || row.outcome === 'broken' || row.outcome === 'failed'
       ? { anchor: row.id }
@@ -217,7 +220,13 @@ function wholeSections(record: RunRecord): readonly Section[] {
     },
     {
       title: 'The run',
-      blocks: compact(combinationSentence(record)).map((words) => paragraph(words)),
+      blocks: [
+        ...compact(combinationSentence(record)).map((words) => paragraph(words)),
+        ...(record.timeline === undefined ? [] : [{ kind: 'timeline', timeline: record.timeline } as const]),
+        ...requirements.flatMap(({ id, trial }) =>
+          trial === undefined ? [] : [{ kind: 'trial', id, streams: trial } as const],
+        ),
+      ],
     },
   ];
 }

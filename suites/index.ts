@@ -10,7 +10,6 @@ export { run } from './engine/run.ts';
 export type { RunExchange } from './judging/evaluation.ts';
 export type { RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './judging/record.ts';
-export type { Lookup } from './plan/lookup.ts';
 export { drawnOnce } from './plan/lookups.ts';
 export { knownFrom } from './known.ts';
 export { gapsOf, isAbout } from './plan/needs.ts';

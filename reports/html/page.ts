@@ -14,8 +14,10 @@ import {
   type Section,
 } from '../document.ts';
 import { html, styleElement, text, toText, type Markup } from '../markup.ts';
+import { count } from '../text.ts';
 import { differenceWords, diffTexts } from '../text-difference.ts';
 import { clauses } from '../../schemas/generated/interface.ts';
+import { timelineMarkup, trialMarkup } from './pictures.ts';
 import { style } from './generated/style.ts';
 
 /** Number of expanded findings. The others are collapsed. */
@@ -35,7 +37,9 @@ export function toHtml(report: Report): string {
   const { headline, about, conclusion, command, next } = report;
   const { words, numbers, mark, tone } = headline;
   const anchors = anchorsOf(report);
-  const sections = shownSections(report);
+  // What is wrong comes first.
+  const rank = ({ kind }: Section) => (kind === undefined ? 1 : 0);
+  const sections = shownSections(report).toSorted((one, other) => rank(one) - rank(other));
   const links = sections.map(({ title }, at) => html`<a href="#section-${at}">${title}</a>`);
   const step =
     next && ('command' in next ? commandBlock('Next', next.command) : html`<p>Next: ${next.words}</p>`);
@@ -54,8 +58,7 @@ export function toHtml(report: Report): string {
           <p class="quiet">${about}</p>
           <h1><span aria-hidden="true">${mark}</span> ${words}</h1>
           <p class="numbers">${text(numbers, MAX_LIST)}</p>
-          ${conclusion.map((block) => blockMarkup(block, anchors))}
-          ${command && commandBlock('The run', command)} ${step}
+          ${step}
         </header>
         <main>
           <nav aria-label="Sections">${links}</nav>
@@ -66,6 +69,10 @@ export function toHtml(report: Report): string {
                 ${blocks.map((block) => blockMarkup(block, anchors))}
               </section>`,
           )}
+          <section id="conclusion" aria-label="The run in sentences">
+            ${conclusion.map((block) => blockMarkup(block, anchors))}
+            ${command && commandBlock('The run', command)}
+          </section>
           ${clausesMarkup(sections)}
         </main>
       </body>
@@ -91,7 +98,19 @@ function anchorsOf({ sections }: Report) {
       ? finding.anchor
       : `finding-${places.get(finding)}`;
   const named = (name = '') => (firsts.has(name) ? of(firsts.get(name)!) : undefined);
-  return { of, named, isOpen: (finding: Finding) => places.get(finding)! < MAX_OPEN };
+  // The first row of a requirement is its place. Hostile ids cannot clash: a row has a number.
+  const rows = sections
+    .flatMap(({ blocks }) => blocks.flatMap((block) => (block.kind === 'list' ? block.items : [])))
+    .filter(({ level }) => level !== undefined);
+  const rowIds = new Map(rows.map((item, at) => [item, `row-${at}`]));
+  const firstRows = new Map(rows.toReversed().map((item) => [item.name, rowIds.get(item)!]));
+  return {
+    of,
+    named,
+    rowOf: (item: Item) => rowIds.get(item),
+    rowNamed: (name: string) => firstRows.get(name),
+    isOpen: (finding: Finding) => places.get(finding)! < MAX_OPEN,
+  };
 }
 
 function blockMarkup(block: Block, anchors: Anchors): Markup {
@@ -100,27 +119,47 @@ function blockMarkup(block: Block, anchors: Anchors): Markup {
       return html`<p class="${block.tone ?? 'plain'}">${text(block.text, MAX_LIST)}</p>`;
     case 'list':
       return html`${block.title === undefined ? undefined : html`<h3>${block.title}</h3>`}
-        <ul>
-          ${block.items.map((item) => itemMarkup(item, anchors))}
-        </ul>`;
+      ${rowsMarkup(block.items, anchors)}`;
     case 'matrix':
       return matrixMarkup(block, anchors);
     case 'finding':
       return findingMarkup(block, anchors);
+    case 'timeline':
+      return timelineMarkup(block.timeline);
+    case 'trial':
+      return trialMarkup(block.id, block.streams);
   }
 }
 
+/** Entries, and those that passed folded, one line each. */
+function rowsMarkup(items: readonly Item[], anchors: Anchors): Markup {
+  const passed = items.filter(({ level, tone }) => level !== undefined && tone === 'good');
+  const others = items.filter((item) => !passed.includes(item));
+  const list = (some: readonly Item[]) =>
+    html`<ul>
+      ${some.map((item) => itemMarkup(item, anchors))}
+    </ul>`;
+  if (passed.length === 0) return list(others);
+  return html`${others.length === 0 ? undefined : list(others)}
+    <details class="passed">
+      <summary>${count(passed.length)} passed</summary>
+      ${list(passed)}
+    </details>`;
+}
+
 function itemMarkup(item: Item, anchors: Anchors): Markup {
-  const { mark, tone, name, title, anchor } = item;
+  const { mark, tone, name, title, anchor, level } = item;
   const words = wordsWithFix(item);
   const target = anchors.named(anchor);
   const shown = html`<code>${name}</code>`;
-  return html`<li class="row">
+  const id = level === undefined ? undefined : anchors.rowOf(item);
+  return html`<li class="row" ${id === undefined ? undefined : html`id="${id}"`}>
     <span class="mark ${tone}" aria-hidden="true">${mark}</span>
     <div>
-      ${title === undefined ? undefined : html`<span class="title">${title}</span>`}
+      ${title === undefined || tone === 'good' ? undefined : html`<span class="title">${title}</span>`}
       ${target === undefined ? shown : html`<a href="#${target}">${shown}</a>`}
-      ${words === '' ? undefined : html`<p class="remark">${text(words, MAX_LIST)}</p>`}
+      ${level === undefined ? undefined : html`<span class="quiet">${level}</span>`}
+      ${words === '' ? undefined : html`<span class="remark">${text(words, MAX_LIST)}</span>`}
     </div>
   </li>`;
 }
@@ -128,28 +167,32 @@ function itemMarkup(item: Item, anchors: Anchors): Markup {
 function matrixMarkup({ columns, rows }: Matrix, anchors: Anchors): Markup {
   const cell = ({ mark, tone, name, words, anchor }: Item) => {
     const label = `${name}: ${words}`;
-    const target = anchors.named(anchor);
+    const target = anchors.named(anchor) ?? anchors.rowNamed(name);
+    const shown = html`<span aria-hidden="true">${mark}</span> ${name.split('/').at(-1)}`;
     return target === undefined
-      ? html`<span class="cell ${tone}" role="img" title="${label}" aria-label="${label}">${mark}</span>`
-      : html`<a class="cell ${tone}" href="#${target}" title="${label}" aria-label="${label}">${mark}</a>`;
+      ? html`<span class="cell ${tone}" title="${label}">${shown}</span>`
+      : html`<a class="cell ${tone}" href="#${target}" title="${label}">${shown}</a>`;
   };
   return html`<table class="matrix">
-    <thead>
-      <tr>
-        <th scope="col">suite</th>
-        ${columns.map((column) => html`<th scope="col">${column}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        ({ name, words, cells }) =>
-          html`<tr>
-            <th scope="row">${name}<small>${words}</small></th>
-            ${cells.map((items) => html`<td>${items.map(cell)}</td>`)}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+      <thead>
+        <tr>
+          <th scope="col">suite</th>
+          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ({ name, words, cells }) =>
+            html`<tr>
+              <th scope="row">${name}<small>${words}</small></th>
+              ${cells.map((items, at) => html`<td data-column="${columns[at]}">${items.map(cell)}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <p class="quiet">
+      ✓ passed, ✗ failed, ? not verified, · observed, – left out, ! a bug of ib-conformance
+    </p>`;
 }
 
 function findingMarkup(finding: Finding, anchors: Anchors): Markup {

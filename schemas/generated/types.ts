@@ -624,6 +624,37 @@ export interface RequirementSubject {
    * Number of different inputs that were judged.
    */
   cases: number;
+  /**
+   * How long the answers took in all that it judged or asked for, in ms. Not in records of earlier versions.
+   */
+  answersMs?: number;
+  /**
+   * How a limit was tried: requests of one kind after the other. Not in records of earlier versions.
+   */
+  trial?: TriedStream[];
+}
+export interface TriedStream {
+  /**
+   * What was sent, such as members.
+   */
+  kind: string;
+  /**
+   * The number of these requests after which 429 is stated. Missing if they do not count, or no limit is stated.
+   */
+  limitAt?: number;
+  /**
+   * Its answers in the order of sending, equal ones in a row together.
+   *
+   * @maxItems 200
+   */
+  answers: EqualAnswers[];
+}
+export interface EqualAnswers {
+  /**
+   * 0 if no answer came.
+   */
+  status: number;
+  count: number;
 }
 export interface Passed1 {
   outcome: 'passed';

@@ -133,7 +133,7 @@ async function runWith(
     ...(needs.length > 0 && { needs }),
     ...defined({ interruptedBy: typeof signal.reason === 'string' ? signal.reason : undefined }),
   };
-  return makeRecord({ ...options, target: options.target.href }, evaluation.withBasis(all), figures);
+  return makeRecord({ ...options, target: options.target.href }, evaluation.completed(all), figures);
 }
 
 /** What a run sends its requests with. Nothing is sent yet. */

@@ -56,6 +56,8 @@ export function createEvaluation(options: EvaluationOptions) {
       // The plainest lookup is shown.
       return { of, sees: of.watch(known), found, odd: Infinity };
     });
+  /** How long the answers took that a requirement judged, or that its scenario asked for, in ms. */
+  const answersMs = new Map<string, number>();
   return {
     tally,
     /** Sees every exchange, for monitors. */
@@ -73,9 +75,11 @@ export function createEvaluation(options: EvaluationOptions) {
       }
     },
     /** Judges an exchange. */
-    judge: ({ request, reply, lookup, isAgain, isLost, isUnjudged }: RunExchange): void => {
+    judge: ({ request, reply, of = 'lookups', lookup, isAgain, isLost, isUnjudged }: RunExchange): void => {
       if (reply.kind !== 'answer' || isLost === true) return void tally.history.add(request);
-      addAnswer(tally, request, reply, lookup, isAgain === true || isUnjudged === true);
+      const found = addAnswer(tally, request, reply, lookup, isAgain === true || isUnjudged === true);
+      for (const id of of === 'lookups' ? found.map(({ row }) => row.id) : [of])
+        answersMs.set(id, (answersMs.get(id) ?? 0) + reply.tookMs);
     },
     /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
     earlyResult: (requirement: Requirement): Result | undefined => {
@@ -90,8 +94,8 @@ export function createEvaluation(options: EvaluationOptions) {
         reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : inconclusive(reason, words);
       return { verdict, cases: 0 };
     },
-    /** Adds `basis: "fixture"` to results that passed only because the fixture says so. */
-    withBasis: (results: readonly RequirementResult[]): readonly RequirementResult[] => {
+    /** Adds how long the answers took, and `basis: "fixture"` to what passed only because the fixture says so. */
+    completed: (results: readonly RequirementResult[]): readonly RequirementResult[] => {
       const passed = new Set(results.flatMap(({ id, outcome }) => (outcome === 'passed' ? [id] : [])));
       const byId = new Map(requirements.map((requirement) => [requirement.id, requirement]));
       const proves = (id: string) =>
@@ -99,7 +103,9 @@ export function createEvaluation(options: EvaluationOptions) {
       return results.map((result) => {
         const { provedBy } = byId.get(result.id)!;
         const restsOnFixture = provedBy !== undefined && !provedBy.some(proves);
-        return result.outcome === 'passed' && restsOnFixture ? { ...result, basis: 'fixture' } : result;
+        const took = answersMs.get(result.id);
+        const timed = { ...result, ...defined({ answersMs: took && Math.round(took) }) };
+        return result.outcome === 'passed' && restsOnFixture ? { ...timed, basis: 'fixture' } : timed;
       });
     },
     monitorResult: (monitor: Monitor) => monitors.find(({ of }) => of === monitor)!.found,

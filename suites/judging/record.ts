@@ -1,4 +1,4 @@
-import type { Failed, RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { Failed, RequirementResult, RunRecord, TriedStream } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import type { Known } from '../known.ts';
 import { rankOf, type Requirement, type Share } from '../rules/requirement.ts';
@@ -35,6 +35,8 @@ export interface Result {
   readonly repeats?: Share;
   /** Since when it fails, if it did not from the start. */
   readonly since?: Since | undefined;
+  /** How a limit was tried. */
+  readonly trial?: TriedStream[] | undefined;
   /** Set if the run had to end before its smallest lookup and its conditions were found. */
   readonly unexplained?: true | undefined;
 }
@@ -121,7 +123,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
   return (requirement: Requirement, result: Result): RequirementResult => {
     const { id, level, clause, title, reading } = requirement;
     const { verdict, cases, evidence, lookup, where, cause, separation, intermittent } = result;
-    const { since, unexplained, repeats } = result;
+    const { since, unexplained, repeats, trial } = result;
     const redact = evidence === undefined ? redactKeys : withSent(redactKeys, evidence.request);
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'inconclusive';
@@ -136,6 +138,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions,
         cases,
         outcome: kind,
         reason,
+        trial,
       }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
       ...(kind === 'failed' &&

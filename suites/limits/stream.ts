@@ -1,3 +1,4 @@
+import type { EqualAnswers } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Asking, Bursts, Exchange, Pace } from '../rules/scenario-context.ts';
@@ -18,6 +19,8 @@ export interface Supply {
   readonly usual?: number;
   /** Set if every second request is one of a member, which is no failed lookup. */
   readonly isMixed?: true;
+  /** Set if all are: none of them counts. */
+  readonly isFree?: true;
 }
 
 /** Sends a request with the key under test. */
@@ -49,10 +52,13 @@ export function suppliesFor(endpoint: Endpoint, known: Known) {
   const unknown = supply('unknown ids', () =>
     withTestKey(known, lookupOf(endpoint, unknownId(known, used++))),
   );
-  const members = cycled(
-    'members',
-    known.members.map(({ user_id }) => user_id),
-  );
+  const members: Supply = {
+    ...cycled(
+      'members',
+      known.members.map(({ user_id }) => user_id),
+    ),
+    isFree: true,
+  };
   const foreigners = known.foreigners.map(({ user_id }) => user_id);
   return {
     members,
@@ -87,10 +93,14 @@ interface Bounds extends Pick<Pace, 'most' | 'inFlight' | 'gapMs'> {
 export interface Stream {
   readonly kind: string;
   readonly sent: number;
+  /** Its answers in the order of sending. */
+  readonly answers: readonly EqualAnswers[];
   /** Requests that a limiter let pass. */
   readonly passed: number;
   /** Those that count if they are failed lookups: every second one of a mixture. */
   readonly failures: number;
+  /** Which part of them counts if failed lookups do. */
+  readonly counted: number;
   /** Whether 429 came before any request passed. */
   readonly startsLimited: boolean;
   readonly elapsedMs: number;
@@ -163,9 +173,11 @@ export async function stream(context: Trying, supply: Supply, bounds: Bounds): P
   return {
     kind,
     sent: sent.length,
+    answers: inRuns(sent),
     shed: sent.filter(({ reply }) => isShed(reply)).length,
     passed,
     failures: isMixed ? Math.ceil(passed / 2) : passed,
+    counted: supply.isFree === true ? 0 : isMixed ? 1 / 2 : 1,
     isKeyRefused: usual !== 401 && answered.some(({ reply }) => reply.status === 401),
     startsLimited: refusal !== undefined && passed === 0,
     elapsedMs: (refusal?.reply.receivedAt ?? context.now()) - startedAt,
@@ -176,6 +188,21 @@ export async function stream(context: Trying, supply: Supply, bounds: Bounds): P
       trouble: isCut ? lost.at(-1) : undefined,
     }),
   };
+}
+
+/** The most runs of equal answers that a record has. */
+const MAX_RUNS = 200;
+
+/** Equal answers in a row, together. */
+function inRuns(sent: readonly Exchange[]): readonly EqualAnswers[] {
+  const runs: EqualAnswers[] = [];
+  for (const { reply } of sent) {
+    const status = reply.kind === 'answer' ? reply.status : 0;
+    const last = runs.at(-1);
+    if (last?.status === status) last.count++;
+    else runs.push({ status, count: 1 });
+  }
+  return runs.slice(0, MAX_RUNS);
 }
 
 const mean = (some: readonly number[]) => some.reduce((sum, ms) => sum + ms, 0) / Math.max(1, some.length);

@@ -1,4 +1,5 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
+import type { TriedStream } from '../../schemas/generated/types.ts';
 import { summary } from '../answer.ts';
 import { expectError, isLimiterAnswer } from '../rules/expectations.ts';
 import { isLookup } from '../request.ts';
@@ -20,6 +21,7 @@ import {
 } from '../rules/verdict.ts';
 import { describeLimit, describeMs } from '../limits/limit.ts';
 import { notCompared, type Judged, type Limited, type Trial } from '../limits/trial.ts';
+import type { Stream } from '../limits/stream.ts';
 import { trials } from '../limits/trigger.ts';
 
 type Judge = (trial: Trial) => ScenarioResult;
@@ -36,8 +38,20 @@ const judged =
     const instead = streams.find((one) => one.instead !== undefined)?.instead;
     const shown =
       row === 'limit' ? (instead ?? limited?.refusal) : streams.find((one) => one.refusal)?.refusal;
-    return { finding, cases, ...shown };
+    return {
+      finding,
+      cases,
+      ...shown,
+      ...(row === 'limit' && { trial: streams.map((one) => tried(trial, one)) }),
+    };
   };
+
+/** A stream for the record, with the number of requests after which 429 is stated. */
+const tried = ({ stated }: Trial, { kind, answers, counted }: Stream): TriedStream => ({
+  kind,
+  ...(stated && counted > 0 && { limitAt: stated.most / counted }),
+  answers: [...answers],
+});
 
 /** Why the trial did not judge a row. */
 function whyOpen({ verdicts, limited }: Trial): Verdict {

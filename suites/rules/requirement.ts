@@ -1,3 +1,4 @@
+import type { TriedStream } from '../../schemas/generated/types.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Level } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
@@ -157,6 +158,8 @@ export interface ScenarioResult {
   readonly cases?: number;
   /** How many of `of` equal lookups failed, if not all did. */
   readonly intermittent?: Share;
+  /** How a limit was tried. */
+  readonly trial?: TriedStream[];
 }
 
 export type Requirement = LookupRow | Monitor | Scenario;
