@@ -59,6 +59,7 @@ const sweep = async (script: string, flags: string, signal = new AbortController
 const all = '--skip timeout --skip slow:2s --parallel 3';
 const trouble = 'limited limited-without-retry-after 503 502-html 200-html reset truncate';
 const few = '--only membership-inverted --only executed-not-found --only security-headers';
+const begins = '--only membership-begins';
 const wrong = 'amount-in-cents time-in-seconds';
 const unseen =
   'more-polls foreign-user-is-member pending-as-executed other-not-found other-error-text pending-longer';
@@ -66,11 +67,36 @@ const some = words(`${trouble} ${wrong} membership-inverted ${unseen} security-h
   .map((id) => `--only ${id}`)
   .join(' ');
 const clients: readonly (readonly [string, string, flags: string, code: number, string, string])[] = [
-  ['a careful client', careful, all, 0, 'joined-next-day key-expires', ''],
+  ['a careful client', careful, all, 0, 'joined-next-day key-expires', 'membership-begins'],
   ['a careless client', careless, some, 1, `${trouble} ${wrong} membership-inverted`, unseen],
   ['without tests', untested, few, 1, 'membership-inverted', 'executed-not-found'],
   ['only advice', careless, '--only reset --only security-headers', 0, 'reset', ''],
   ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
+  ['nobody looks again', `await ask(user(3));`, begins, 3, '', 'membership-begins'],
+  [
+    'a membership that begins is not seen',
+    `await ask(user(3)); await ask(user(3));`,
+    begins,
+    3,
+    'membership-begins',
+    '',
+  ],
+  [
+    'a membership that begins is seen',
+    `for (const _ of [1, 2]) same((await ask(user(3))).is_under_ib, false);`,
+    begins,
+    3,
+    '',
+    '',
+  ],
+  [
+    'a date in Retry-After is not read',
+    `for (let tries = 0; (await ask(user(1))).code === 429;) if (++tries > 3) process.exit(1);`,
+    '--only limited-until-date',
+    1,
+    'limited-until-date',
+    '',
+  ],
   ['a text is shown', shown, '--only other-error-text', 3, 'other-error-text', ''],
   ['tests count requests', counting, '--only 503 --only limited', 0, '', ''],
   ['what is unclear is strict', counting, '--only limited --strict', 1, '', ''],

@@ -25,7 +25,13 @@ const DISTURBED =
 
 /** What clients may wait for in a state, in ms: their own time limit, or until they stop polling. */
 const waitIn = (id: string) =>
-  ({ timeout: 10_000, 'wrong-path': 60_000, 'limited-for-an-hour': 0 })[id] ?? 6000;
+  ({
+    timeout: 10_000,
+    'wrong-path': 60_000,
+    'limited-thrice': 15_000,
+    '503-thrice': 15_000,
+    'limited-for-an-hour': 0,
+  })[id] ?? 6000;
 
 /** Maximum duration of a run, in ms: a state may slow the tests down, and end some by a time limit. */
 const maxDurationOf = (id: string, unchanged: Run | undefined) =>

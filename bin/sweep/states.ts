@@ -152,15 +152,19 @@ const pendingForLonger = () => {
   return pendingWhile(({ world, now }, id) => now < start(world, id, now) + LONGER_MS);
 };
 
+const member = { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z' };
 const inverted = on(
   'user-status',
   200,
-  json(({ is_under_ib }) =>
-    is_under_ib === true
-      ? { is_under_ib: false, date_joined: null }
-      : { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z' },
-  ),
+  json(({ is_under_ib }) => (is_under_ib === true ? { is_under_ib: false, date_joined: null } : member)),
 );
+
+/** Makes a user a member after the first look at it in each world. */
+function beginMembership(): Change {
+  const looks = counters();
+  const isAgain = ({ call, world }: Exchange) => looks(world, call!.value!).count++ > 0;
+  return on(mayFail, 'user-status', ['foreign', 'unknown'], isAgain, fields(member));
+}
 
 /** At UTC-11, this is still the day before. */
 const EARLY_MS = 86_400_000 + 5 * 3_600_000;
@@ -222,8 +226,8 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
     ],
     'limited-until-date': [
       wait,
-      'Two lookups get 429 three times, with a date in Retry-After.',
-      failTwo(limitedUntil),
+      'A key gets 429 for a second, with a date in Retry-After.',
+      limited(limitedUntil),
     ],
     'limited-thrice': [wait, 'Two lookups get 429 three times, without Retry-After.', failTwo(refuse(429))],
     'security-headers': [read],
@@ -273,6 +277,11 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
       { zone: 'Pacific/Pago_Pago' },
     ],
     'amount-nearly-a-cent-more': [cents, 'An amount is 0.0099 USD higher.', always(nearlyACentMore)],
+    'membership-begins': [
+      'ask again about a user who is not a member: one may become a member. Assert the later answer',
+      'Users who are not members are members from the second look on.',
+      beginMembership,
+    ],
     'key-expires': [expires, 'Every key is refused from the middle of the run on.', expireKeys],
   },
   probe: {
