@@ -50,15 +50,14 @@ export const LONGER_MS = 300;
 /** Polls that the state `more-polls` adds. */
 const MORE_POLLS = 2;
 
-type HeadersOf = (exchange: Exchange) => Readonly<Record<string, string>>;
 const refuse =
-  (status: 400 | 401 | 429, headersOf: HeadersOf = () => ({})): Edit =>
+  (status: 400 | 401 | 429, headersOf: (exchange: Exchange) => object = () => ({})): Edit =>
   (response, exchange) => ({
     status,
     headers: { ...response.headers, ...headersOf(exchange) },
     body: JSON.stringify({ error: endpoints[exchange.call!.endpoint].messages[status] }),
   });
-const retryAfter = () => ({ 'Retry-After': `${LIMITED_SECONDS}` });
+const retryAfter = (seconds: number) => () => ({ 'Retry-After': `${seconds}` });
 /** With a date that is a second or two ahead: it has no parts of a second. */
 const limitedUntil = refuse(429, ({ now }) => ({
   'Retry-After': httpDate(now + LIMITED_SECONDS * 1000 + 1000),
@@ -218,17 +217,17 @@ type StateText = readonly [
 
 const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>> = {
   survive: {
-    limited: [wait, 'A key gets 429 for a second, with Retry-After.', limited(refuse(429, retryAfter))],
+    limited: [
+      wait,
+      'A key gets 429 for a second, with Retry-After.',
+      limited(refuse(429, retryAfter(LIMITED_SECONDS))),
+    ],
     'limited-without-retry-after': [
       wait,
       'A key gets 429 for a second, without Retry-After.',
       limited(refuse(429)),
     ],
-    'limited-until-date': [
-      wait,
-      'A key gets 429 for a second, with a date in Retry-After.',
-      limited(limitedUntil),
-    ],
+    'limited-until-date': [wait, 'A key gets 429 for a second, with a date.', limited(limitedUntil)],
     'limited-thrice': [wait, 'Two lookups get 429 three times, without Retry-After.', failTwo(refuse(429))],
     'security-headers': [read],
     'fields-reversed': [read],
@@ -278,8 +277,8 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
     ],
     'amount-nearly-a-cent-more': [cents, 'An amount is 0.0099 USD higher.', always(nearlyACentMore)],
     'membership-begins': [
-      'ask again about a user who is not a member: one may become a member. Assert the later answer',
-      'Users who are not members are members from the second look on.',
+      'ask again about a user who is not a member, and assert the answer',
+      'Users who are not members become members after the first look.',
       beginMembership,
     ],
     'key-expires': [expires, 'Every key is refused from the middle of the run on.', expireKeys],
@@ -288,10 +287,7 @@ const rows: Readonly<Record<State['kind'], Readonly<Record<string, StateText>>>>
     'limited-for-an-hour': [
       rule,
       'Two lookups get 429, with an hour in Retry-After.',
-      failFor(
-        refuse(429, () => ({ 'Retry-After': `${HOUR_SECONDS}` })),
-        Infinity,
-      ),
+      failFor(refuse(429, retryAfter(HOUR_SECONDS)), Infinity),
     ],
     '503-thrice': [rule, 'Two lookups get 503 three times.', failTwo(unavailable)],
     'refused-once': [rule, 'Each lookup gets 401 once.', failFirst(refuse(401), 1)],
