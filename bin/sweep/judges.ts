@@ -222,8 +222,19 @@ export const stopsPolling: Judge = (run, unchanged) => {
 /** Polls of a client that just pauses, in the time that the state adds. */
 export const MAX_POLLS = LONGER_MS / PAUSE_MS;
 
+/** A longer pause (ms) after a 429 is a wait, and no work of a busy machine. */
+const REAL_WAIT_MS = 500;
+
+/** Whether the client waited for a lookup after a 429. In tests with fake timers, waits and pauses take no time. */
+const hasWaited = (target: string, unchanged: RunFacts, runs: Runs) =>
+  limitedStates
+    .flatMap((id) => runs.get(id) ?? [])
+    .filter(({ isGreen }) => isGreen)
+    .flatMap((run) => attemptsIn(run, unchanged))
+    .some(({ lookup, pauses }) => lookup[0]!.target === target && Math.max(...pauses) >= REAL_WAIT_MS);
+
 /** Judges the polls in the time that the state adds. Each test that polls gets one 200 in the unchanged run. */
-export const pausesBetweenPolls: Judge = (run, unchanged) => {
+export const pausesBetweenPolls: Judge = (run, unchanged, runs) => {
   const [asked, pollers] = [
     unchanged.requests,
     unchanged.requests.filter(({ status }) => status === 200),
@@ -233,8 +244,9 @@ export const pausesBetweenPolls: Judge = (run, unchanged) => {
     const { target } = first!;
     return others.length >= (asked!.get(target) ?? Infinity) + (pollers!.get(target) ?? 0) * MAX_POLLS;
   });
-  // Tests with fake timers do not wait. Others show that the client does.
-  const kind = hasty.length === polls.length ? 'broken' : 'unclear';
+  const isProven =
+    hasty.length === polls.length && hasty.every(([first]) => hasWaited(first!.target, unchanged, runs));
+  const kind = isProven ? 'broken' : 'unclear';
   if (hasty.length > 0) return { kind, requests: hasty.flat() };
   return { kind: polls.length > 0 ? 'kept' : undefined };
 };

@@ -101,6 +101,9 @@ const rerun = [
     red,
   ),
 ] as const;
+/** A run in which the deposit is asked for again after a 429 and a pause (ms). */
+const waited = (pause: number, facts?: Partial<RunFacts>) =>
+  ['limited', runOf(refused([pause], { target: deposit }), facts)] as const;
 /** A lookup at a time (ms) before polls that go on, on a connection. */
 const before = (at: number, connection = 1): Sample => ({ at, connection });
 const late = polls(3, 4, 100).map((one) => ({ ...one, at: one.at + 300, connection: 1 }));
@@ -253,8 +256,25 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   ],
   'poll-pace': [
     ['polls with a pause', 'pending-longer', polls(4, 1, 20, 4), 'kept', polled],
-    ['64 polls', 'pending-longer', polls(64, 0, 4, 64), 'broken', polled],
-    ['64 polls in one of two worlds', 'pending-longer', twoWorlds, 'unclear', polled],
+    ['64 polls', 'pending-longer', polls(64, 0, 4, 64), 'broken', polled, waited(1000)],
+    [
+      '64 polls, and a wait that takes no time',
+      'pending-longer',
+      polls(64, 0, 4, 64),
+      'unclear',
+      polled,
+      waited(100),
+    ],
+    [
+      '64 polls, and another test asks later',
+      'pending-longer',
+      polls(64, 0, 4, 64),
+      'unclear',
+      polled,
+      waited(1000, red),
+    ],
+    ['64 polls, and no wait', 'pending-longer', polls(64, 0, 4, 64), 'unclear', polled],
+    ['64 polls in one of two worlds', 'pending-longer', twoWorlds, 'unclear', polled, waited(1000)],
     ['a deposit that nothing else polls', 'pending-longer', polls(64, 0, 4, 64), 'kept'],
   ],
   'key-out-of-url': [
