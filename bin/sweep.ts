@@ -195,8 +195,10 @@ function outcomeOfWrong(
     return rule?.outcome === 'broken' ? 'failed' : rule?.outcome === 'allowed' ? 'allowed' : 'unclear';
   }
   const attempts = unchanged === undefined ? [] : attemptsIn(run, unchanged);
+  // A refused poll counts as a poll, so a deposit that polls execute needs no more of them.
+  const isPolled = ({ lookup }: Attempt) => lookup.some(({ status }) => status === 404);
   // A client may have been stopped in a wait.
-  const isRepeated = (one: Attempt) => one.isRepeated && !one.isGivenUp;
+  const isRepeated = (one: Attempt) => (one.isRepeated || isPolled(one)) && !one.isGivenUp;
   const areRepeated = run.isStopped ? attempts.some(isRepeated) : attempts.every(isRepeated);
   return states.get(id)!.kind === 'advice' && attempts.length > 0 && areRepeated ? 'unclear' : 'failed';
 }
