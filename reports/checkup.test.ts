@@ -48,7 +48,7 @@ test('the headline is green if the target is ready, else red', () => {
   const headline = (verdict: Checkup['verdict']) =>
     renderCheckup({ ...sample, verdict }, { color: true, width: 200 })
       .split('\n')
-      .at(-4)!;
+      .find((line) => line.includes('checks ok'))!;
   const text = renderCheckup(sample, { color: true, width: 200 });
   assert.ok(text.includes('\u001b[1mNot checkable with this fixture\u001b[22m'));
   assert.ok(headline('ok').includes('\u001b[32mready for verify'));
@@ -106,11 +106,7 @@ test('a checklist without problems counts the requirements that a run cannot jud
     renderCheckup(
       { ...sample, verdict: 'ok', gaps, plan: { requests: 9, waitMs: 0 } },
       { color: false, width: 100 },
-    )
-      .trimEnd()
-      .split('\n')
-      .slice(-3)
-      .join('\n');
+    );
   const gap = { reason: 'no-fixture', words: 'w', fix: 'm' };
   assert.match(last([]), /^ready for verify: [^]*no waiting for known rate limits$/m);
   assert.match(
@@ -120,4 +116,20 @@ test('a checklist without problems counts the requirements that a run cannot jud
     ]),
     /^ready for verify, but it cannot check 2 requirements: /m,
   );
+});
+
+test('a checklist without problems ends with the three additions that verify most', () => {
+  const gaps = [1, 4, 2, 3].map((count) => ({
+    reason: 'no-fixture',
+    words: `w${count}`,
+    fix: `Add ${count}.`,
+    requirements: Array.from({ length: count }, (_, at) => `a/b/${at}`),
+  }));
+  const hook = { reason: 'no-state-hook', words: 'h', fix: 'Give it.', requirements: Array(9).fill('a/b/c') };
+  const text = renderCheckup(
+    { ...sample, verdict: 'ok', gaps: [hook, ...gaps] },
+    { color: false, width: 80 },
+  );
+  const end = '  + 4 requirements  Add 4.\n  + 3 requirements  Add 3.\n  + 2 requirements  Add 2.\n';
+  assert.ok(text.endsWith(`To verify more, change the fixture:\n${end}`), text);
 });

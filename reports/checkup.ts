@@ -12,6 +12,7 @@ import {
 import { needWords, runTitle } from './run-report.ts';
 import { grouped } from './similar.ts';
 import { compact, count, duration, plural, screenOf } from './text.ts';
+import { additionsBlock } from './unverified.ts';
 
 const marks: Readonly<Record<Check['outcome'], Mark>> = {
   ok: { mark: '✓', tone: 'good' },
@@ -24,6 +25,13 @@ const isProblem = ({ outcome }: Pick<Check, 'outcome'>) => outcome === 'problem'
 /** Renders the result of doctor as a checklist, with a fix after each ✗. The worst finding comes first. */
 export const renderCheckup = (checkup: Checkup, options: ReportOptions): string =>
   toConsole(checkupReport(checkup), options);
+
+/** Only what is wrong, and the end: for a command that also did something else. */
+export function renderBriefly(checkup: Checkup, options: ReportOptions): string {
+  const { sections: _, ...rest } = checkupReport(checkup);
+  const sections = checkSections(checkup.checks.filter(isProblem));
+  return toConsole({ ...rest, sections }, options);
+}
 
 /** `next: `, and the fix of the worst finding; without one, a command to copy. */
 export function checkupStep({ checks }: Checkup, command: string, options: ReportOptions): string {
@@ -47,7 +55,11 @@ export function checkupReport(checkup: Checkup): Report {
   return {
     headline: { ...headlineOf(checkup), ...marks[verdict === 'ok' ? 'ok' : 'problem'], emoji: '' },
     about: runTitle(checkup),
-    conclusion: [paragraph(planWords(checkup)), ...notes.map((note) => paragraph(`note: ${note}`))],
+    conclusion: [
+      paragraph(planWords(checkup)),
+      ...notes.map((note) => paragraph(`note: ${note}`)),
+      ...additionsBlock(verdict === 'ok' ? gaps.filter(({ reason }) => reason !== 'no-state-hook') : []),
+    ],
     sections: [
       ...checkSections(worstFirst(checkup.checks)),
       { title: 'Not checkable with this fixture', blocks: list(items) },

@@ -17,7 +17,7 @@ import { toMarkdown } from './markdown.ts';
 import { runReport } from './run-report.ts';
 
 export type { ReportName, ReportOptions } from './document.ts';
-export { checkupStep, renderCheckup } from './checkup.ts';
+export { checkupStep, renderBriefly, renderCheckup } from './checkup.ts';
 export { renderJson, safeJson } from './text.ts';
 
 /** Renders the report for people: short, unless `verbose`. */

@@ -7,7 +7,12 @@ import { rowOf, rowsOf, sampleRecord } from './testing/records.ts';
 import { fixes } from './unverified.ts';
 
 /** Other tests check strength. */
-const { strength: _strength, coverage: _coverage, selection: _selection, ...plainRecord } = sampleRecord;
+const {
+  strength: _strength,
+  coverage: _coverage = undefined,
+  selection: _selection,
+  ...plainRecord
+} = sampleRecord;
 
 const passed = 'a/b/1 required passed; a/b/2 recommended passed; a/b/3 observed observed';
 
@@ -61,6 +66,25 @@ const endings: readonly (readonly [
     'a limit that was too low',
     'a/b/c required inconclusive rate-limited',
     { needs: [{ reaches: 'everything', seconds: 90, requests: 9 }] },
+  ],
+  [
+    'missing data',
+    rowsOf('a/b/c required inconclusive no-fixture').map(
+      (row) => ({ ...row, fix: 'Add one.' }) as Inconclusive,
+    ),
+  ],
+  [
+    'a green run that a longer one would extend by much',
+    passed,
+    {
+      verdict: 'conformant',
+      strength: 1,
+      selection: { whole: true, skip: [] },
+      coverage: _coverage,
+      rerun: 'verify',
+      durationMs: 4_000_000,
+      counts: { ...counts, required: { passed: 1, failed: 0, inconclusive: 0 } },
+    } as Partial<RunRecord>,
   ],
   ['missing data without a fixture file', 'a/b/c required inconclusive no-fixture', { doctor: 'doctor' }],
   ...Object.keys(fixes).map(

@@ -64,6 +64,9 @@ const isKeyRefused = ({ counterexample, expected, where = [] }: Failed): boolean
   counterexample?.response?.status === 401 && !expected.includes('401') && where.length === 0;
 
 const ofDoctor = ({ doctor }: RunRecord) => doctor;
+/** The report ends with what to add to the fixture; then the run is repeated. */
+const afterAdditions = (record: RunRecord) =>
+  record.requirements.some((row) => 'fix' in row) ? record.rerun : ofFixture(record);
 /** `doctor` shows what a fixture lacks. It needs a fixture that can be changed. */
 const ofFixture = ({ doctor = '' }: RunRecord) => (/ --fixture /.test(doctor) ? doctor : undefined);
 
@@ -72,8 +75,8 @@ const commands: Readonly<Record<string, (record: RunRecord) => string | undefine
   interrupted: runCommand,
   'key-refused': ofDoctor,
   'state-hook': ofDoctor,
-  'no-second-key': ofFixture,
-  'no-fixture': ofFixture,
+  'no-second-key': afterAdditions,
+  'no-fixture': afterAdditions,
 };
 
 function stepFor(record: RunRecord, reason: string): Step {
@@ -85,16 +88,22 @@ function stepFor(record: RunRecord, reason: string): Step {
 
 /** The default of --max-duration, in minutes: more than it is enough. */
 const DEFAULT_MINUTES = 5;
+/** A green run need not be repeated for longer. */
+const MOST_MINUTES = 15;
 
 /** How to repeat the run so that it gets further: without a bound that ended it, or with a larger one. */
-function furtherRun({ needs = [], durationMs, rerun = '', requirements }: RunRecord, reason: string): string {
+function furtherRun(record: RunRecord, reason: string): string {
+  const { needs = [], durationMs, rerun = '', requirements } = record;
   const isOverBy = (bound: string) =>
     requirements.some((one) => 'words' in one && one.words.startsWith(`${bound} was reached`));
   if (isOverBy('--max-requests')) return 'repeat the run without --max-requests, or with a larger one';
   const isOverTime = reason === 'rate-limited' || isOverBy('--max-duration');
   if (!isOverTime && / --cases \d/.test(rerun)) return 'repeat the run without --cases';
   const seconds = Math.max(needs.at(-1)?.seconds ?? 0, (2 * durationMs) / 1000);
-  return `repeat the run with --max-duration ${Math.max(DEFAULT_MINUTES + 1, Math.ceil(seconds / 60))}m`;
+  const minutes = Math.max(DEFAULT_MINUTES + 1, Math.ceil(seconds / 60));
+  return judgementOf(record).isGreen && minutes > MOST_MINUTES
+    ? `nothing: a run of ${minutes} minutes would try more combinations`
+    : `repeat the run with --max-duration ${minutes}m`;
 }
 
 /** The command that repeats the run, with the same inputs. Undefined if the record does not have it. */

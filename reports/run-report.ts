@@ -16,7 +16,7 @@ import { findingOf, markOf, wordsOf } from './failure.ts';
 import { nextStep, runCommand } from './next-step.ts';
 import { bySuite, grouped, worstFirst } from './similar.ts';
 import { compact, count, duration, plural } from './text.ts';
-import { unverified } from './unverified.ts';
+import { additionsBlock, additionsFor, unverified } from './unverified.ts';
 
 type Results = readonly RequirementResult[];
 
@@ -46,6 +46,9 @@ export function runReport(record: RunRecord, place?: string): Report {
       ...limitSentences(record, isWhole).map((words) => paragraph(words)),
       ...lossSentences(record, isWhole).map((words) => paragraph(words)),
       ...notes.map((note) => paragraph(`note: ${note}`)),
+      ...(requirements.some((row) => failsRun(record, row))
+        ? []
+        : additionsBlock(additionsFor(requirements))),
     ],
     ...(!('command' in next && next.command === command) && defined({ command })),
     next,

@@ -1,7 +1,7 @@
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { Gap, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { list, type Block, type Item } from './document.ts';
 import { grouped } from './similar.ts';
-import { count } from './text.ts';
+import { count, plural } from './text.ts';
 
 type Results = readonly RequirementResult[];
 
@@ -80,13 +80,41 @@ export function unverified({ requirements, coverage }: RunRecord, isShort: boole
   ]);
 }
 
+/** What to add to a fixture, and the requirements that it verifies. */
+export type Addition = Pick<Gap, 'fix' | 'requirements'>;
+
+/** What rows lack, by what to add. */
+export const additionsFor = (rows: Results): readonly Addition[] =>
+  [...grouped(rows, (row) => (row.outcome === 'inconclusive' ? row.fix : undefined))].map(([fix, some]) => ({
+    fix,
+    requirements: some.map(({ id }) => id),
+  }));
+
+/** Additions that a report ends with. */
+const MAX_ADDITIONS = 3;
+
+/** The additions that verify most. */
+export function additionsBlock(all: readonly Addition[]): readonly Block[] {
+  const most = all.toSorted((one, other) => other.requirements.length - one.requirements.length);
+  const items = most.slice(0, MAX_ADDITIONS).map(({ fix, requirements }): Item => ({
+    mark: '+',
+    tone: 'plain',
+    name: plural(requirements.length, 'requirement'),
+    words: fix,
+  }));
+  return list(items, 'To verify more, change the fixture:');
+}
+
 /** Why, by the words of one row, and the fix. What was left out needs no reason, and what depends has another one. */
 function helpFor(reason: string, rows: Results): string {
-  const fix = reason === 'no-fixture' ? 'doctor names what to add' : (fixOf(reason) ?? 'no fix is known');
+  const fix =
+    reason === 'no-fixture' ? 'doctor names all that is missing' : (fixOf(reason) ?? 'no fix is known');
   const [first] = rows.flatMap((row) =>
     'words' in row && row.outcome === 'inconclusive' ? [row.words] : [],
   );
-  return first === undefined || reason === 'depends' ? fix : `${first}; ${fix}`;
+  // Data is missing for several reasons.
+  const isTold = ['depends', 'no-fixture'].includes(reason);
+  return first === undefined || isTold ? fix : `${first}; ${fix}`;
 }
 
 /**

@@ -10,7 +10,7 @@ import { file, network, onOff, text } from './flags.ts';
 import { examine, redactor } from '../../suites/index.ts';
 import type { Checkup } from '../../schemas/generated/types.ts';
 import { expandKeys } from '../../schemas/fixture.ts';
-import { checkupStep, renderCheckup } from '../../reports/index.ts';
+import { checkupStep, renderBriefly } from '../../reports/index.ts';
 import { programName } from '../printed-command.ts';
 import { runOptions } from '../run-options.ts';
 import { collectAnswers, KEY_VARIABLE } from '../init/answers.ts';
@@ -68,11 +68,11 @@ export const init = command({
     const redact = redactor(settings.known);
     const key = env[KEY_VARIABLE] ? '' : `export ${KEY_VARIABLE}=…; `;
     const next = `${key}${programName(env)} verify`;
-    await print(named(renderCheckup(checkup, terminal)));
     const exitCode = exitCodeOf(checkup);
     // A run tells what is wrong with the data.
     const obstacles = { ...checkup, checks: exitCode === 0 ? [] : checkup.checks };
-    await print(redact(ending(files, facts)) + named(checkupStep(obstacles, next, terminal)));
+    const found = renderBriefly(checkup, terminal) + checkupStep(obstacles, next, terminal);
+    await print(redact(ending(files, facts)) + named(found));
     return exitCode;
   },
 });
@@ -104,8 +104,6 @@ async function writeFiles(contents: readonly (readonly [path: string, what: stri
 function ending(files: readonly string[], facts: ReturnType<typeof factsOf>): string {
   const isFromServer = [...facts.users, ...facts.deposits].some((fact) => fact.isFromServer);
   return [
-    ...compared(facts),
-    '',
     ...files.map((path) => `wrote ${path}`),
     'The files do not contain the key. Each run reads it from the environment.',
     ...(isFromServer
@@ -114,6 +112,7 @@ function ending(files: readonly string[], facts: ReturnType<typeof factsOf>): st
           'Otherwise a mistake of the server counts as right.',
         ]
       : []),
+    ...compared(facts),
     '',
     '',
   ].join('\n');

@@ -822,6 +822,10 @@ export interface Replay {
 export interface Inconclusive1 {
   outcome: 'inconclusive';
   reason: string;
+  /**
+   * What to add to the fixture, if data is missing. Not in records of earlier versions.
+   */
+  fix?: string;
   words: string;
   counterexample?: RecordedExchange;
   replay?: Replay;

@@ -89,9 +89,9 @@ export function createEvaluation(options: EvaluationOptions) {
         return { verdict: skipped('--concurrency 1 sends one request at a time'), cases: 0 };
       const lack = lackOf(requirement, known, hasStateHook);
       if (lack === undefined) return undefined;
-      const { reason, words } = lack;
+      const { reason, words, fix } = lack;
       const verdict: Verdict =
-        reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : inconclusive(reason, words);
+        reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : inconclusive(reason, words, fix);
       return { verdict, cases: 0 };
     },
     /** Adds how long the answers took, and `basis: "fixture"` to what passed only because the fixture says so. */

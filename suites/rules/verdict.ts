@@ -1,3 +1,4 @@
+import { defined } from '../../schemas/values.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 
 /** Why a requirement is inconclusive. Reports contain these codes: add, never rename. */
@@ -35,7 +36,13 @@ export type Verdict =
       readonly expected: string;
       readonly actual: string;
     }
-  | { readonly kind: 'inconclusive'; readonly reason: Reason; readonly words: string }
+  | {
+      readonly kind: 'inconclusive';
+      readonly reason: Reason;
+      readonly words: string;
+      /** What to add to the fixture, if that is why. */
+      readonly fix?: string;
+    }
   | { readonly kind: 'excluded'; readonly reason: Exclusion; readonly words: string };
 
 /** The result of an observing requirement. */
@@ -51,8 +58,8 @@ export function failed(aspect: string, expected: string, actual: string): Verdic
   return { kind: 'failed', aspect, expected, actual };
 }
 
-export function inconclusive(reason: Reason, words: string): Verdict {
-  return { kind: 'inconclusive', reason, words };
+export function inconclusive(reason: Reason, words: string, fix?: string): Verdict {
+  return { kind: 'inconclusive', reason, words, ...defined({ fix }) };
 }
 
 export const skipped = (words: string): Verdict => ({ kind: 'excluded', reason: 'skipped', words });
