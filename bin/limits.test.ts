@@ -178,3 +178,23 @@ test('no contradiction is claimed of a limiter that counts what the fixture says
   });
   assert.deepEqual(remarks, []);
 });
+
+test('a run that a bound or a person ends claims nothing of what it did not try', async () => {
+  for (const bound of [
+    { maxRequests: 60 },
+    { maxRequests: 1500 },
+    { maxRequests: 5600 },
+    { maxDurationMs: 40_000 },
+  ]) {
+    const options = { fixture, seed: 1, cases: defaults.cases, hasStateHook: false };
+    const { requirements } = await verifyMock(reference, { ...options, ...bound });
+    const reasons = requirements.flatMap((row) => (row.outcome === 'inconclusive' ? [row.reason] : []));
+    assert.ok(reasons.length > 0);
+    const claims = new Set(['limit-not-reached', 'timing-window', 'not-seen', 'depends']);
+    assert.deepEqual(
+      reasons.filter((one) => claims.has(one)),
+      [],
+      JSON.stringify(bound),
+    );
+  }
+});

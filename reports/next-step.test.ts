@@ -7,12 +7,7 @@ import { rowOf, rowsOf, sampleRecord } from './testing/records.ts';
 import { fixes } from './unverified.ts';
 
 /** Other tests check strength. */
-const {
-  strength: _strength,
-  coverage: _coverage = undefined,
-  selection: _selection,
-  ...plainRecord
-} = sampleRecord;
+const { strength: _strength, coverage, selection: _selection, ...plainRecord } = sampleRecord;
 
 const passed = 'a/b/1 required passed; a/b/2 recommended passed; a/b/3 observed observed';
 
@@ -80,7 +75,7 @@ const endings: readonly (readonly [
       verdict: 'conformant',
       strength: 1,
       selection: { whole: true, skip: [] },
-      coverage: _coverage,
+      coverage,
       rerun: 'verify',
       durationMs: 4_000_000,
       counts: { ...counts, required: { passed: 1, failed: 0, inconclusive: 0 } },

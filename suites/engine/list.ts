@@ -6,7 +6,7 @@ import type { Asker, Context } from '../rules/scenario-context.ts';
 import { runScenario } from '../judging/evaluation.ts';
 import type { Budget } from './budget.ts';
 import type { Explanations } from './explanations.ts';
-import type { Findings } from './findings.ts';
+import { atTheEnd, type Findings } from './findings.ts';
 import type { LookupSteps } from './lookup-steps.ts';
 import { troubleAt, type Losses } from './losses.ts';
 import type { RunOptions } from './run-options.ts';
@@ -19,7 +19,7 @@ export interface ListOptions extends Pick<RunOptions, 'known' | 'path' | 'maxReq
   readonly scenarios: readonly Scenario[];
   readonly lookups: Pick<LookupSteps, 'step' | 'replay'>;
   readonly explain: Explanations;
-  readonly budget: Pick<Budget, 'spent'>;
+  readonly budget: Pick<Budget, 'spent' | 'ended'>;
   readonly findings: Pick<Findings, 'results' | 'finish' | 'finishStopped' | 'stopOf'>;
   readonly losses: Losses;
   readonly contextOf: (of: Asker) => Context;
@@ -124,7 +124,8 @@ async function tryScenario(options: ListOptions, scenario: Scenario): Promise<vo
   // What it asked while something was lost shows nothing.
   if (losses.excused !== before) return tryScenario(options, scenario);
   const stop = result.verdict.kind === 'inconclusive' ? findings.stopOf() : undefined;
-  if (stop === undefined) findings.finish(scenario, result);
+  const verdict = atTheEnd(result.verdict, options.budget.ended());
+  if (stop === undefined) findings.finish(scenario, { ...result, verdict });
   else findings.finishStopped(scenario, stop);
 }
 

@@ -19,7 +19,7 @@ import { redactor } from '../judging/evidence.ts';
 import { createExplanations } from './explanations.ts';
 import { figuresOf, needsOf, waitsOf } from './figures.ts';
 import { expectedRun } from './expected-run.ts';
-import { createFindings, type Findings } from './findings.ts';
+import { atTheEnd, createFindings, type Findings } from './findings.ts';
 import { judgementOf } from '../judging/judgement.ts';
 import { listOf } from './list.ts';
 import { createLookupSteps } from './lookup-steps.ts';
@@ -208,7 +208,8 @@ function finishAll(
   keyWorks: boolean | undefined,
   budget: Budget,
 ): void {
-  const isOver = budget.ended() !== undefined;
+  const end = budget.ended();
+  const isOver = end !== undefined;
   const why = stopOf();
   for (const requirement of requirements) {
     if (results.has(requirement)) continue;
@@ -217,7 +218,7 @@ function finishAll(
       const seen = monitorResult(requirement);
       const isStopped = stopped() !== undefined && seen.verdict.kind !== 'failed';
       if (isStopped) finishStopped(requirement, stopped()!);
-      else finish(requirement, seen);
+      else finish(requirement, { ...seen, verdict: atTheEnd(seen.verdict, end) });
     } else {
       const explanation = explained.get(requirement.id) ?? (isOver ? { unexplained: true } : {});
       const judgement = judgementOf(tally, requirement, keyWorks, isOver || cases < 100, explanation);
