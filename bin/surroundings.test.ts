@@ -13,7 +13,7 @@ import { reports } from '../reports/index.ts';
 import { judgedBy } from '../reports/judgement.ts';
 import { readBody, type Reply } from '../suites/answer.ts';
 import { catalogue, type Client } from '../suites/index.ts';
-import { part } from './dev/testing/part.ts';
+import { part, partOf } from './dev/testing/part.ts';
 import { failedIds, limitsOf, verifyMock, type MockRunOptions } from './dev/testing/verify-mock.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './input-files.ts';
@@ -375,10 +375,10 @@ for (const [what, ms] of [
     assert.deepEqual([labels.includes('request'), row.replay !== undefined], [!isOver, !isOver]);
   });
 
-for (const [what, row] of Object.entries(mustFail))
+for (const [what, row] of partOf(Object.entries(mustFail), 4))
   test(`fails: ${what}`, async () => assert.equal((await verified(row)).code, 1));
 
-for (const [what, [reason, row]] of Object.entries(neverEnds))
+for (const [what, [reason, row]] of partOf(Object.entries(neverEnds), 4))
   test(`is incomplete, even with --allow-incomplete: ${what}`, async () => {
     const { record, code, requests, lostAt } = await verified(row);
     assert.deepEqual([code, failedRequired(record)], [3, []]);
@@ -391,7 +391,7 @@ for (const [what, [reason, row]] of Object.entries(neverEnds))
       assert.ok(requests - lostAt <= 200, `${requests - lostAt} requests`);
   });
 
-for (const [what, row] of Object.entries(blameless))
+for (const [what, row] of partOf(Object.entries(blameless), 4))
   test(`is not blamed: ${what}`, async () => {
     const { record, code } = await verified(row);
     assert.deepEqual(failedRequired(record), []);
