@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/server/handler.ts';
-import { fields, on, opened, type Change } from '../mock/deviations/deviate.ts';
+import { field, fields, on, opened, type Change } from '../mock/deviations/deviate.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import type { Exchange } from '../mock/server/exchange.ts';
 import type { Failed } from '../schemas/generated/types.ts';
@@ -81,11 +81,33 @@ describe('the mistake that explains all wrong values is named, and none if one v
   for (const [id, cause] of partOf(Object.entries(causes), 4))
     test(id, async () => {
       assert.equal(await causesBy(faults[id]!.change), cause);
-      const other = Object.entries(otherwise).find(([field]) => id.startsWith(field))?.[1];
+      const other = Object.entries(otherwise).find(([name]) => id.startsWith(name))?.[1];
       if (other !== undefined) assert.equal(await causesBy((from) => other(faults[id]!.change(from))), '');
     });
-  for (const id of ['date-one-ms-late', 'amount-capped', 'user-status-401-with-letter-doubled'])
-    test(`none for ${id}`, async () => assert.equal(await causesBy(faults[id]!.change), ''));
+  const late = faults['date-two-hours-late']!.change;
+  const cents = (usd: number) => Math.round(usd * 100) / 100;
+  const none: Readonly<Record<string, Change>> = {
+    ...Object.fromEntries(
+      ['date-one-ms-late', 'amount-capped', 'user-status-401-with-letter-doubled'].map((id) => [
+        id,
+        faults[id]!.change,
+      ]),
+    ),
+    'a condition, and right values beside it': on(
+      'executed',
+      field('amountInUsd', (usd: number) => (usd < 1 ? 0 : usd)),
+    ),
+    'another wrong field': (from) => on('member', fields({ tier: 'gold' }))(late(from)),
+  };
+  for (const [what, change] of Object.entries(none))
+    test(`none for ${what}`, async () => {
+      const named = await causesBy(change);
+      assert.equal(named.replace(/^date_joined: it is 2 h late .*?\?\),?/, ''), '');
+    });
+  test('amounts rounded to cents, of which few show it', async () => {
+    const named = await causesBy(on('executed', field('amountInUsd', cents)));
+    assert.match(named, /^amountInUsd: it is rounded to cents/);
+  });
 });
 
 test('a failure that the end of the run left unexplained says so', async () => {

@@ -1,5 +1,5 @@
 import type { Failed, Inconclusive, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { isKnownFailure, judgementOf, isLowStrength, narrowingFlags } from './judgement.ts';
+import { failsRun, isKnownFailure, judgementOf, isLowStrength, narrowingFlags } from './judgement.ts';
 import type { Step } from './document.ts';
 import { worstFirst } from './similar.ts';
 import { compact, shellWord } from './text.ts';
@@ -66,7 +66,9 @@ const isKeyRefused = ({ counterexample, expected, where = [] }: Failed): boolean
 const ofDoctor = ({ doctor }: RunRecord) => doctor;
 /** The report ends with what to add to the fixture; then the run is repeated. */
 const afterAdditions = (record: RunRecord) =>
-  record.requirements.some((row) => 'fix' in row) ? record.rerun : ofFixture(record);
+  record.requirements.some((row) => 'fix' in row) && !record.requirements.some((row) => failsRun(record, row))
+    ? record.rerun
+    : ofFixture(record);
 /** `doctor` shows what a fixture lacks. It needs a fixture that can be changed. */
 const ofFixture = ({ doctor = '' }: RunRecord) => (/ --fixture /.test(doctor) ? doctor : undefined);
 

@@ -81,21 +81,25 @@ export function unverified({ requirements, coverage }: RunRecord, isShort: boole
 }
 
 /** What to add to a fixture, and the requirements that it verifies. */
-export type Addition = Pick<Gap, 'fix' | 'requirements'>;
+export type Addition = Pick<Gap, 'fix' | 'requirements'> & { readonly isRequired?: boolean };
 
 /** What rows lack, by what to add. */
 export const additionsFor = (rows: Results): readonly Addition[] =>
   [...grouped(rows, (row) => (row.outcome === 'inconclusive' ? row.fix : undefined))].map(([fix, some]) => ({
     fix,
     requirements: some.map(({ id }) => id),
+    isRequired: some.some(({ level }) => level === 'required'),
   }));
 
 /** Additions that a report ends with. */
 const MAX_ADDITIONS = 3;
 
-/** The additions that verify most. */
+/** The additions that verify most, those that the exit code needs first. */
 export function additionsBlock(all: readonly Addition[]): readonly Block[] {
-  const most = all.toSorted((one, other) => other.requirements.length - one.requirements.length);
+  // A required one weighs more than any number of others.
+  const weight = ({ isRequired = true, requirements }: Addition) =>
+    requirements.length + (isRequired ? 1000 : 0);
+  const most = all.toSorted((one, other) => weight(other) - weight(one));
   const items = most.slice(0, MAX_ADDITIONS).map(({ fix, requirements }): Item => ({
     mark: '+',
     tone: 'plain',

@@ -12,10 +12,8 @@ const mapped = <Value>(
   make: (name: string, value: Value) => d.Changes,
 ): d.Changes =>
   Object.assign({}, ...Object.entries(rows).map(([name, value]) => make(name, value))) as d.Changes;
-const each = (make: (endpoint: Endpoint) => d.Changes): d.Changes => {
-  const { 'user-status': user, 'deposit-check': deposit } = perEndpoint(make);
-  return { ...user, ...deposit };
-};
+const each = (make: (endpoint: Endpoint) => d.Changes): d.Changes =>
+  Object.assign({}, ...Object.values(perEndpoint(make))) as d.Changes;
 
 const noUser = answer(200, { is_under_ib: false, date_joined: null });
 const noDeposit = error(404, 'Deposit not found');

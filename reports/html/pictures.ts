@@ -69,10 +69,14 @@ export function timelineMarkup({ secondsPerRow, rows }: Timeline): Markup {
   });
   const per = secondsPerRow === 1 ? 'a second' : `${secondsPerRow} seconds`;
   return figure(
-    `The run over time, ${duration(1000 * seconds)} from left to right. The highest bar is ${count(most)} answers in ${per}.`,
+    `The run over time, ${duration(1000 * seconds)} from left to right. The highest bar is ${count(most)} requests in ${per}.`,
     strips,
   );
 }
+
+/** As in the timeline. */
+const kindOf = (status: number): string =>
+  status === 429 ? '429' : status === 0 ? 'none' : `${Math.floor(status / 100)}xx`;
 
 /** Runs of equal answers that a label names. */
 const NAMED = 3;
@@ -87,15 +91,16 @@ export function trialMarkup(id: string, streams: readonly TriedStream[]): Markup
     const bars = answers.map(({ status, count: times }) => {
       const bar: Bar = [from * scale, times * scale, status === 429 ? 1 : 1 / 2];
       from += times;
-      return { status, bar };
+      return { kind: kindOf(status), bar };
     });
-    const of = (isWanted: (status: number) => boolean) =>
-      bars.filter(({ status }) => isWanted(status)).map(({ bar }) => bar);
+    const kinds = [...new Set(bars.map(({ kind: one }) => one))];
     const words = answers.slice(0, NAMED).map((one) => `${count(one.count)} × ${one.status || 'no answer'}`);
     const told = `${kind}: ${words.join(', ')}${answers.length > NAMED ? ', …' : ''}`;
     return strip(limitAt === undefined ? told : `${told}; stated: ${count(limitAt)}`, [
-      { kind: '2xx', bars: of((status) => status !== 429) },
-      { kind: '429', bars: of((status) => status === 429) },
+      ...kinds.map((one) => ({
+        kind: one,
+        bars: bars.flatMap(({ kind: of, bar }) => (of === one ? [bar] : [])),
+      })),
       { kind: 'stated', bars: limitAt === undefined ? [] : [[limitAt * scale - 2, 3, 1]] },
     ]);
   });

@@ -18,6 +18,7 @@ export interface ContextOptions extends Pick<
   readonly failsAnyway: Context['failsAnyway'];
   readonly present: Present;
   readonly leftRequests: Context['leftRequests'];
+  readonly ended: Context['ended'];
   readonly sender: Pick<
     Sender,
     'send' | 'sendOnce' | 'waitForQuiet' | 'longestWindowMs' | 'keyWorks' | 'losses'
@@ -55,6 +56,7 @@ export function createContexts(options: ContextOptions): (of: Asker) => Context 
     now: clock.now,
     leftMs: () => deadline - clock.now(),
     leftRequests,
+    ended: options.ended,
     keyWorks: sender.keyWorks,
     graceMs,
     verdictsOn,

@@ -11,7 +11,7 @@ import type { RunOptions } from './run-options.ts';
 import type { Need } from '../../schemas/progress.ts';
 
 /** The most lookups of an endpoint that are counted. */
-const MAX_LOOKUPS = 4000;
+export const MAX_LOOKUPS = 4000;
 
 /** So many triples of an endpoint stand for all. The first ones count more often, so that waits are rather too long. */
 const SAMPLE = 400;
@@ -152,6 +152,8 @@ export interface EstimateOptions {
 /** How far a run gets. Times are in ms, without the response times of the target. */
 export interface Estimate {
   readonly requests: number;
+  /** The part of the time in which nothing is sent, whatever --rate is. */
+  readonly waitsMs: number;
   readonly durationMs: number;
   readonly strength: number;
   /** What each higher strength needs, and last everything. */
@@ -210,13 +212,14 @@ export function estimate(options: EstimateOptions): Estimate {
     for (const ms of options.trialsMs)
       durationMs += durationMs + ms <= endMs ? ms : Math.min(ms, QUIET_MS + GIVEN_UP_MS);
     const requests = Math.round(lookups.requests + others);
-    return { requests, durationMs: Math.max(durationMs, pacedMs(requests)) };
+    return { requests, waitsMs: durationMs, durationMs: Math.max(durationMs, pacedMs(requests)) };
   };
   const all = whole(Infinity, Infinity);
   const bounded = whole(options.lookupsMs, maxDurationMs);
   const mostOfSteps = Math.max(...steps.map((end) => end.requests));
   return {
     requests: Math.min(bounded.requests, maxRequests),
+    waitsMs: Math.min(bounded.waitsMs, maxDurationMs),
     durationMs: Math.min(bounded.durationMs, maxDurationMs),
     strength,
     needs: [

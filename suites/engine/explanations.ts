@@ -89,8 +89,7 @@ export function createExplanations(options: ExplanationOptions) {
       onBegin(row.id);
       const context = { known, seed, tally, send: sendFor(row.id, endsAt), isOver };
       const explanation = await explain(row, failure, context);
-      const { where = [] } = explanation;
-      const cause = causeOf(row, failure, tally, where.length === 0);
+      const cause = causeOf(row, failure, tally);
       explained.set(row.id, {
         ...explanation,
         ...defined({ cause }),

@@ -8,16 +8,6 @@ import { lossAt, type Losses } from './losses.ts';
 import type { RunOptions } from './run-options.ts';
 import { failuresOf, type Judgement, type Tally } from '../judging/tally.ts';
 
-/** What a run that ends during a check cannot claim: it did not try everything. */
-const claims: ReadonlySet<Reason> = new Set(['limit-not-reached', 'timing-window', 'not-seen', 'depends']);
-
-/** A verdict of a check during which the run ended. A comparison that is left out does not count in any case. */
-export function atTheEnd(verdict: Result['verdict'], end: Trouble | undefined): Result['verdict'] {
-  if (end === undefined || verdict.kind !== 'inconclusive') return verdict;
-  if (verdict.reason === 'not-compared') return inconclusive('not-compared', `not compared: ${end.words}`);
-  return claims.has(verdict.reason) ? inconclusive(end.code, end.words) : verdict;
-}
-
 /** Why a run stops before its end. */
 export interface Stop {
   readonly reason: Reason;

@@ -6,7 +6,8 @@ import type { Asker, Context } from '../rules/scenario-context.ts';
 import { runScenario } from '../judging/evaluation.ts';
 import type { Budget } from './budget.ts';
 import type { Explanations } from './explanations.ts';
-import { atTheEnd, type Findings } from './findings.ts';
+import { atTheEnd } from '../rules/verdict.ts';
+import type { Findings } from './findings.ts';
 import type { LookupSteps } from './lookup-steps.ts';
 import { troubleAt, type Losses } from './losses.ts';
 import type { RunOptions } from './run-options.ts';
@@ -119,12 +120,13 @@ async function tryScenario(options: ListOptions, scenario: Scenario): Promise<vo
   const why = findings.stopOf() ?? (lost && { reason: lost.code, words: lost.words });
   if (why !== undefined) return findings.finishStopped(scenario, why);
   const before = losses.excused;
+  const wasOver = options.budget.ended() !== undefined;
   const result = await runScenario(scenario, contextOf(scenario), known);
   await settle(losses);
   // What it asked while something was lost shows nothing.
   if (losses.excused !== before) return tryScenario(options, scenario);
   const stop = result.verdict.kind === 'inconclusive' ? findings.stopOf() : undefined;
-  const verdict = atTheEnd(result.verdict, options.budget.ended());
+  const verdict = atTheEnd(result.verdict, wasOver ? undefined : options.budget.ended());
   if (stop === undefined) findings.finish(scenario, { ...result, verdict });
   else findings.finishStopped(scenario, stop);
 }

@@ -22,7 +22,7 @@ export function createProgress(
   { requirements, maxDurationMs, maxRequests, maxRealMs, onProgress, clock }: RunOptions,
   budget: Budget,
   { results, failing }: Findings,
-  expected?: Pick<Estimate, 'requests' | 'durationMs'>,
+  expected?: Pick<Estimate, 'requests' | 'waitsMs'>,
 ) {
   const begun = performance.now();
   /** How long each endpoint waits in all, and until when, in ms of the clock. */
@@ -33,9 +33,10 @@ export function createProgress(
   const expectedMs = (elapsedMs: number): number | undefined => {
     const spent = budget.spent();
     if (expected === undefined || spent < ENOUGH_REQUESTS) return undefined;
-    const [done, all] = maxRealMs === undefined ? [waited(), expected.durationMs] : [0, 0];
+    const begunMs = Math.max(0, ...[...waits.values()].map(({ ms }) => ms));
+    const [done, all] = maxRealMs === undefined ? [waited(), Math.max(expected.waitsMs, begunMs)] : [0, 0];
     const askingMs = Math.max(0, elapsedMs - done) * Math.max(1, expected.requests / spent);
-    return Math.max(elapsedMs, Math.min(Math.max(done, all) + askingMs, maxRealMs ?? maxDurationMs));
+    return Math.max(elapsedMs, Math.min(all + askingMs, maxRealMs ?? maxDurationMs));
   };
   let doing = 'preflight';
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -55,6 +56,10 @@ export function createProgress(
       failing: failing(),
     });
   };
+  /** Reports now and then. */
+  const tick = (): void => {
+    if (performance.now() - reportedAt >= REPORT_MS) report();
+  };
   return {
     report,
     /** Notes a wait. @param until in ms of the clock */
@@ -62,11 +67,9 @@ export function createProgress(
       const before = waits.get(endpoint) ?? { ms: 0, until: Number.NEGATIVE_INFINITY };
       const more = Math.max(0, until - Math.max(clock.now(), before.until));
       waits.set(endpoint, { ms: before.ms + more, until: Math.max(before.until, until) });
+      tick();
     },
-    /** Reports now and then. */
-    tick: (): void => {
-      if (performance.now() - reportedAt >= REPORT_MS) report();
-    },
+    tick,
     elapsedMs: (): number => performance.now() - begun,
   };
 }

@@ -18,8 +18,8 @@ import { createEvaluation, type Evaluation } from '../judging/evaluation.ts';
 import { redactor } from '../judging/evidence.ts';
 import { createExplanations } from './explanations.ts';
 import { figuresOf, needsOf, waitsOf } from './figures.ts';
-import { expectedRun } from './expected-run.ts';
-import { atTheEnd, createFindings, type Findings } from './findings.ts';
+import { expectedRun, MAX_LOOKUPS } from './expected-run.ts';
+import { createFindings, type Findings } from './findings.ts';
 import { judgementOf } from '../judging/judgement.ts';
 import { listOf } from './list.ts';
 import { createLookupSteps } from './lookup-steps.ts';
@@ -33,6 +33,7 @@ import { settle } from './suspects.ts';
 import { addMissing } from '../judging/missing.ts';
 import { failsAnyway, verdictsOn } from '../judging/tally.ts';
 import { runList } from './tasks.ts';
+import { atTheEnd } from '../rules/verdict.ts';
 
 /**
  * Checks a target against the requirements.
@@ -41,7 +42,8 @@ import { runList } from './tasks.ts';
  */
 export async function run(given: RunOptions): Promise<RunRecord> {
   const known = given.stateHook === undefined ? given.known : withSpare(given.known);
-  const options = { ...given, known, plan: drawnOnce(given.plan) };
+  const isShared = given.cases <= MAX_LOOKUPS;
+  const options = { ...given, known, ...(isShared && { plan: drawnOnce(given.plan) }) };
   await waitUntilItAnswers(options);
   const asked = options.requirements.filter(({ id }) => !options.skip.has(id));
   const bounds = boundsOf(options, asked);
@@ -113,7 +115,7 @@ async function runWith(
   const targetLost = isLasting || (findings.stopped() === undefined && (await sender.isTargetLost()));
   finishAll(options, evaluation, findings, sender.keyWorks(), budget);
   const all = requirements.map((requirement) => findings.resultOf(requirement, losses));
-  // Only then would a longer run reach more. All lookups are drawn again for it.
+  // Only then would a longer run reach more.
   const isCut =
     lookups.isCut() || all.some((one) => 'reason' in one && ['budget', 'rate-limited'].includes(one.reason));
   const needs = isCut && isWhole && rows.length > 0 ? needsOf(options, expected ?? expectedRun(options)) : [];
@@ -193,6 +195,7 @@ function createSending(
     failsAnyway: (request, answer) => failsAnyway(tally, request, answer),
     present: tally.present,
     leftRequests: () => options.maxRequests - budget.spent(),
+    ended: () => budget.ended(),
   });
   return { limiter, sender, contextOf, endOfLookups, maxLost };
 }

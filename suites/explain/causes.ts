@@ -4,7 +4,8 @@ import { fieldsOf } from '../rules/expectations.ts';
 import type { Facts } from '../rules/facts.ts';
 import { factsOf } from '../rules/facts-of-request.ts';
 import { readTimestamp, sameInstant } from '../rules/timestamp.ts';
-import type { Failure, Logged, Tally } from '../judging/tally.ts';
+import type { Exchange } from '../rules/scenario-context.ts';
+import type { Failure, Tally } from '../judging/tally.ts';
 
 /** What a mistake makes of a right value: one value or several. A Date stands for every spelling of its time. */
 type Mistake<Right> = (right: Right, of: { readonly endpoint: Endpoint; readonly status: number }) => unknown;
@@ -17,6 +18,12 @@ const cut = (usd: number, unit: number) => Math.floor(usd * unit + HAIR) / unit;
 const rounded = (usd: number, unit: number) =>
   [HAIR, -HAIR].map((hair) => Math.round(usd * unit + hair) / unit);
 
+/** Few amounts show it: one is enough, beside the right ones. */
+const toCents: Mistakes<number> = {
+  'it is cut to cents (right for the fixture? see fixture --cents)': (usd) => cut(usd, 100),
+  'it is rounded to cents (right for the fixture? see fixture --cents)': (usd) => rounded(usd, 100),
+};
+
 const amounts: Mistakes<number> = {
   'it is 100 times as much (in cents?)': (usd) => [usd * 100, ...rounded(usd * 100, 1)],
   'it is a hundredth (divided by 100?)': (usd) => usd / 100,
@@ -24,8 +31,7 @@ const amounts: Mistakes<number> = {
   'it is rounded to whole dollars': (usd) => rounded(usd, 1),
   'it is cut to one decimal': (usd) => cut(usd, 10),
   'it is rounded to one decimal': (usd) => rounded(usd, 10),
-  'it is cut to cents (right for the fixture? see fixture --cents)': (usd) => cut(usd, 100),
-  'it is rounded to cents (right for the fixture? see fixture --cents)': (usd) => rounded(usd, 100),
+  ...toCents,
   'it has the precision of 32 bits (float instead of double?)': (usd) => Math.fround(usd),
   'it is a text instead of a number': (usd) => [String(usd), usd.toFixed(2)],
 };
@@ -114,7 +120,6 @@ const mistakes = {
   amountInUsd: amounts,
   executedAt: { ...times, ...shifted((at: number, ms) => at + ms) },
   date_joined: onDates(dates),
-  is_under_ib: { 'it is a text or a number instead of true': () => ['true', 1, '1'] },
   error: messages,
 } as Readonly<Record<string, Mistakes<unknown>>>;
 
@@ -131,7 +136,6 @@ const rightValues: Readonly<Record<string, (facts: Facts, status: number) => unk
   amountInUsd: ({ deposit }) => deposit?.amountInUsd,
   executedAt: ({ deposit }) => deposit?.executedAt,
   date_joined: ({ user }) => user?.date_joined,
-  is_under_ib: ({ user }) => user && true,
   error: ({ endpoint }, status) => messageOf(endpoint, status),
 };
 
@@ -141,16 +145,13 @@ const ENOUGH = 2;
 /**
  * Names the mistake that explains all wrong values of a field, such as `amountInUsd: it is 100 times as much (in cents?)`;
  * undefined if none does, or if a right value contradicts it.
- *
- * @param isWhole whether the failure has no conditions: then the mistake must explain right values, too
  */
 export function causeOf(
   row: LookupRow,
   { verdict, exchange }: Failure,
   { log, known }: Pick<Tally, 'log' | 'known'>,
-  isWhole: boolean,
 ): string | undefined {
-  if (row.kind === 'repetition' || ['connection', 'status', 'JSON'].includes(verdict.aspect))
+  if (row.kind === 'repetition' || (verdict.aspect !== 'value' && verdict.aspect !== 'message'))
     return undefined;
   const { request, reply } = exchange;
   const asked = log.filter(
@@ -161,14 +162,20 @@ export function causeOf(
   );
   const named = Object.keys(mistakes).filter((field) => verdict.expected.includes(`"${field}"`));
   for (const field of named.length === 0 ? Object.keys(mistakes) : named) {
-    const values = asked.flatMap((one) => valueIn(one, field, known));
-    const found = mistakeIn(field, values, isWhole);
+    const [shown] = valueIn(exchange, field, known);
+    // Another field is wrong here.
+    if (shown === undefined || shown.isRight) continue;
+    const found = mistakeIn(
+      field,
+      asked.flatMap((one) => valueIn(one, field, known)),
+    );
     if (found !== undefined) return `${field}: ${found}`;
   }
   return undefined;
 }
 
-function valueIn({ request, reply }: Logged, field: string, known: Tally['known']): readonly Given[] {
+function valueIn({ request, reply }: Exchange, field: string, known: Tally['known']): readonly Given[] {
+  if (reply.kind !== 'answer') return [];
   const facts = factsOf(known, request);
   const given = fieldsOf(reply)?.[field];
   const right = facts && rightValues[field]!(facts, reply.status);
@@ -177,17 +184,17 @@ function valueIn({ request, reply }: Logged, field: string, known: Tally['known'
   return [{ right, given, isRight: isSame(right, given), of: { endpoint, status: reply.status } }];
 }
 
-function mistakeIn(field: string, values: readonly Given[], isWhole: boolean): string | undefined {
+function mistakeIn(field: string, values: readonly Given[]): string | undefined {
   const wrong = values.filter(({ isRight }) => !isRight);
   const isMessage = field === 'error';
-  if (wrong.length === 0 || (!isMessage && new Set(wrong.map(({ right }) => right)).size < ENOUGH))
-    return undefined;
-  const fitting = Object.entries(mistakes[field]!).filter(([, make]) => {
+  const isEnough = isMessage || new Set(wrong.map(({ right }) => right)).size >= ENOUGH;
+  const fitting = Object.entries(mistakes[field]!).filter(([words, make]) => {
+    if (!isEnough && !Object.hasOwn(toCents, words)) return false;
     const fits = ({ right, given, of }: Given) => {
       const made = make(right, of);
       return (Array.isArray(made) ? made : [made]).some((one) => one !== undefined && isMade(one, given));
     };
-    return wrong.every(fits) && (!isWhole || isMessage || values.every(fits));
+    return wrong.every(fits) && (isMessage || values.every(fits));
   });
   return fitting.length > 2 ? undefined : fitting.map(([words]) => words).join(', or ') || undefined;
 }

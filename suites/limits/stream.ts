@@ -19,7 +19,7 @@ export interface Supply {
   readonly usual?: number;
   /** Set if every second request is one of a member, which is no failed lookup. */
   readonly isMixed?: true;
-  /** Set if all are: none of them counts. */
+  /** Set if none of them counts for the key under test. */
   readonly isFree?: true;
 }
 
@@ -74,7 +74,8 @@ export function suppliesFor(endpoint: Endpoint, known: Known) {
         return lookupOf(endpoint, unknownId(known), { credential: { as: 'header', value, shell: value } });
       }),
       usual: 401,
-    },
+      isFree: true,
+    } satisfies Supply,
     foreign: cycled('users of other IBs', foreigners),
     /** As many ids as there are users of other IBs: a comparison with those is fair. */
     fewUnknown: cycled(
@@ -197,6 +198,8 @@ const MAX_RUNS = 200;
 function inRuns(sent: readonly Exchange[]): readonly EqualAnswers[] {
   const runs: EqualAnswers[] = [];
   for (const { reply } of sent) {
+    // What was not sent got no answer, but not by the target.
+    if (reply.kind === 'trouble' && reply.code !== 'network' && reply.code !== 'timeout') continue;
     const status = reply.kind === 'answer' ? reply.status : 0;
     const last = runs.at(-1);
     if (last?.status === status) last.count++;

@@ -1,6 +1,6 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { repeated } from '../../schemas/values.ts';
-import type { Answer, Reply } from '../answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
@@ -36,6 +36,8 @@ export interface Trial {
   readonly verdicts: Map<Judged, Verdict>;
   /** The first 429 to requests that should get it, and what followed. */
   limited?: Limited;
+  /** Why the run ended in the trial, if it did. */
+  end?: Trouble | undefined;
 }
 
 export type Judged =

@@ -124,6 +124,7 @@ async function tried({
     failsAnyway: () => false,
     present: presentOf(known),
     leftRequests: () => Infinity,
+    ended: () => undefined,
     sender,
     sleep: ({ until }) => clock.sleep(until - clock.now()),
     untilOf: () => undefined,

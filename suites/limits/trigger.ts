@@ -32,6 +32,7 @@ const trialOf = (endpoint: Endpoint): Shared<Trial, Asking & Bursts> => ({
     const quietMs = windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
     await context.waitForQuiet(endpoint, Math.min(quietMs, PART_OF_REST * context.leftMs()));
     await (countsFailures(endpoint) ? tryUsers(trial) : tryDeposits(trial));
+    trial.end = context.ended();
     return trial;
   },
 });

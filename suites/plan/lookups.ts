@@ -40,7 +40,7 @@ export function createLookups(options: LookupOptions, rows: readonly LookupRow[]
   };
 }
 
-/** The lookups of each endpoint, drawn once however often they are asked for, with the same fixture and seed. */
+/** Keeps the lookups that it draws, for one fixture and seed: what it is asked first decides. */
 export function drawnOnce(plan: typeof lookupsInOrder = lookupsInOrder): typeof lookupsInOrder {
   const drawn = new Map<Endpoint, { readonly kept: Lookup[]; readonly source: Iterator<Lookup> }>();
   return function* (endpoint, known, seed) {

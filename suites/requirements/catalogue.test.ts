@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { endpointNames } from '../../schemas/endpoints.ts';
 import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
-import { catalogue, checkNames, suites, table } from './catalogue.ts';
+import { catalogue, checkEndpoints, checkNames, suites, table } from './catalogue.ts';
 import type { Facts } from '../rules/facts.ts';
 import { tableOf } from '../rules/table.ts';
 import { everyKind } from '../rules/kinds.ts';
@@ -142,5 +142,18 @@ test('the order of the rows does not matter', () => {
         }
     }),
     { numRuns: 10, endOnFailure: true },
+  );
+});
+
+test('a table that leaves a lookup open, or judges it by the row of another endpoint, is refused', () => {
+  const without = (id: string) => rows.filter((row) => row.id !== id);
+  assert.throws(() => tableOf(without('auth/user-status/unknown-key')), /no row answers: user-status/);
+  assert.throws(() => tableOf(without('valid/user-status/repeatable')), /no row repeats: user-status/);
+  const renamed = rows.map((row) =>
+    row.id === 'valid/user-status/member' ? { ...row, id: 'valid/deposit-check/member' } : row,
+  );
+  assert.throws(
+    () => checkEndpoints(tableOf(renamed)),
+    /valid\/deposit-check\/member is about another endpoint: user-status/,
   );
 });

@@ -1,9 +1,11 @@
+import { endpointNames } from '../../schemas/endpoints.ts';
 import { auth } from './auth.ts';
 import { foreignIb } from './foreign-ib.ts';
 import { invalidUuid } from './invalid-uuid.ts';
 import { pending } from './pending.ts';
 import { rateLimit } from './rate-limit.ts';
-import { tableOf } from '../rules/table.ts';
+import { everyKind } from '../rules/kinds.ts';
+import { tableOf, type Table } from '../rules/table.ts';
 import { isLookupRow, type Requirement } from '../rules/requirement.ts';
 import { robustness } from './robustness.ts';
 import { valid } from './valid.ts';
@@ -26,6 +28,18 @@ export const catalogue: readonly Requirement[] = Object.values(suites).flat();
 export const table = tableOf(catalogue.filter(isLookupRow));
 
 checkNames(catalogue);
+checkEndpoints(table);
+
+/** @throws Error for a row with the name of one endpoint that is about lookups of another one: a bug of ours */
+export function checkEndpoints({ coverOf }: Table): void {
+  for (const facts of endpointNames.flatMap(everyKind)) {
+    const { rows, right } = coverOf(facts);
+    const others = endpointNames.filter((name) => name !== facts.endpoint);
+    const about = [...rows, ...right.map(({ row }) => row)];
+    const stray = about.find(({ id }) => others.some((name) => id.includes(name)));
+    if (stray !== undefined) throw new Error(`${stray.id} is about another endpoint: ${facts.kind}`);
+  }
+}
 
 /** @throws Error for two rows with the same id, and for a row that names an unknown id: a bug of ours */
 export function checkNames(rows: readonly Requirement[]): void {

@@ -11,6 +11,7 @@ import {
   type ScenarioResult,
 } from '../rules/requirement.ts';
 import {
+  atTheEnd,
   failed,
   pass,
   observed,
@@ -54,8 +55,9 @@ const tried = ({ stated }: Trial, { kind, answers, counted }: Stream): TriedStre
 });
 
 /** Why the trial did not judge a row. */
-function whyOpen({ verdicts, limited }: Trial): Verdict {
+function whyOpen({ verdicts, limited, end }: Trial): Verdict {
   const limit = verdicts.get('limit');
+  if (end !== undefined && limit?.kind !== 'failed' && limited === undefined) return unanswered(end);
   if (limit?.kind === 'failed') return inconclusive('depends', 'not checked because no 429 came');
   if (limited !== undefined) return notCompared('no other requests got 429');
   return limit?.kind === 'inconclusive' && limit.reason !== 'limit-not-reached' ? limit : notReached;
@@ -126,7 +128,11 @@ const rowOf = (endpoint: Endpoint, { name, judge, ...row }: LimitText): Requirem
     id: `rate-limit/${endpoint}/${name}`,
     endpoint,
     phase: 'last',
-    run: async ({ once }, known) => judge(await once(trials[endpoint], known)),
+    run: async ({ once }, known) => {
+      const trial = await once(trials[endpoint], known);
+      const result = judge(trial);
+      return { ...result, finding: atTheEnd(result.finding, trial.end) };
+    },
   });
 
 /** Records what a run saw where the interface is silent. */

@@ -117,6 +117,8 @@ export interface Bursts {
   readonly waitForQuiet: (endpoint: Endpoint, ms: number) => Promise<void>;
   /** Rest of the run's time, in ms. */
   readonly leftMs: () => number;
+  /** Why the run has ended; undefined if it goes on. */
+  readonly ended: () => Trouble | undefined;
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;
 }

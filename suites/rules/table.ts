@@ -36,11 +36,13 @@ export interface Cover {
 /** The catalogue as a table: from facts to rows, and from an answer to what it breaks. */
 export type Table = ReturnType<typeof tableOf>;
 
-/** @throws Error if no row says what a kind of lookup is answered: a bug of ours */
+/** @throws Error if no row says what a kind of lookup is answered, or that it is repeatable: a bug of ours */
 export function tableOf(rows: readonly LookupRow[]) {
-  const answering = rows.filter((row) => row.kind === 'answer');
-  for (const facts of endpointNames.flatMap(everyKind))
-    if (!answering.some((row) => row.when(facts))) throw new Error(`no row answers: ${facts.kind}`);
+  for (const facts of endpointNames.flatMap(everyKind)) {
+    const { right, repetition } = coverFrom(rows, facts);
+    if (!right.some(({ isPlain }) => isPlain)) throw new Error(`no row answers: ${facts.kind}`);
+    if (repetition === undefined) throw new Error(`no row repeats: ${facts.kind}`);
+  }
   const covers = new Map<string, Cover>();
   const coverOf = (facts: Facts): Cover => {
     const before = covers.get(facts.kind);

@@ -70,6 +70,17 @@ export const fixtureOutdated: Verdict = inconclusive(
   'every deposit with "becomes" was already EXECUTED at the first lookup',
 );
 
+/** What a check that the run ended cannot claim: it did not try everything. */
+const claims: ReadonlySet<Reason> = new Set(['limit-not-reached', 'timing-window', 'not-seen']);
+
+/** What a check is worth in which the run ended. A comparison that is left out does not count in any case. */
+export function atTheEnd<Found extends { readonly kind: string }>(found: Found | Verdict, end?: Trouble) {
+  if (end === undefined || found.kind !== 'inconclusive') return found;
+  const { reason } = found as Verdict & { readonly kind: 'inconclusive' };
+  if (reason === 'not-compared') return inconclusive('not-compared', `not compared: ${end.words}`);
+  return claims.has(reason) ? inconclusive(end.code, end.words) : found;
+}
+
 /** The check could not begin because another requirement failed. */
 export function blockedBy(id: string): Verdict {
   return inconclusive('depends', `not checked because ${id} failed`);
