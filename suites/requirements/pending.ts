@@ -7,7 +7,7 @@ import { indistinguishable } from '../scenarios/indistinguishable.ts';
 import { fixtureOutdated } from '../rules/verdict.ts';
 
 const PENDING = 'pending/deposit-check/pending';
-const polls = pollsOf(PENDING);
+const polls = pollsOf('deposit-check', PENDING);
 
 export const pending: readonly Requirement[] = [
   answers({
@@ -50,6 +50,6 @@ export const pending: readonly Requirement[] = [
     needsChange: 'transition',
     needs: [['deposit-check', { situation: 'own pending' }]],
     begin: ({ once }, known) => once(polls, known),
-    run: (context, known) => becomesExecuted(polls, PENDING, context, known),
+    run: (context, known) => becomesExecuted('deposit-check', polls, PENDING, context, known),
   }),
 ];

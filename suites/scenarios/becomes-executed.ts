@@ -4,7 +4,8 @@ import { header, summary, type Answer, type Reply } from '../answer.ts';
 import { executedAtIn, expectDeposit, expectError, fieldsOf } from '../rules/expectations.ts';
 import { evenSample, withLetterCase } from '../inputs/uuids.ts';
 import { type BecomingDeposit, type Known, type KnownKey, executionAt } from '../known.ts';
-import { depositCheck, type Request } from '../request.ts';
+import { lookupOf, type Request } from '../request.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { ScenarioResult } from '../rules/requirement.ts';
 import type { Asking, Changed, Changes, Shared } from '../rules/scenario-context.ts';
 import {
@@ -19,9 +20,8 @@ import {
 } from '../rules/verdict.ts';
 import { afterHook, askAtOnce, askMeanwhile, isScarce, LOOKUPS_BESIDE, resultOf } from './changing.ts';
 
-const notFound = expectError('deposit-check', 404);
-const isHidden = (reply: Reply | undefined): boolean =>
-  reply?.kind === 'answer' && notFound(reply).kind === 'passed';
+const isHidden = (endpoint: Endpoint, reply: Reply | undefined): boolean =>
+  reply?.kind === 'answer' && expectError(endpoint, 404)(reply).kind === 'passed';
 
 interface Execution {
   readonly amountInUsd: number;
@@ -29,9 +29,13 @@ interface Execution {
 }
 
 /** Lookups of a deposit with a key, in several spellings. */
-const lookupsOf = ({ reference_id: id }: FixturePendingDeposit, key: KnownKey): readonly Request[] =>
+const lookupsOf = (
+  endpoint: Endpoint,
+  { reference_id: id }: FixturePendingDeposit,
+  key: KnownKey,
+): readonly Request[] =>
   [id, withLetterCase(id, [true]), id.toLowerCase(), withLetterCase(id, [true, false])].map((spelled) =>
-    depositCheck(spelled, { credential: { as: 'key', key } }),
+    lookupOf(endpoint, spelled, { credential: { as: 'key', key } }),
   );
 
 /**
@@ -41,6 +45,7 @@ const lookupsOf = ({ reference_id: id }: FixturePendingDeposit, key: KnownKey): 
  * @param tag of the answer before: a client that keeps answers sends it (RFC 9110 13.1.2)
  */
 async function follow(
+  endpoint: Endpoint,
   deposit: FixturePendingDeposit,
   execution: Execution,
   { dueAt, judged }: Pick<Changed, 'dueAt' | 'judged'>,
@@ -48,28 +53,28 @@ async function follow(
   { pending, failed: gone, executed, callerKeys: [first, second], otherKeys }: Known,
   tag?: string,
 ): Promise<ScenarioResult> {
-  const own = lookupsOf(deposit, first!);
+  const own = lookupsOf(endpoint, deposit, first!);
   const early = await askMeanwhile(context, own.slice(0, 1), dueAt);
   const due = [
     ...(await askAtOnce(context, own)),
-    ...(second ? await askAtOnce(context, lookupsOf(deposit, second), LOOKUPS_BESIDE) : []),
+    ...(second ? await askAtOnce(context, lookupsOf(endpoint, deposit, second), LOOKUPS_BESIDE) : []),
     ...(tag ? await askAtOnce(context, [{ ...own[0]!, headers: { 'if-none-match': tag } }], 1) : []),
   ];
   // Other rows judge who else sees the deposit, and whether other deposits changed too.
-  const noKey = depositCheck(deposit.reference_id, { credential: { as: 'none' } });
+  const noKey = lookupOf(endpoint, deposit.reference_id, { credential: { as: 'none' } });
   const rest = pending.filter((one) => one !== deposit);
   const ofUser = rest.find(({ user_id }) => user_id === deposit.user_id);
   const others = [ofUser ?? rest[0], gone[0], executed[0]];
-  const beside = others.flatMap((one) => (one === undefined ? [] : [depositCheck(one.reference_id)]));
+  const beside = others.flatMap((one) => (one === undefined ? [] : [lookupOf(endpoint, one.reference_id)]));
   await judged(async () => {
-    if (otherKeys[0] !== undefined) await askAtOnce(context, lookupsOf(deposit, otherKeys[0]));
+    if (otherKeys[0] !== undefined) await askAtOnce(context, lookupsOf(endpoint, deposit, otherKeys[0]));
     await askAtOnce(context, [noKey, ...beside], 1 + beside.length);
   });
   const isRightOnce = [...early, ...due].some(
     ({ reply }) => reply.kind === 'answer' && expectDeposit(execution)(reply).kind === 'passed',
   );
   const result = resultOf(early, due, (request, answer) => {
-    const isEarly = answer.sentAt < dueAt && isHidden(answer);
+    const isEarly = answer.sentAt < dueAt && isHidden(endpoint, answer);
     const verdict = expectDeposit(execution)(answer);
     // Other rows judge missing fields, and refusals of a key.
     if (isEarly || verdict.kind !== 'failed' || answer.status === 401) return pass;
@@ -85,6 +90,7 @@ const unclear = inconclusive(
 );
 
 async function executeByHook(
+  endpoint: Endpoint,
   deposit: FixturePendingDeposit,
   pendingId: string,
   context: Asking & Changes,
@@ -92,16 +98,16 @@ async function executeByHook(
 ): Promise<ScenarioResult> {
   const { graceMs, now, send, withState } = context;
   const keys = known.callerKeys.slice(0, 2);
-  const [request] = lookupsOf(deposit, keys[0]!) as [Request];
+  const [request] = lookupsOf(endpoint, deposit, keys[0]!) as [Request];
   const [reply] = (await send(request)) as [Reply];
-  const ready = judgeReply(reply, () => (isHidden(reply) ? pass : blockedBy(pendingId)));
+  const ready = judgeReply(reply, () => (isHidden(endpoint, reply) ? pass : blockedBy(pendingId)));
   if (ready.kind !== 'passed') return { finding: ready, request, reply };
   // A cache may keep this.
-  for (const key of keys) await askAtOnce(context, lookupsOf(deposit, key), LOOKUPS_BESIDE);
+  for (const key of keys) await askAtOnce(context, lookupsOf(endpoint, deposit, key), LOOKUPS_BESIDE);
   const executed = { ...deposit, state: 'EXECUTED', ...executionAt(now()) } as const;
   const change = { state: 'deposit executed', deposit: executed } as const;
   const after = await withState!(change, async (changed): Promise<ScenarioResult> => {
-    const result = await follow(deposit, executed, changed, context, known, tagOf(reply));
+    const result = await follow(endpoint, deposit, executed, changed, context, known, tagOf(reply));
     return afterHook(result, `"${change.state}" of ${deposit.reference_id}`, changed, graceMs);
   });
   return 'kind' in after ? { finding: unanswered(after), request, reply: after } : after;
@@ -113,6 +119,7 @@ type Polled = ScenarioResult & { readonly deposit: BecomingDeposit; readonly tag
 
 /** Polls until the deposit is EXECUTED: as long as the fixture says, and the grace. */
 async function pollUntilExecuted(
+  endpoint: Endpoint,
   deposit: BecomingDeposit,
   pendingId: string,
   context: Asking,
@@ -122,7 +129,7 @@ async function pollUntilExecuted(
   const { afterPolls, afterSeconds = 0 } = becomes;
   const { graceMs, now, send, wait } = context;
   const [, second] = known.callerKeys;
-  const request = depositCheck(reference_id);
+  const request = lookupOf(endpoint, reference_id);
   const startedAt = now();
   let endsAt = afterPolls === undefined ? startedAt + afterSeconds * 1000 + graceMs : Infinity;
   let tag: string | undefined;
@@ -132,11 +139,14 @@ async function pollUntilExecuted(
     tag = tagOf(reply);
     if (reply.kind !== 'answer') return { finding: unanswered(reply), ...shown };
     // Lookups beside it may make the server fail.
-    if (!isHidden(reply) && reply.status < 500)
-      return { finding: await judgeChange(reply, polls, deposit, pendingId, context, known), ...shown };
+    if (!isHidden(endpoint, reply) && reply.status < 500)
+      return {
+        finding: await judgeChange(endpoint, reply, polls, deposit, pendingId, context, known),
+        ...shown,
+      };
     // A cache may keep this for the second key.
     if (polls === 1 && second !== undefined) {
-      await send(lookupsOf(deposit, second)[0]!);
+      await send(lookupsOf(endpoint, deposit, second)[0]!);
       polls++;
     }
     const { sentAt } = reply;
@@ -146,7 +156,7 @@ async function pollUntilExecuted(
       const actual = `${summary(reply)} after ${polls} polls in ${((sentAt - startedAt) / 1000).toFixed(1)} s; raise --grace if your system promises this later`;
       return { finding: failed('status', `200 after ${due}`, actual), ...shown };
     }
-    const pauseMs = afterSeconds * (isScarce(context, 'deposit-check') ? 500 : 100);
+    const pauseMs = afterSeconds * (isScarce(context, endpoint) ? 500 : 100);
     if (afterPolls === undefined) await wait(Math.max(pauseMs, graceMs / 10), 'change');
     else if (polls > afterPolls) await wait(graceMs / 10, 'change');
   }
@@ -154,6 +164,7 @@ async function pollUntilExecuted(
 
 /** Judges the first answer to a poll that is not 404. */
 async function judgeChange(
+  endpoint: Endpoint,
   reply: Answer,
   polls: number,
   { reference_id, becomes }: BecomingDeposit,
@@ -169,26 +180,31 @@ async function judgeChange(
     if (verdict.kind !== 'passed') return verdict;
     return time === undefined ? failed('value', '"executedAt": Unix milliseconds', summary(reply)) : pass;
   }
-  const [again] = await send(depositCheck(reference_id));
+  const [again] = await send(lookupOf(endpoint, reference_id));
   if (again?.kind === 'trouble') return unanswered(again);
   const isSame = again !== undefined && executedAtIn(again, becomes.executedAt) === time;
   if (verdict.kind === 'passed' && time !== undefined && isSame) return fixtureOutdated;
   // The row of pending deposits judges this, unless only this deposit is affected.
-  const [other] = staying === undefined ? [] : await send(depositCheck(staying.reference_id));
-  if (!isHidden(other)) return blockedBy(pendingId);
+  const [other] = staying === undefined ? [] : await send(lookupOf(endpoint, staying.reference_id));
+  if (!isHidden(endpoint, other)) return blockedBy(pendingId);
   return reply.status === 200
     ? failed('status', '404 first, then 200', `${summary(reply)} at the first poll`)
-    : notFound(reply);
+    : expectError(endpoint, 404)(reply);
 }
 
 /** Maximum number of deposits to poll, and under a scarce limit. */
 const [MAX_POLLED, FEW_POLLED] = [20, 2];
 
 /** Polls the deposits with `becomes`, or an evenly spaced sample of them. One transition that was seen is enough. */
-async function pollBecoming(pendingId: string, context: Asking, known: Known): Promise<Polled | undefined> {
+async function pollBecoming(
+  endpoint: Endpoint,
+  pendingId: string,
+  context: Asking,
+  known: Known,
+): Promise<Polled | undefined> {
   const polled = await Promise.all(
-    evenSample(known.becoming, isScarce(context, 'deposit-check') ? FEW_POLLED : MAX_POLLED).map((one) =>
-      pollUntilExecuted(one, pendingId, context, known),
+    evenSample(known.becoming, isScarce(context, endpoint) ? FEW_POLLED : MAX_POLLED).map((one) =>
+      pollUntilExecuted(endpoint, one, pendingId, context, known),
     ),
   );
   const first = (kind: Verdict['kind']) => polled.find(({ finding }) => finding.kind === kind);
@@ -203,12 +219,12 @@ export type Polls = Shared<Polled | undefined>;
  *
  * @param pendingId the row that judges pending deposits
  */
-export const pollsOf = (pendingId: string): Polls => ({
+export const pollsOf = (endpoint: Endpoint, pendingId: string): Polls => ({
   id: 'deposits that become EXECUTED',
   reserves: true,
   // Without other pending deposits, the first poll is the lookup of a pending one.
   isAlone: ({ pending }) => pending.length > 0,
-  make: (context, known) => pollBecoming(pendingId, context, known),
+  make: (context, known) => pollBecoming(endpoint, pendingId, context, known),
 });
 
 /**
@@ -217,6 +233,7 @@ export const pollsOf = (pendingId: string): Polls => ({
  * @param pendingId the row that judges pending deposits
  */
 export async function becomesExecuted(
+  endpoint: Endpoint,
   polls: Polls,
   pendingId: string,
   context: Asking & Changes,
@@ -227,9 +244,9 @@ export async function becomesExecuted(
   const isByHook = context.withState !== undefined && changed !== undefined;
   // With few requests, one of the two deposits is enough.
   const isFollowed = polled !== undefined && (!isByHook || context.leftRequests() > FOR_BOTH);
-  const itself = isFollowed ? orElse(polled, await followPolled(polled, context, known)) : polled;
+  const itself = isFollowed ? orElse(polled, await followPolled(endpoint, polled, context, known)) : polled;
   if (!isByHook || itself?.finding.kind === 'failed') return itself!;
-  const byHook = await executeByHook(changed, pendingId, context, known);
+  const byHook = await executeByHook(endpoint, changed, pendingId, context, known);
   return itself === undefined ? byHook : orElse(itself, byHook);
 }
 
@@ -244,12 +261,17 @@ function orElse(first: ScenarioResult, second: ScenarioResult): ScenarioResult {
 }
 
 /** Follows a deposit that became EXECUTED by itself. */
-async function followPolled(polled: Polled, context: Asking, known: Known): Promise<ScenarioResult> {
+async function followPolled(
+  endpoint: Endpoint,
+  polled: Polled,
+  context: Asking,
+  known: Known,
+): Promise<ScenarioResult> {
   const { deposit, finding, reply, cases = 1 } = polled;
   if (finding.kind !== 'passed' || reply?.kind !== 'answer') return polled;
   const { amountInUsd, executedAt } = deposit.becomes;
   const execution = defined({ amountInUsd, executedAt: executedAtIn(reply, executedAt) });
   const dueAt = reply.receivedAt + context.graceMs;
   const judged = { dueAt, judged: <Result>(ask: () => Promise<Result>) => ask() };
-  return { ...(await follow(deposit, execution, judged, context, known, polled.tag)), cases };
+  return { ...(await follow(endpoint, deposit, execution, judged, context, known, polled.tag)), cases };
 }
