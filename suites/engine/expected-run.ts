@@ -1,6 +1,7 @@
 import { countsFailures, endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { catalogue } from '../requirements/catalogue.ts';
 import { costOf, SHORT_WAIT_MS, statedLimits, type RateLimit } from '../limits/limit.ts';
+import { quietBefore, restAfter, SHORT_PAUSE_MS } from '../limits/trial.ts';
 import { isLookupRow, type Scenario } from '../rules/requirement.ts';
 import type { Known } from '../known.ts';
 import { boundsOf } from './bounds.ts';
@@ -22,14 +23,11 @@ const FEW = 3;
 /** What tries a limit sends, in multiples of it, and what stands for an unstated one, if --rate allows it. */
 const [TRIES, UNSTATED_MOST, UNSTATED_SECONDS] = [2.25, 1600, 32];
 
-/** Before a limit is tried nothing is sent for so long, or for a window of at most the second number, in ms. */
-const [QUIET_MS, MAX_QUIET_MS] = [2000, 8000];
-
 /** How long a run asks again whether a limit is over, if that would take longer than the run, in ms. */
 const GIVEN_UP_MS = 8000;
 
-/** A limiter of failed lookups with a window of at most so many ms is compared with itself so many times. */
-const [COMPARED_MS, COMPARISONS] = [30_000, 2];
+/** How often a limiter of failed lookups rests to be compared with itself. */
+const COMPARISONS = 2;
 
 export type ExpectedRunOptions = Pick<
   RunOptions,
@@ -104,11 +102,10 @@ const becomingMs = (scenarios: readonly Scenario[], { becoming }: Known): number
 
 /** How long a run waits to try a limit: a rest, until the key is free again, and for comparisons. */
 function trialMs(endpoint: Endpoint, limit: RateLimit | undefined): number {
-  if (limit === undefined) return QUIET_MS;
+  if (limit === undefined) return quietBefore(0);
   const { windowMs } = limit;
-  const quietMs = windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
-  const isCompared = countsFailures(endpoint) && windowMs <= COMPARED_MS;
-  return quietMs + windowMs + (isCompared ? COMPARISONS * (2 * windowMs + 1000) : 0);
+  const isCompared = countsFailures(endpoint) && windowMs <= SHORT_PAUSE_MS;
+  return quietBefore(windowMs) + windowMs + (isCompared ? COMPARISONS * restAfter(windowMs) : 0);
 }
 
 /** The first lookups, each as often as it stands for others: `count` in all, unless there are fewer. */
@@ -210,7 +207,7 @@ export function estimate(options: EstimateOptions): Estimate {
     let durationMs = lookups.durationMs + options.changesMs;
     // A trial that would not end in time is given up.
     for (const ms of options.trialsMs)
-      durationMs += durationMs + ms <= endMs ? ms : Math.min(ms, QUIET_MS + GIVEN_UP_MS);
+      durationMs += durationMs + ms <= endMs ? ms : Math.min(ms, quietBefore(0) + GIVEN_UP_MS);
     const requests = Math.round(lookups.requests + others);
     return { requests, waitsMs: durationMs, durationMs: Math.max(durationMs, pacedMs(requests)) };
   };

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Progress } from '../../schemas/progress.ts';
-import type { Budget } from './budget.ts';
-import type { Findings } from './findings.ts';
 import { createProgress } from './progress.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -17,9 +15,9 @@ function progressOf(context: TestContext, more: Partial<RunOptions> = {}) {
     clock: { now: () => state.at },
     onProgress: (told: Progress) => (state.told = told),
     ...more,
-  } as unknown as RunOptions;
-  const findings = { results: new Map(), failing: () => [] } as unknown as Findings;
-  const budget = { spent: () => state.spent } as unknown as Budget;
+  };
+  const findings = { results: new Map(), failing: () => [] };
+  const budget = { spent: () => state.spent };
   const progress = createProgress(options, budget, findings, { requests: 500, waitsMs: 5000 });
   const after = (ms: number, spent: number) => {
     Object.assign(state, { at: state.at + ms, spent: state.spent + spent });

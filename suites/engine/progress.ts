@@ -11,6 +11,13 @@ const REPORT_MS = 50;
 /** Fewer requests say little of the speed of the target. */
 const ENOUGH_REQUESTS = 50;
 
+interface ProgressOptions extends Pick<
+  RunOptions,
+  'requirements' | 'maxDurationMs' | 'maxRequests' | 'maxRealMs' | 'onProgress'
+> {
+  readonly clock: Pick<RunOptions['clock'], 'now'>;
+}
+
 export type Progress = ReturnType<typeof createProgress>;
 
 /**
@@ -19,9 +26,9 @@ export type Progress = ReturnType<typeof createProgress>;
  * @param expected how many requests the run sends, and how long it waits, in ms; without it, no end is told
  */
 export function createProgress(
-  { requirements, maxDurationMs, maxRequests, maxRealMs, onProgress, clock }: RunOptions,
-  budget: Budget,
-  { results, failing }: Findings,
+  { requirements, maxDurationMs, maxRequests, maxRealMs, onProgress, clock }: ProgressOptions,
+  budget: Pick<Budget, 'spent'>,
+  { results, failing }: Pick<Findings, 'results' | 'failing'>,
   expected?: Pick<Estimate, 'requests' | 'waitsMs'>,
 ) {
   const begun = performance.now();

@@ -73,7 +73,17 @@ const [MOST, MOST_MS] = [1000, 20_000];
 const PART_OF_WINDOW = 0.9;
 
 /** Only a limiter that lets go after so many ms is compared with itself. */
-const SHORT_PAUSE_MS = 30_000;
+export const SHORT_PAUSE_MS = 30_000;
+
+/** Before a trial nothing is sent for so many ms, or for a known window up to the second number. */
+const [QUIET_MS, MAX_QUIET_MS] = [2000, 8000];
+
+/** How long nothing is sent before a trial, in ms, if there is time. @param windowMs 0 if no window is known */
+export const quietBefore = (windowMs: number): number =>
+  windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
+
+/** How long nothing is sent before a comparison, in ms, if a key was limited for so long. */
+export const restAfter = (pauseMs: number): number => 2 * pauseMs + 1000;
 
 const [MIN_IN_FLIGHT, MAX_IN_FLIGHT] = [8, 64];
 
@@ -205,7 +215,7 @@ export async function rests({ context, pauses, endpoint, stated }: Trial): Promi
   // The first pause may have begun in the middle of a window.
   const usualMs = Math.max(first, stated?.windowMs ?? 0);
   if (pauses.some((ms) => ms > GROWTH * usualMs + SLACK_MS)) return false;
-  const restMs = 2 * first + 1000;
+  const restMs = restAfter(first);
   if (context.leftMs() < 2 * restMs + first) return false;
   await context.waitForQuiet(endpoint, restMs);
   return true;

@@ -11,6 +11,7 @@ import {
   notCompared,
   obey,
   paceOf,
+  quietBefore,
   rests,
   send,
   sendAtRest,
@@ -19,8 +20,8 @@ import {
   type Trial,
 } from './trial.ts';
 
-/** Before a trial nothing is sent for so many ms, or for a known window up to the second number, if there is time. */
-const [QUIET_MS, MAX_QUIET_MS, PART_OF_REST] = [2000, 8000, 1 / 6];
+/** The part of the rest of a run that may pass before a trial begins. */
+const PART_OF_REST = 1 / 6;
 
 /** Triggers the limiter of an endpoint. Done once per run. */
 const trialOf = (endpoint: Endpoint): Shared<Trial, Asking & Bursts> => ({
@@ -28,8 +29,7 @@ const trialOf = (endpoint: Endpoint): Shared<Trial, Asking & Bursts> => ({
   phase: 'last',
   make: async (context, known) => {
     const trial = await createTrial(endpoint, context, known);
-    const windowMs = context.longestWindowMs(endpoint);
-    const quietMs = windowMs > MAX_QUIET_MS ? QUIET_MS : Math.max(QUIET_MS, windowMs);
+    const quietMs = quietBefore(context.longestWindowMs(endpoint));
     await context.waitForQuiet(endpoint, Math.min(quietMs, PART_OF_REST * context.leftMs()));
     await (countsFailures(endpoint) ? tryUsers(trial) : tryDeposits(trial));
     trial.end = context.ended();

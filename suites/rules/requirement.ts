@@ -1,6 +1,5 @@
-import type { TriedStream } from '../../schemas/generated/types.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Level } from '../../schemas/generated/types.ts';
+import type { Level, TriedStream } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Condition, Facts } from './facts.ts';
 import type { Known } from '../known.ts';
