@@ -67,5 +67,7 @@ test('a narrowed run is expected to send the lookups that it has', () => {
 });
 
 test('a rate slows all requests', () => {
-  assert.equal(estimate({ ...options, limits: {}, rate: 2, trialsMs: [] }).durationMs, 85_000);
+  const { durationMs, waitsMs } = estimate({ ...options, limits: {}, rate: 2, trialsMs: [3000] });
+  // 160 lookups and 10 other requests. Only the trial waits.
+  assert.deepEqual([durationMs, waitsMs], [85_000, 3000]);
 });

@@ -179,7 +179,7 @@ export function estimate(options: EstimateOptions): Estimate {
       return { endpoint, sent: Math.min(counted, room), room, windows, free: free + lateFree, late };
     });
     const waitedMs = Math.max(0, ...ways.map((one) => one.windows * windowMs(one.endpoint)));
-    let [requests, durationMs] = [0, waitedMs];
+    let [requests, waitsMs] = [0, waitedMs];
     for (const { endpoint, sent, room, windows, free, late } of ways) {
       const isShort = windowMs(endpoint) <= SHORT_WAIT_MS;
       // While the other endpoint waited, a limiter was at rest.
@@ -188,10 +188,10 @@ export function estimate(options: EstimateOptions): Estimate {
       requests += free + sent + Math.min(late, left);
       if (isShort) {
         const all = windowsFor(sent + late, perWindow(endpoint)) * windowMs(endpoint);
-        durationMs = Math.max(durationMs, Math.min(all, endMs));
+        waitsMs = Math.max(waitsMs, Math.min(all, endMs));
       }
     }
-    return { requests, durationMs: Math.max(durationMs, pacedMs(requests)) };
+    return { requests, waitsMs, durationMs: Math.max(waitsMs, pacedMs(requests)) };
   };
   const steps = stages.slice(0, 2).map((_, nth) => {
     const end = sentBy(nth + 1, Infinity);
@@ -204,12 +204,13 @@ export function estimate(options: EstimateOptions): Estimate {
   /** All that a run does, if lookups end after so many ms and the run after so many. */
   const whole = (lookupsMs: number, endMs: number) => {
     const lookups = sentBy(stages.length, lookupsMs);
-    let durationMs = lookups.durationMs + options.changesMs;
+    let afterMs = options.changesMs;
     // A trial that would not end in time is given up.
     for (const ms of options.trialsMs)
-      durationMs += durationMs + ms <= endMs ? ms : Math.min(ms, quietBefore(0) + GIVEN_UP_MS);
+      afterMs += lookups.durationMs + afterMs + ms <= endMs ? ms : Math.min(ms, quietBefore(0) + GIVEN_UP_MS);
     const requests = Math.round(lookups.requests + others);
-    return { requests, waitsMs: durationMs, durationMs: Math.max(durationMs, pacedMs(requests)) };
+    const durationMs = Math.max(lookups.durationMs + afterMs, pacedMs(requests));
+    return { requests, waitsMs: lookups.waitsMs + afterMs, durationMs };
   };
   const all = whole(Infinity, Infinity);
   const bounded = whole(options.lookupsMs, maxDurationMs);
