@@ -5,7 +5,8 @@ import type { Facts } from '../rules/facts.ts';
 import { factsOf } from '../rules/facts-of-request.ts';
 import { readTimestamp, sameInstant } from '../rules/timestamp.ts';
 import type { Exchange } from '../rules/scenario-context.ts';
-import type { Failure, Tally } from '../judging/tally.ts';
+import type { Known } from '../known.ts';
+import type { Failure } from '../judging/tally.ts';
 
 /** What a mistake makes of a right value: one value or several. A Date stands for every spelling of its time. */
 type Mistake<Right> = (right: Right, of: { readonly endpoint: Endpoint; readonly status: number }) => unknown;
@@ -71,11 +72,6 @@ const dates: Mistakes<Date> = {
   'the year is that of the week (YYYY instead of yyyy in a format?)': (date) => {
     const wrong = new Date(date);
     wrong.setUTCFullYear(weekYear(date.getTime()));
-    return wrong;
-  },
-  'the month is counted from 0': (date) => {
-    const wrong = new Date(date);
-    wrong.setUTCMonth(date.getUTCMonth() - 1);
     return wrong;
   },
   'hours are counted from 1 to 12 (hh instead of HH in a format?)': (date) => {
@@ -147,17 +143,17 @@ const ENOUGH = 2;
  * undefined if none does, or if a right value contradicts it.
  */
 export function causeOf(
-  row: LookupRow,
-  { verdict, exchange }: Failure,
-  { log, known }: Pick<Tally, 'log' | 'known'>,
+  { kind }: Pick<LookupRow, 'kind'>,
+  { verdict, exchange }: Pick<Failure, 'verdict' | 'exchange'>,
+  { log, known }: { readonly log: readonly Exchange[]; readonly known: Known },
 ): string | undefined {
-  if (row.kind === 'repetition' || (verdict.aspect !== 'value' && verdict.aspect !== 'message'))
-    return undefined;
+  if (kind === 'repetition' || (verdict.aspect !== 'value' && verdict.aspect !== 'message')) return undefined;
   const { request, reply } = exchange;
   const asked = log.filter(
     (one) =>
       one.request.endpoint === request.endpoint &&
       reply.kind === 'answer' &&
+      one.reply.kind === 'answer' &&
       one.reply.status === reply.status,
   );
   const named = Object.keys(mistakes).filter((field) => verdict.expected.includes(`"${field}"`));
@@ -174,7 +170,7 @@ export function causeOf(
   return undefined;
 }
 
-function valueIn({ request, reply }: Exchange, field: string, known: Tally['known']): readonly Given[] {
+function valueIn({ request, reply }: Exchange, field: string, known: Known): readonly Given[] {
   if (reply.kind !== 'answer') return [];
   const facts = factsOf(known, request);
   const given = fieldsOf(reply)?.[field];
