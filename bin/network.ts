@@ -1,4 +1,5 @@
 import { createSecureContext } from 'node:tls';
+import { endpointNames } from '../schemas/endpoints.ts';
 import { defined } from '../schemas/values.ts';
 import type { Environment } from '../schemas/fixture.ts';
 import { wrongUsage } from '../schemas/problem.ts';
@@ -123,10 +124,13 @@ export function parseUrl(text: string): URL {
   return url;
 }
 
+/** What follows the base URL in the paths of the interface. */
+const interfacePath = new RegExp(`/api/ib(?:/(?:${endpointNames.join('|')}))?/?$`);
+
 /** Parses the `{base_url}` of a target, also if a path of the interface is appended to it. */
 export function parseTarget(text: string): URL {
   const url = parseUrl(text);
-  url.pathname = url.pathname.replace(/\/api\/ib(?:\/(?:user-status|deposit-check))?\/?$/, '/');
+  url.pathname = url.pathname.replace(interfacePath, '/');
   return url;
 }
 

@@ -22,10 +22,14 @@ export const unknownIds = (known: Known, count: number): readonly string[] =>
   Array.from({ length: count }, (_, nth) => unknownId(known, nth));
 
 /** An id that the endpoint finds, if the fixture has one; else an unknown one. */
-export function findableId(endpoint: Endpoint, known: Known): string {
-  const id = findsUsers(endpoint) ? known.members[0]?.user_id : known.executed[0]?.reference_id;
-  return id ?? unknownId(known);
-}
+export const findableId = (endpoint: Endpoint, known: Known): string =>
+  findableIds(endpoint, known)[0] ?? unknownId(known);
+
+/** The ids that the endpoint finds with the key under test. */
+export const findableIds = (endpoint: Endpoint, known: Known): readonly string[] =>
+  findsUsers(endpoint)
+    ? known.members.map(({ user_id }) => user_id)
+    : known.executed.map(({ reference_id }) => reference_id);
 
 /** Such an id in lower case, with letters if the fixture has one. */
 export const findableLettered = (endpoint: Endpoint, known: Known): string =>

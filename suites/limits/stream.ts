@@ -2,10 +2,10 @@ import type { EqualAnswers } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Asking, Bursts, Exchange, Pace } from '../rules/scenario-context.ts';
-import { lookupOf, userStatus, type Request } from '../request.ts';
+import { lookupOf, type Request } from '../request.ts';
 import { describeMs } from './limit.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { findableId, unknownId } from '../inputs/uuids.ts';
+import { findableId, findableIds, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 
 /** What a trial can do. */
@@ -48,15 +48,12 @@ export function suppliesFor(endpoint: Endpoint, known: Known) {
     return { kind, next: () => make(nth++) };
   };
   const cycled = (kind: string, ids: readonly string[]) =>
-    supply(kind, (nth) => withTestKey(known, userStatus(ids[nth % ids.length]!)));
+    supply(kind, (nth) => withTestKey(known, lookupOf(endpoint, ids[nth % ids.length]!)));
   const unknown = supply('unknown ids', () =>
     withTestKey(known, lookupOf(endpoint, unknownId(known, used++))),
   );
   const members: Supply = {
-    ...cycled(
-      'members',
-      known.members.map(({ user_id }) => user_id),
-    ),
+    ...cycled('members', findableIds(endpoint, known)),
     isFree: true,
   };
   const foreigners = known.foreigners.map(({ user_id }) => user_id);

@@ -1,4 +1,4 @@
-import { endpointNames, endpoints, findsUsers, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { header } from '../answer.ts';
 import { all, hasKey, hasParameter, not, on, type Refusal } from '../rules/facts.ts';
 import { findableId, unknownId } from '../inputs/uuids.ts';
@@ -8,6 +8,7 @@ import {
   answers,
   observes,
   scenario,
+  shown,
   statusOf,
   type AnswerRow,
   type Requirement,
@@ -96,7 +97,7 @@ function keyScenarios(endpoint: Endpoint): readonly Requirement[] {
       title: 'No other form of a request shows data without a valid key, or with the key of another partner',
       reading:
         "Forms: other paths that a server may normalize, other methods, header fields of proxies, an id of the asking partner besides, the partner's name. Any answer without data is right, except 2xx for HEAD without a key where GET gets 401. A page that shows the same for an id that nobody has shows no data.",
-      needs: [[endpoint, { situation: findsUsers(endpoint) ? 'own' : 'own EXECUTED' }]],
+      needs: [shown(endpoint)],
       sendsFree: 50,
       run: judgeWaysAround(endpoint),
       judge: judgeForm,

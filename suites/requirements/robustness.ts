@@ -3,7 +3,7 @@ import { header, summary, type Answer, type Reply } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { isOnPath, lookup, lookupOf, userStatus, type Request } from '../request.ts';
-import { monitor, observes, scenario, type Requirement } from '../rules/requirement.ts';
+import { monitor, observes, scenario, shown, type Requirement } from '../rules/requirement.ts';
 import { judgeAnyClient } from '../scenarios/any-client.ts';
 import { judgeConcurrency } from '../scenarios/concurrency.ts';
 import { failed, inconclusive, pass } from '../rules/verdict.ts';
@@ -78,10 +78,7 @@ export const robustness: readonly Requirement[] = [
     clause: 'Service: read-only',
     title: 'Concurrent lookups get the same answers as lookups sent alone',
     endpoint: 'service',
-    needs: [
-      ['user-status', { situation: 'own' }],
-      ['deposit-check', { situation: 'own EXECUTED' }],
-    ],
+    needs: endpointNames.map(shown),
     judgesConcurrency: true,
     sends: 94,
     run: judgeConcurrency,
@@ -94,10 +91,7 @@ export const robustness: readonly Requirement[] = [
     reading:
       'Clients: those with the User-Agent of a common library, with Accept-Encoding: gzip or identity, and with a tag that the target sent. A coding that was not offered cannot be read. 304 to the tag of the same answer is right.',
     endpoint: 'service',
-    needs: [
-      ['user-status', { situation: 'own' }],
-      ['deposit-check', { situation: 'own EXECUTED' }],
-    ],
+    needs: endpointNames.map(shown),
     sends: 14,
     isAlone: () => true,
     run: judgeAnyClient,

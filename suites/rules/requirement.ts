@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { findsUsers, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Level, TriedStream } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Condition, Facts } from './facts.ts';
@@ -110,6 +110,12 @@ export type Levels = Readonly<Record<FactorName, string>>;
 
 /** Levels of a lookup. What is left out does not matter. */
 export type Choice = readonly [endpoint: Endpoint, levels: Partial<Levels>];
+
+/** A lookup of an entity that an endpoint shows to its partner. */
+export const shown = (endpoint: Endpoint): Choice => [
+  endpoint,
+  { situation: findsUsers(endpoint) ? 'own' : 'own EXECUTED' },
+];
 
 interface ScenarioText extends Metadata, Omit<Asker, 'id' | 'phase'> {
   readonly kind: 'scenario';
@@ -270,7 +276,7 @@ const ranks: readonly (readonly [id: RegExp, rank: number])[] = [
   [/^foreign-ib\/[^/]+\/(?:other-ib|shape|follows-key)$/, 1],
   [/^valid\/service\/no-user-data$/, 1],
   [/^robustness\/service\/concurrency$/, 1],
-  [/^pending\/deposit-check\/pending$/, 1],
+  [/^pending\/[^/]+\/pending$/, 1],
   // 2: a key works that must not, or needs not be sent.
   [/^auth\/[^/]+\/active-key$/, 3],
   [/^auth\//, 2],

@@ -1,7 +1,7 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { countsFailures, endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { isFromFrontEnd, type Answer, type Reply } from '../answer.ts';
 import { sameAnswer } from '../rules/expectations.ts';
-import { evenSample, unknownId } from '../inputs/uuids.ts';
+import { evenSample, findableIds, unknownId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { SHORT_WAIT_MS, statedLimits } from '../limits/limit.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
@@ -16,41 +16,41 @@ const SIZES = [16, 32, 64] as const;
 /** Different entities in a crowd. Each is asked for by several callers at once. */
 const MAX_ENTITIES = 4;
 
-/** Lookups of deposits in the smallest crowd. */
-const MIN_DEPOSITS = 2;
+/** Lookups that count, at an endpoint, in the smallest crowd. */
+const MIN_COUNTED = 2;
 
-/** How many lookups of deposits a crowd may have: a stated limit allows few, most of all if its window is long. */
-function mostDeposits(known: Known): number {
-  const limit = statedLimits(known)['deposit-check'];
-  if (limit === undefined) return SIZES[0] / 2;
-  const share = limit.windowMs > SHORT_WAIT_MS ? 100 : 6;
-  return Math.min(
-    SIZES[0] / 2,
-    Math.max(MIN_DEPOSITS, Math.floor((limit.most * known.callerKeys.length) / share)),
-  );
+/** How many lookups that count a crowd may have at an endpoint: a stated limit allows few, most of all if its window is long. */
+function mostCounted(endpoint: Endpoint, known: Known): number {
+  const share = Math.floor(SIZES[0] / endpointNames.length);
+  const limit = statedLimits(known)[endpoint];
+  if (limit === undefined) return share;
+  const part = limit.windowMs > SHORT_WAIT_MS ? 100 : 6;
+  return Math.min(share, Math.max(MIN_COUNTED, Math.floor((limit.most * known.callerKeys.length) / part)));
 }
 
 /** A crowd: different ids and keys side by side, and the same id with two partners' keys. */
-function crowd(known: Known, size: number, depositsAtMost: number): readonly Request[] {
-  const { members, executed, callerKeys, otherKeys } = known;
+function crowd(known: Known, size: number): readonly Request[] {
+  const { callerKeys, otherKeys } = known;
   const ours = callerKeys.slice(0, 2);
   const callers = [...ours.slice(0, 1), ...otherKeys.slice(0, 1), ...ours.slice(1)];
   const asked = (endpoint: Endpoint, ids: readonly string[], keys = callers) =>
     ids.flatMap((id) => keys.map((key) => lookupOf(endpoint, id, { credential: { as: 'key', key } })));
-  const userIds = evenSample(members, MAX_ENTITIES).map(({ user_id }) => user_id);
-  const depositIds = evenSample(executed, MAX_ENTITIES).map(({ reference_id }) => reference_id);
-  const unknown = [unknownId(known)];
-  // A stated limit counts failed lookups of users.
-  const isFree = statedLimits(known)['user-status'] === undefined;
-  const few = [
-    ...asked('deposit-check', depositIds).slice(0, depositsAtMost),
-    ...asked('user-status', userIds.slice(0, 1)),
-    ...(isFree ? asked('user-status', unknown, ours.slice(0, 1)) : []),
+  const idsOf = (endpoint: Endpoint) => evenSample(findableIds(endpoint, known), MAX_ENTITIES);
+  const few = endpointNames.flatMap((endpoint) => {
+    const most = mostCounted(endpoint, known);
+    const isFree = countsFailures(endpoint);
     // Another partner's key, or another deposit, shows a second answer too.
-    ...(depositsAtMost > MIN_DEPOSITS ? asked('deposit-check', unknown, ours.slice(0, 1)) : []),
-  ];
+    const hasUnknown = isFree ? statedLimits(known)[endpoint] === undefined : most > MIN_COUNTED;
+    return [
+      ...(isFree
+        ? asked(endpoint, idsOf(endpoint).slice(0, 1))
+        : asked(endpoint, idsOf(endpoint)).slice(0, most)),
+      ...(hasUnknown ? asked(endpoint, [unknownId(known)], ours.slice(0, 1)) : []),
+    ];
+  });
   // Members never count for their own partner, so that the rest of a crowd consists of them.
-  return interleaved(few, repeated(asked('user-status', userIds, ours), Math.max(0, size - few.length)));
+  const members = endpointNames.filter(countsFailures).flatMap((one) => asked(one, idsOf(one), ours));
+  return interleaved(few, repeated(members, Math.max(0, size - few.length)));
 }
 
 /** Takes from each list in turn. */
@@ -136,12 +136,14 @@ export async function judgeConcurrency(context: Asking, known: Known): Promise<S
   const seen: Seen = { alone: new Map(), suspects: [], cases: 0, isOverlapping: false };
   const { suspects } = seen;
   const done = (finding: Verdict) => ({ finding, cases: seen.cases });
-  const sizes = statedLimits(known)['deposit-check'] === undefined ? SIZES : SIZES.slice(0, 2);
-  const depositsAtMost = mostDeposits(known);
+  const isScarce = endpointNames.some(
+    (one) => !countsFailures(one) && statedLimits(known)[one] !== undefined,
+  );
+  const sizes = isScarce ? SIZES.slice(0, 2) : SIZES;
   for (const size of sizes) {
     // A crowd is no large part of what --max-requests leaves.
     if (seen.cases > 0 && 4 * size > context.leftRequests()) break;
-    const requests = crowd(known, size, depositsAtMost);
+    const requests = crowd(known, size);
     const passed = seen.cases;
     await sendCrowd(context, requests, seen);
     for (let again = 0; suspects.length > 0 && suspects.length < MIN_WRONG && again < MAX_REPEATS; again++)
@@ -152,7 +154,7 @@ export async function judgeConcurrency(context: Asking, known: Known): Promise<S
       const isShown = suspects.length >= MIN_WRONG && (await isRightAlone(context, suspect));
       const words = 'the same lookup got two different answers, but not only in a crowd, or only once';
       if (!isShown) return { ...done(inconclusive('flaky', words)), request, reply };
-      const where = [`meanwhile: ${size - 1} other lookups are sent`];
+      const where = [`meanwhile: ${requests.length - 1} other lookups are sent`];
       return { ...done(verdict), request, reply, where };
     }
     if (seen.stop === undefined) continue;
