@@ -1,5 +1,6 @@
 import { sweepVerdict } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
+import { findsUsers } from '../schemas/endpoints.ts';
 import type { Sweep, SweptRule, SweptState } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
@@ -147,7 +148,7 @@ function aimAt(requests: readonly SeenRequest[], elsewhere: string): Aim {
   return {
     targets: [...new Set(rarest.map(({ target }) => target))],
     perEndpoint: 2 / new Set(rarest.map(({ endpoint }) => endpoint)).size,
-    hasExecuted: found.some(({ endpoint }) => endpoint === 'deposit-check'),
+    hasExecuted: found.some(({ endpoint }) => endpoint !== undefined && !findsUsers(endpoint)),
     requests: requests.length,
     elsewhere,
   };
