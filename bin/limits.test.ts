@@ -6,13 +6,14 @@ import { answer, on } from '../mock/deviations/deviate.ts';
 import { faults } from '../mock/deviations/faults.ts';
 import { endpointNames } from '../schemas/endpoints.ts';
 import type { FixtureLimits } from '../schemas/generated/types.ts';
+import { catalogue } from '../suites/index.ts';
 import { defaults } from './commands/flags.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { builtIn as fixture, oneKey } from './dev/testing/fixtures.ts';
 import { verifiedAt } from './dev/testing/limited-server.ts';
 import { assertExpected, limiters } from './dev/testing/limiters.ts';
 import { partOf } from './dev/testing/part.ts';
-import { limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
+import { delayed, failedIds, limitsOf, verifyMock } from './dev/testing/verify-mock.ts';
 
 /** Limits of many public servers. */
 const common = limitsOf(20, 100, 300, 900);
@@ -45,6 +46,17 @@ test('members that count are found by their number, where few in flight are too 
   const record = await verifiedAt({ ...of, latencyMs: 50 }, fixture, options);
   const row = record.requirements.find(({ id }) => id === 'rate-limit/user-status/spares-successes');
   assert.equal(row?.outcome, 'failed');
+});
+
+test('with both limits used up, the text of each 429 is compared, also if answers are slow', async () => {
+  const swapped = faults['texts-swapped-if-both-limited']!.change(reference);
+  for (const latencyMs of [1, 40, 100]) {
+    const given = { fixture: { ...fixture, limits: { ...limitsOf(60, 250, 3), scope: 'key' as const } } };
+    const only = catalogue.filter(({ id }) => id.startsWith('rate-limit/'));
+    const options = { seed: 1, cases: 50, requirements: only, network: delayed(latencyMs, latencyMs) };
+    const record = await verifyMock(swapped, { ...given, ...options });
+    assert.deepEqual(failedIds(record), ['rate-limit/deposit-check/message'], `${latencyMs} ms each way`);
+  }
 });
 
 const minutes = (count: number) => count * 60_000;

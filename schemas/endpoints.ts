@@ -42,7 +42,9 @@ export const perEndpoint = <Value>(make: (endpoint: Endpoint) => Value) =>
     Record<Endpoint, Value>
   >;
 
-export const otherThan = (endpoint: Endpoint): Endpoint => endpointNames.find((one) => one !== endpoint)!;
+/** An endpoint that finds something else. */
+export const otherThan = (endpoint: Endpoint): Endpoint =>
+  endpointNames.find((one) => endpoints[one].finds !== endpoints[endpoint].finds)!;
 
 /** Whether an endpoint finds users, not deposits. */
 export const findsUsers = (endpoint: Endpoint): boolean => endpoints[endpoint].finds === 'user';

@@ -14,7 +14,7 @@ import type { Exchange } from '../../mock/server/exchange.ts';
 import { faults } from '../../mock/deviations/faults.ts';
 import { variants } from '../../mock/deviations/variants.ts';
 import { planOf } from '../../mock/server/world.ts';
-import { endpoints } from '../../schemas/endpoints.ts';
+import { messageOf, type ErrorStatus } from '../../schemas/endpoints.ts';
 import type { SweptState } from '../../schemas/generated/types.ts';
 
 /** What a state aims at, from the unchanged run. */
@@ -51,11 +51,11 @@ export const LONGER_MS = 300;
 const MORE_POLLS = 2;
 
 const refuse =
-  (status: 400 | 401 | 429, headersOf: (exchange: Exchange) => object = () => ({})): Edit =>
+  (status: ErrorStatus, headersOf: (exchange: Exchange) => object = () => ({})): Edit =>
   (response, exchange) => ({
     status,
     headers: { ...response.headers, ...headersOf(exchange) },
-    body: JSON.stringify({ error: endpoints[exchange.call!.endpoint].messages[status] }),
+    body: JSON.stringify({ error: messageOf(exchange.call!.endpoint, status) }),
   });
 const retryAfter = (seconds: number) => () => ({ 'Retry-After': `${seconds}` });
 /** With a date that is a second or two ahead: it has no parts of a second. */
@@ -129,7 +129,7 @@ function expireKeys({ requests }: Aim): Change {
   return on(where, refuse(401));
 }
 
-const notFound = error(404, endpoints['deposit-check'].messages[404]);
+const notFound = refuse(404);
 
 /** Hides EXECUTED deposits: those that polls execute only if there are no others, because tests poll them in vain. */
 const hideExecuted = ({ hasExecuted }: Aim) =>
@@ -179,7 +179,7 @@ const nearlyACentMore = on(
 const html = (words: string) => `<html><head><title>${words}</title></head><body>${words}</body></html>`;
 
 const wrongPath = on(page(html('404 Not Found'), 404));
-const otherNotFound = on('deposit-check', 404, error(404, 'Not Found'));
+const otherNotFound = on(404, ({ call }) => call !== undefined, error(404, 'Not Found'));
 const OTHER_TEXT = 'Another text, by ib-conformance sweep';
 const otherText = on((response, exchange) =>
   response.status < 400 ? {} : fields({ error: OTHER_TEXT })(response, exchange),

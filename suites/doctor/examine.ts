@@ -1,4 +1,4 @@
-import { endpointNames } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/values.ts';
 import { firstWords, summary, trouble, type Answer, type Reply } from '../answer.ts';
@@ -14,7 +14,7 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { withSpare } from '../plan/entities.ts';
 import { gapsOf } from '../plan/needs.ts';
-import { depositCheck, fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
+import { fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
 import {
   checkHook,
   judgeClock,
@@ -27,7 +27,7 @@ import {
 } from './surroundings.ts';
 
 /** Maximum number of requests, one that is sent again included, and of ms. */
-const [MAX_REQUESTS, MAX_MS] = [11, 5000];
+const [MAX_REQUESTS, MAX_MS] = [5 + 3 * endpointNames.length, 5000];
 
 /** Maximum length of a check's text, in characters: it may quote an answer. */
 const MAX_WORDS = 300;
@@ -187,22 +187,25 @@ const keyMissing = problem(
   'Add { "key": "${NAME}", "partner": "…", "state": "active" } to apiKeys. The key is read from the environment variable NAME.',
 );
 
+/** What an endpoint finds. */
+type Finds = (typeof endpoints)[Endpoint]['finds'];
+
 /** The key under test, and one entry of each kind: two lookups of each endpoint may count. */
 function underTest(key: KnownKey, known: Known, { users = [], deposits = [] }: Fixture): readonly Probe[] {
   const changes = { credential: { as: 'key', key } } as const;
-  const entry = (place: string, is: string, request: Request): Probe => ({
-    area: 'fixture',
-    subject: place,
-    request,
-    says: `because ${place} is ${is}`,
-    fix: `Correct ${place} or the data of the target. If the target has a bug, a run reports it. If several entries differ, check that the key belongs to the partner.`,
-  });
+  const entries = (finds: Finds, at: number, is: string, id: string): readonly Probe[] => {
+    const place = `${finds}s[${at}]`;
+    const fix = `Correct ${place} or the data of the target. If the target has a bug, a run reports it. If several entries differ, check that the key belongs to the partner.`;
+    const asked = endpointNames.filter((endpoint) => endpoints[endpoint].finds === finds);
+    return asked.map((endpoint) => {
+      const request = lookupOf(endpoint, id, changes);
+      return { area: 'fixture', subject: place, request, says: `because ${place} is ${is}`, fix };
+    });
+  };
   const user = (is: string, [one]: Known['members']) =>
-    one === undefined ? [] : [entry(`users[${users.indexOf(one)}]`, is, userStatus(one.user_id, changes))];
+    one === undefined ? [] : entries('user', users.indexOf(one), is, one.user_id);
   const deposit = (is: string, [one]: Known['foreignDeposits']) =>
-    one === undefined
-      ? []
-      : [entry(`deposits[${deposits.indexOf(one)}]`, is, depositCheck(one.reference_id, changes))];
+    one === undefined ? [] : entries('deposit', deposits.indexOf(one), is, one.reference_id);
   return [
     ...keyProbes(known, 'active', [key]),
     ...user('a user of the IB', known.members),

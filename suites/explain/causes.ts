@@ -1,4 +1,4 @@
-import { messageOf, otherThan, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, messageOf, type Endpoint } from '../../schemas/endpoints.ts';
 import type { LookupRow } from '../rules/requirement.ts';
 import { fieldsOf } from '../rules/expectations.ts';
 import type { Facts } from '../rules/facts.ts';
@@ -101,13 +101,13 @@ const onDates = (all: Mistakes<Date>): Mistakes<string> =>
     Object.entries(all).map(([words, make]) => [words, (stated, of) => make(new Date(stated), of)]),
   );
 
+const messagesOfOthers = ({ endpoint, status }: Given['of']) =>
+  endpointNames.flatMap((one) => (one === endpoint ? [] : (messageOf(one, status) ?? [])));
+
 const messages: Mistakes<string> = {
-  'it is the message of the other endpoint': (_, { endpoint, status }) =>
-    messageOf(otherThan(endpoint), status),
-  'its letter case differs': (right, { endpoint, status }) =>
-    [right.toLowerCase(), right.toUpperCase()].filter(
-      (text) => text !== messageOf(otherThan(endpoint), status),
-    ),
+  'it is the message of the other endpoint': (_, of) => messagesOfOthers(of),
+  'its letter case differs': (right, of) =>
+    [right.toLowerCase(), right.toUpperCase()].filter((text) => !messagesOfOthers(of).includes(text)),
   'white space is added at its end': (right) => [`${right} `, `${right}\n`],
 };
 
