@@ -48,6 +48,19 @@ test('members that count are found by their number, where few in flight are too 
   assert.equal(row?.outcome, 'failed');
 });
 
+test('a wrong limiter that is stated is found by slow answers, too', async () => {
+  for (const [name, latencyMs] of [
+    ['counts successes', 300],
+    ['429 once, then passes', 300],
+    ['one of four passes', 150],
+  ] as const) {
+    const row = limiters[name]!;
+    const options = { seed: 1, cases: 50, maxDurationMs: 300_000 };
+    const of = { row, limits: limitsOf(60, 250, 3), isStated: true, latencyMs };
+    assert.deepEqual(failedIds(await verifiedAt(of, fixture, options)), row.stated.failed, name);
+  }
+});
+
 test('with both limits used up, the text of each 429 is compared, also if answers are slow', async () => {
   const swapped = faults['texts-swapped-if-both-limited']!.change(reference);
   for (const latencyMs of [1, 40, 100]) {

@@ -77,9 +77,10 @@ async function tryMembers(trial: Trial): Promise<Stream | undefined> {
     return set(notCompared(`${actual}; others may use this limit`));
   // A limiter that counts what is in flight would have refused one before so many passed.
   const isCounted = Math.min(first.passed, again.passed) > IN_FLIGHT_TIMES * paceOf(trial, 4).inFlight;
-  const few = { ...paceOf(trial), most: first.passed + PROBES, inFlight: FEW };
+  const inFlight = Math.max(FEW, Math.floor((stated?.most ?? 0) / 4));
+  const few = { ...paceOf(trial), most: first.passed + PROBES, inFlight };
   const slow = isCounted ? again : await stream(trial.context, supplies.members, few);
-  const atOnce = `${actual}, but only if more than ${FEW} are in flight: is each counted until it is answered?`;
+  const atOnce = `${actual}, but only if more than ${inFlight} are in flight: is each counted until it is answered?`;
   set(slow.refusal === undefined ? notCompared(atOnce) : fails);
   if (slow.refusal !== undefined) await obey(trial, supplies.members, slow);
   return undefined;
@@ -88,7 +89,7 @@ async function tryMembers(trial: Trial): Promise<Stream | undefined> {
 /** More than so many times what is in flight. */
 const IN_FLIGHT_TIMES = 2;
 
-/** Lookups in flight that no limiter refuses because none of them is answered yet. */
+/** Lookups in flight that no limiter refuses because none of them is answered yet: so many, or a quarter of the limit. */
 const FEW = 4;
 
 const USED_UP = 'the limit was used up before';
