@@ -214,6 +214,7 @@ interface Expected {
   readonly kinds: Partial<Record<Judged, string>>;
   readonly says?: RegExp;
   readonly isStated?: boolean;
+  readonly limits?: FixtureLimits;
   readonly stated?: FixtureLimits;
   readonly endpoint?: Endpoint;
   readonly before?: readonly Kind[];
@@ -221,6 +222,8 @@ interface Expected {
 }
 
 const usual = limitsOf(60, 3);
+/** Nothing waits for its end before a trial. */
+const long = limitsOf(60, 20);
 const passes = { limit: 'passed', 'not-reset': 'passed', 'counts-unknown-users': 'passed' };
 const sparing = { ...passes, 'spares-successes': 'passed' };
 const right = { ...sparing, 'counts-foreign-users': 'passed' };
@@ -241,6 +244,13 @@ const findings: Readonly<Record<string, Expected>> = {
     before: usedUp,
     kinds: { 'not-reset': 'failed', 'counts-unknown-users': 'passed' },
     says: /a successful lookup resets the count/,
+  },
+  'members count, and a part was used up before': {
+    design: { counts: (kind) => kind !== 'bad key' },
+    limits: long,
+    stated: long,
+    before: usedUp.slice(30),
+    kinds: { 'spares-successes': 'failed' },
   },
   'only malformed ids count': {
     design: { counts: (kind) => kind === 'malformed' },
@@ -288,7 +298,7 @@ describe('says what a limiter counts', () => {
     findings,
   ))
     test(name, async () => {
-      const { kinds, words } = await tried({ ...one, limits: usual, stated, latencyMs: 5 });
+      const { kinds, words } = await tried({ limits: usual, ...one, stated, latencyMs: 5 });
       const seen = Object.fromEntries(Object.keys(one.kinds).map((row) => [row, kinds[row as Judged]]));
       assert.deepEqual(seen, one.kinds, words);
       if (one.says !== undefined) assert.match(words, one.says);

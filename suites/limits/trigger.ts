@@ -78,7 +78,7 @@ async function tryMembers(trial: Trial): Promise<Stream | undefined> {
   // A limiter that counts what is in flight would have refused one before so many passed.
   const isCounted = Math.min(first.passed, again.passed) > IN_FLIGHT_TIMES * paceOf(trial, 4).inFlight;
   const inFlight = Math.max(FEW, Math.floor((stated?.most ?? 0) / 4));
-  const few = { ...paceOf(trial), most: first.passed + PROBES, inFlight };
+  const few = { ...paceOf(trial), most: Math.max(first.passed, again.passed) + PROBES, inFlight };
   const slow = isCounted ? again : await stream(trial.context, supplies.members, few);
   const atOnce = `${actual}, but only if more than ${inFlight} are in flight: is each counted until it is answered?`;
   set(slow.refusal === undefined ? notCompared(atOnce) : fails);
