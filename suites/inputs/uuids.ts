@@ -21,15 +21,15 @@ export function unknownId(known: Known, nth = 0): string {
 export const unknownIds = (known: Known, count: number): readonly string[] =>
   Array.from({ length: count }, (_, nth) => unknownId(known, nth));
 
-/** An id that the endpoint finds, if the fixture has one; else an unknown one. */
-export const findableId = (endpoint: Endpoint, known: Known): string =>
-  findableIds(endpoint, known)[0] ?? unknownId(known);
-
 /** The ids that the endpoint finds with the key under test. */
 export const findableIds = (endpoint: Endpoint, known: Known): readonly string[] =>
   findsUsers(endpoint)
     ? known.members.map(({ user_id }) => user_id)
     : known.executed.map(({ reference_id }) => reference_id);
+
+/** An id that the endpoint finds, if the fixture has one; else an unknown one. */
+export const findableId = (endpoint: Endpoint, known: Known): string =>
+  findableIds(endpoint, known)[0] ?? unknownId(known);
 
 /** Such an id in lower case, with letters if the fixture has one. */
 export const findableLettered = (endpoint: Endpoint, known: Known): string =>

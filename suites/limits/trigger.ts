@@ -89,7 +89,7 @@ async function tryMembers(trial: Trial): Promise<Stream | undefined> {
 /** More than so many times what is in flight. */
 const IN_FLIGHT_TIMES = 2;
 
-/** Lookups in flight that no limiter refuses because none of them is answered yet: so many, or a quarter of the limit. */
+/** No limiter refuses so many lookups in flight, or a quarter of its limit, because none of them is answered yet. */
 const FEW = 4;
 
 const USED_UP = 'the limit was used up before';
